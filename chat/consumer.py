@@ -34,9 +34,12 @@ from chat.turn import TurnRejectedError
 from chat.turns import temporary
 from chat.turns.intake import NOT_FOUND
 from chat.turns.live import TURN_REGISTRY, Frame
+from chat.turns.remote import DELTA, STARTED, publish_stop, publish_watch
 from chat.turns.start import accept
-from chat.turns.stop import publish_stop
 from recall.db.connections import run_in_thread
+from recall.db.notify import PROCESS_KEY
+from recall.observability import request_id
+from recall.observability.metrics import SOCKETS
 
 NOT_SIGNED_IN, TOO_MANY, OPEN_AGAIN = 4401, 4429, 4408
 """Close codes: sign in · close another tab · connect again, the handshake decides."""
@@ -55,6 +58,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     user: User
     following: UUID | None = None
+    remote: tuple[int, int] | None = None
+    """An answer that another process is writing and this tab shows, and the characters it has of it."""
     temporary: temporary.TemporaryChat | None = None
 
     async def connect(self) -> None:
@@ -69,6 +74,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             return
         self.user = user
         _open_sockets[user.pk] += 1
+        SOCKETS.inc()
         self.outbox: asyncio.Queue[str] = asyncio.Queue()
         self.waiting = 0
         self.sender = asyncio.create_task(self._send_outbox())
@@ -83,12 +89,14 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self._end_temporary()
         self.sender.cancel()
         _open_sockets[self.user.pk] -= 1
+        SOCKETS.dec()
         await self.channel_layer.group_discard(f"user-{self.user.pk}", self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """One frame: parse it and do it, or answer with an error frame."""
         if not hasattr(self, "sender"):
             return  # the socket of a signed-out user is closing
+        request_id.begin()
         text = text_data if text_data is not None else ""
         try:
             await self._handle(parse(text))
@@ -123,8 +131,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         answer = await run_in_thread(_load_streaming_answer, self.user, conversation_id)
         self._follow(conversation_id)
         turn = TURN_REGISTRY.by_conversation.get(conversation_id)
+        self.remote = None
         if turn is not None:
             answer = turn.snapshot()
+        elif answer is not None:
+            self.remote = answer["message"], len(answer["text"])
+            await run_in_thread(publish_watch, conversation_id, len(answer["text"]))
         self.tell({"type": "opened", "conversation": str(conversation_id), "answer": answer})
         TURN_REGISTRY.subscribe(conversation_id, self.tell)
 
@@ -148,7 +160,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     def _unfollow(self) -> None:
         if self.following is not None:
             TURN_REGISTRY.unsubscribe(self.following, self.tell)
-            self.following = None
+            self.following = self.remote = None
 
     def tell(self, frame: Frame) -> None:
         """Put a frame into the outbox, without waiting."""
@@ -167,7 +179,25 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if event["kind"] == SESSIONS_CHANGED:
             await self.close(OPEN_AGAIN)
             return
+        if event["kind"] == DELTA:
+            await self._relay(event)
+            return
+        if event["kind"] == STARTED:
+            if event["process"] == PROCESS_KEY:
+                return
+            event = {"kind": "conversation", "conversation": event["conversation"]}
         self.tell({**event, "type": "nudge"})
+
+    async def _relay(self, event: dict[str, Any]) -> None:
+        """Text of another process's answer: tell what is new of it, or ask again for what was lost."""
+        if self.remote is None or self.remote[0] != event["message"]:
+            return
+        message, known = self.remote
+        if event["offset"] > known:
+            await run_in_thread(publish_watch, UUID(event["conversation"]), known)
+        elif text := event["text"][known - event["offset"] :]:
+            self.tell({"type": "delta", "message": message, "offset": known, "text": text})
+            self.remote = message, known + len(text)
 
     def _reject(self, code: str, sentence: str, text: str) -> None:
         frame: Frame = {"type": "error", "code": code, "text": sentence}

@@ -26,10 +26,12 @@ from chat.turn import BESIDE, AgentRun
 from memory.documents.artifacts import FOLDER
 from memory.documents.profile import profile_lines
 from memory.documents.tree import fitting_name, join_path
+from memory.forgetting.find import numbers_of
 from memory.index.indexer import reindex
 from memory.models import Chunk, Document, Episode, Fact
 from memory.ports.forgettable import BusyError
 from memory.refs import ids_by_kind
+from memory.text.parts import blank_parts
 from recall.llm.tokens import count_tokens
 from recall.redaction import FORGOTTEN, Erasure, ErasureItem, words_of
 
@@ -168,7 +170,8 @@ def _collect_refs(user: User, erasure: Erasure) -> None:
 def _collect_unquotable(user: User, erasure: Erasure) -> None:
     """A message in which the quote cannot be found is erased as a whole."""
     for message in _messages_by_id(user, set(erasure.quotes) - erasure.messages):
-        if not erasure.occurs_in(message.text) and FORGOTTEN not in message.text:
+        is_cut = f"message:{message.pk}" in erasure.parts
+        if not is_cut and not erasure.occurs_in(message.text) and FORGOTTEN not in message.text:
             erasure.messages.add(message.pk)
 
 
@@ -335,7 +338,8 @@ def _erase_message(message: Message, erasure: Erasure) -> None:
         message.text = FORGOTTEN
         message.event_data = {name: one for name, one in message.event_data.items() if name in KEPT_EVENT_KEYS}
     else:
-        message.text = erasure.without_sentences(message.text)
+        parts = numbers_of(message.text, erasure.parts.get(f"message:{message.pk}", ()))
+        message.text = erasure.without_sentences(blank_parts(message.text, parts, FORGOTTEN))
         message.event_data = erasure.redact_json(message.event_data)
     message.tokens = count_tokens(message.text)
     changed: dict[str, Any] = {"text": message.text, "event_data": message.event_data, "tokens": message.tokens}

@@ -206,6 +206,7 @@ class Message(Owned):
         indexes = [
             GinIndex(fields=["user", "search"], gin_pending_list_limit=FEW_WAITING, name="message_words"),
             models.Index(fields=["process_key"], name="message_being_written", condition=Q(status="streaming")),
+            models.Index(fields=["user"], name="message_withholds", condition=Q(event_data__has_key="withholds")),
         ]
 
     def __str__(self) -> str:

@@ -29,7 +29,7 @@ def note_idle_conversations() -> None:
 
 @shared_task(name="chat.tasks.index_what_was_missed")
 def index_what_was_missed() -> None:
-    """Index conversations that are not."""
+    """Index messages that are not."""
     librarian_triggers.queue_missing_indexes()
 
 

@@ -39,6 +39,18 @@ class Exclusion:
     carriers: frozenset[str] = frozenset()
     """References of what repeats them: the fact behind a line, a fact's message, the episodes that mention it."""
     words: re.Pattern[str] | None = None
+    requests: tuple[int, ...] = ()
+    """Ids of the messages that asked to forget some of them (`chat/prompt/forgotten_topics.py`)."""
+
+    def and_also(self, other: "Exclusion") -> "Exclusion":
+        """Both."""
+        patterns = [each.words.pattern for each in (self, other) if each.words is not None]
+        return Exclusion(
+            (*self.cuts, *other.cuts),
+            self.carriers | other.carriers,
+            re.compile("|".join(patterns), re.IGNORECASE) if patterns else None,
+            (*self.requests, *other.requests),
+        )
 
     @property
     def refs(self) -> frozenset[str]:

@@ -43,6 +43,7 @@ urlpatterns = [
     path("m/<int:pk>/keep-as-document", conversation.keep_message, name="keep_message"),
     path("m/<int:pk>/edit", branches.edit_message, name="edit_message"),
     path("m/<int:pk>/follow", branches.follow_branch, name="follow_branch"),
+    path("m/<int:pk>/keep-using", conversation.keep_using, name="keep_using"),
     path("answers", conversation.answers, name="answers"),
     path("m/<int:pk>/without", turns.answer_without, name="answer_without"),
     path("m/<int:pk>/compare", conversation.compare, name="compare_answers"),
@@ -80,5 +81,5 @@ urlpatterns = [
     path("settings/keys/new", settings.create_key, name="make_key"),
     path("settings/keys/<int:pk>/revoke", settings.revoke_key, name="revoke_key"),
     path("settings/data", settings.data, name="settings_data"),
-    path("welcomed", settings.close_welcome, name="welcomed"),
+    path("settings/stated", settings.answer_offer, name="stated"),
 ]

@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from accounts.api.auth import Replay, person, require_scope
 from chat import models
 from chat.api.attachments import Attachment
-from chat.archive.stream import streamed
+from chat.archive.stream import stream_from_thread
 from chat.compaction import jobs
 from chat.conversations import archiving, markdown_export, options, trash
 from chat.conversations.model_choice import ModelNotOfferedError, models_for
@@ -31,8 +31,8 @@ from chat.projects.project_scope import project_of
 from chat.protocol import OPTION_FIELDS, ConversationOptions
 from chat.turn import TurnRejectedError
 from chat.turns import intake
+from chat.turns.remote import publish_stop
 from chat.turns.start import STATUS
-from chat.turns.stop import publish_stop
 from memory.librarian import run as librarian
 from memory.models import LibrarianRun
 from recall.db.notify import publish_event
@@ -324,7 +324,9 @@ def _delete(request: HttpRequest, chosen: list[UUID]) -> dict[str, Any]:
 def export_conversation(request: HttpRequest, conversation: UUID) -> HttpResponse | StreamingHttpResponse:
     """The active branch as one Markdown file."""
     found = get_own_conversation(person(request), conversation)
-    response = StreamingHttpResponse(streamed(markdown_export.pages, found), content_type=f"{MARKDOWN}; charset=utf-8")
+    response = StreamingHttpResponse(
+        stream_from_thread(markdown_export.pages, found), content_type=f"{MARKDOWN}; charset=utf-8"
+    )
     name = markdown_export.file_name(found)
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
     return response

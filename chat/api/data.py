@@ -11,11 +11,11 @@ from ninja import File, Query, Router, Schema, Status, UploadedFile
 from pydantic import Field
 
 from accounts.api.auth import Replay, person, require_reauthentication, require_scope
-from chat.archive.export import archive, file_name
+from chat.archive.export import file_name, stream_archive
 from chat.archive.safe_zip import NotImportedError
-from chat.archive.stream import streamed
+from chat.archive.stream import stream_from_thread
 from chat.importing import jobs
-from chat.importing.view import shown
+from chat.importing.view import describe_import
 from chat.models import ImportJob
 from recall.openapi.pagination import Page, Paging, paginate
 from recall.openapi.problems import ProblemError
@@ -118,7 +118,7 @@ def export_everything(request: HttpRequest) -> Any:
     """Streams a zip; docs/import-export.md lists its contents."""
     require_reauthentication(request)
     user = person(request)
-    response = StreamingHttpResponse(streamed(archive, user), content_type=ZIP)
+    response = StreamingHttpResponse(stream_from_thread(stream_archive, user), content_type=ZIP)
     response["Content-Disposition"] = f'attachment; filename="{file_name(user, timezone.now())}"'
     return response
 
@@ -129,7 +129,7 @@ def _get_own_import(request: HttpRequest, number: int) -> ImportJob:
 
 
 def _build_import(job: ImportJob) -> dict[str, Any]:
-    row = shown(job)
+    row = describe_import(job)
     named = ("id", "name", "origin", "state", "done", "total", "created_at", "finished_at")
     fields = {name: getattr(job, name) for name in named}
     return {**fields, "sentence": row.sentence, "results": list(row.results), "broken": list(row.broken)}

@@ -1,4 +1,4 @@
-"""Do an archive's chains of rows end? Recall follows some to their end: one that leads back to itself has none."""
+"""Cycle check for restored rows: Recall follows some chains of rows to their end, so none may lead back to itself."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 
-def all_end(user: User) -> bool:
-    """Whether every chain of this person's rows ends.
+def is_acyclic(user: User) -> bool:
+    """Whether every chain of the user's rows ends.
 
-    A message comes after its parent, in the same conversation, and a summary ends after what it begins behind: so the
-    way back from any message ends. Facts give way to others, summaries and episodes are merged, in any order, but not
-    in a ring.
+    A message comes after its parent in the same conversation, and a segment ends after the one before it, so every path
+    back ends. Facts are superseded, segments and episodes merged, in any order, but not in a cycle.
     """
     backwards = Message.objects.for_user(user).filter(parent__isnull=False)
     out_of_order = backwards.exclude(parent__seq__lt=F("seq"), parent__conversation=F("conversation"))
@@ -35,7 +34,7 @@ def all_end(user: User) -> bool:
 
 
 def _has_ring(following: Mapping[int, int | None]) -> bool:
-    """Whether one comes back to where one was by going from each to the one that follows."""
+    """Whether following the chain from some row leads back to it."""
     ended: set[int] = set()
     for start in following:
         way: set[int] = set()

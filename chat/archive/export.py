@@ -1,6 +1,6 @@
-"""How is the archive written? As a stream: rows go from the database into the zip and out, few at a time.
+"""Writing the archive of an account as a stream, from the database into a zip, a few rows at a time.
 
-All of it is read in one transaction that sees one moment, so that no row names another one that came later.
+Everything is read in one repeatable-read transaction, so no row references another one that came later.
 """
 
 from __future__ import annotations
@@ -17,88 +17,88 @@ from django.db import connection, models, transaction
 from django.utils import timezone
 
 from accounts.models import AccessLog
-from chat.archive.readable import pages
-from chat.archive.tables import FORMAT, MANIFEST, PERSON, TABLES, VERSION, Row, Table
-from chat.archive.values import written
+from chat.archive.readable import markdown_pages
+from chat.archive.tables import FORMAT, MANIFEST, TABLES, USER_COLUMNS, VERSION, Row, Table
+from chat.archive.values import to_json
 from memory.models import ReviewAction
 
 if TYPE_CHECKING:
     from accounts.models import User
 
-SENT_FROM: Final = 64 * 1024
-"""Bytes that are gathered before they are handed on."""
+FLUSH_BYTES: Final = 64 * 1024
+"""Bytes to collect before a piece is sent."""
 
 
-def archive(user: User) -> Generator[bytes]:
-    """The archive of everything the person has, piece by piece."""
+def stream_archive(user: User) -> Generator[bytes]:
+    """The archive of everything the user has, in pieces."""
     out = _Pipe()
-    with _one_moment(), zipfile.ZipFile(cast(BinaryIO, out), "w", zipfile.ZIP_DEFLATED) as packed:
+    with _snapshot(), zipfile.ZipFile(cast(BinaryIO, out), "w", zipfile.ZIP_DEFLATED) as packed:
         now, counts = timezone.now(), dict.fromkeys((table.label for table in TABLES), 0)
         for table in TABLES:
             with packed.open(_member(f"data/{table.label}.jsonl", now), "w", force_zip64=True) as member:
-                for row in rows(user, table):
+                for row in export_rows(user, table):
                     member.write(_json(row) + b"\n")
                     counts[table.label] += 1
-                    yield from out.taken(SENT_FROM)
-        for name, text in pages(user):
+                    yield from out.take(FLUSH_BYTES)
+        for name, text in markdown_pages(user):
             packed.writestr(_member(name, now), text)
-            yield from out.taken(SENT_FROM)
-        packed.writestr(_member("person.json", now), _json(person(user)))
-        packed.writestr(_member(MANIFEST, now), _json(manifest(counts, now)))
-    yield from out.taken(0)
+            yield from out.take(FLUSH_BYTES)
+        packed.writestr(_member("person.json", now), _json(export_user(user)))
+        packed.writestr(_member(MANIFEST, now), _json(build_manifest(counts, now)))
+    yield from out.take(0)
 
 
 def file_name(user: User, now: datetime) -> str:
-    """What the file is called."""
+    """The name of the downloaded file."""
     return f"recall-{now.astimezone(user.zone):%Y-%m-%d}.zip"
 
 
-def manifest(counts: dict[str, int], now: datetime) -> Row:
-    """What this is, and how many rows each table has: it is written last, so that a torn file is known as one."""
-    return {"format": FORMAT, "version": VERSION, "made_at": written(now), "rows": counts}
+def build_manifest(counts: dict[str, int], now: datetime) -> Row:
+    """Format, version and rows by table. Written last, so that an incomplete file is recognized."""
+    return {"format": FORMAT, "version": VERSION, "made_at": to_json(now), "rows": counts}
 
 
-def person(user: User) -> Row:
-    """The person's own columns; nothing they sign in with."""
-    return {name: written(getattr(user, name)) for name in PERSON}
+def export_user(user: User) -> Row:
+    """The user's own columns, without credentials."""
+    return {name: to_json(getattr(user, name)) for name in USER_COLUMNS}
 
 
-def rows(user: User, table: Table) -> Iterator[Row]:
-    """The person's rows as the archive has them."""
-    model, settled = table.model, table.settled
+def export_rows(user: User, table: Table) -> Iterator[Row]:
+    """The user's rows in the form of the archive."""
+    model, settled = table.model, table.final_states
     found = model._default_manager.filter(user=user).order_by(*table.order)
-    many = [one.name for one in model._meta.many_to_many]
-    for one in found.defer(*_unread(table)).prefetch_related(*many).iterator(table.at_once):
-        row = {column.name: _value(one, column) for column in table.columns}
+    many = [relation.name for relation in model._meta.many_to_many]
+    for instance in found.defer(*_skipped_columns(table)).prefetch_related(*many).iterator(table.batch):
+        row = {column.name: _value(instance, column) for column in table.columns}
         for name, states in settled.items():
             row[name] = states.get(row[name], row[name])
         for name in many:
-            row[name] = sorted(related.pk for related in getattr(one, name).all())
-        yield _without_vectors(row) if isinstance(one, ReviewAction) else row
+            row[name] = sorted(related.pk for related in getattr(instance, name).all())
+        yield _without_vectors(row) if isinstance(instance, ReviewAction) else row
 
 
-def _unread(table: Table) -> list[str]:
-    """Columns that are not even read from the database."""
-    own = [one for one in table.model._meta.concrete_fields if one.generated or one.name in table.without]
-    return [one.name for one in own]
+def _skipped_columns(table: Table) -> list[str]:
+    """Columns that are not read from the database."""
+    fields = table.model._meta.concrete_fields
+    return [field.name for field in fields if field.generated or field.name in table.without]
 
 
-def _value(one: models.Model, column: models.Field[Any, Any]) -> Any:
-    """A column's value; who did something is “self”, or nobody who is told."""
-    value = getattr(one, column.attname)
+def _value(instance: models.Model, column: models.Field[Any, Any]) -> Any:
+    """A column's value; references to users become “self” or “staff”."""
+    value = getattr(instance, column.attname)
     if isinstance(column, models.ForeignKey) and column.related_model._meta.label_lower == "accounts.user":
-        return _whom(one, value)
-    return written(value)
+        return _name_actor(instance, value)
+    return to_json(value)
 
 
-def _whom(one: models.Model, pk: int | None) -> str | None:
+def _name_actor(instance: models.Model, pk: int | None) -> str | None:
     if pk is None:
         return None
-    return "staff" if isinstance(one, AccessLog) or pk != getattr(one, "user_id", None) else "self"
+    return "staff" if isinstance(instance, AccessLog) or pk != getattr(instance, "user_id", None) else "self"
 
 
 def _without_vectors(row: Row) -> Row:
-    """A decision keeps a fact's columns as they stood; of these the vector is made anew."""
+    """A decision's row without the vectors of its facts, which are rebuilt."""
     empty = {"vector": None, "embedded_by": ""}
     return row | {
         "before": {
@@ -109,8 +109,8 @@ def _without_vectors(row: Row) -> Row:
 
 
 @contextmanager
-def _one_moment() -> Iterator[None]:
-    """One state of the database for all that is read. A caller's transaction (a test's) keeps its own."""
+def _snapshot() -> Iterator[None]:
+    """A consistent snapshot for all reads. A caller's transaction (a test's) keeps its own isolation level."""
     is_own = not connection.in_atomic_block
     with transaction.atomic():
         if is_own:
@@ -130,7 +130,7 @@ def _json(value: Any) -> bytes:
 
 
 class _Pipe(io.RawIOBase):
-    """What the zip is written to: it holds no more than was not handed on yet."""
+    """The output of the zip: holds only bytes that were not sent yet."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,14 +140,14 @@ class _Pipe(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        raise OSError("A stream has no position.")  # asks zipfile to count by itself
+        raise OSError("A stream has no position.")  # makes zipfile count bytes itself
 
     def write(self, content: Any) -> int:
         self._held += content
         return len(content)
 
-    def taken(self, least: int) -> Iterator[bytes]:
-        """What is there, if it is worth handing on."""
+    def take(self, least: int) -> Iterator[bytes]:
+        """The bytes written so far, if there are more than `least`."""
         if len(self._held) > least:
             piece = bytes(self._held)
             self._held.clear()

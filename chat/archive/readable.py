@@ -1,4 +1,4 @@
-"""What does a person find who opens the archive? Conversations, documents and facts as Markdown, beside the data."""
+"""The readable part of the archive: conversations, documents and facts as Markdown."""
 
 from __future__ import annotations
 
@@ -11,57 +11,61 @@ from chat.messages.history import active_path
 from chat.models import Conversation, Message
 from memory.models import Document, Fact
 from memory.text.fact_lines import without_marks
+from recall.rendering.inert import without_live_parts
 
 if TYPE_CHECKING:
     from accounts.models import User
 
-README: Final = """# Everything Recall had of you
+README: Final = """# Everything Recall knew about you
 
-- `markdown/`: conversations (the branch you followed), documents and facts, to read.
-- `data/`: every row, one JSON object a line; `person.json`: your name and settings; `recall.json`: what this is.
+- `markdown/`: conversations (the active branch), documents and facts, to read.
+- `data/`: every row, one JSON object per line; `person.json`: your name and settings; `recall.json`: the format.
 
-To bring it into another Recall, sign up there, and choose this file, as it is, on the page "Import and export".
+To import it into another Recall, sign up there and choose this file on the page "Import and export".
 The format is described in docs/import-export.md of Recall.
 """
 NAME_CHARS: Final = 60
 AT_ONCE: Final = 500
 
 
-def pages(user: User) -> Iterator[tuple[str, str]]:
-    """Name and text of each page; one is in memory at a time."""
+def markdown_pages(user: User) -> Iterator[tuple[str, str]]:
+    """Name and text of each file; one is in memory at a time."""
     yield "README.md", README
     yield "markdown/facts.md", "".join(_facts(user))
     for document in Document.objects.for_user(user).order_by("pk").iterator(AT_ONCE):
         if document.text:
             folder, _, name = document.path[1:].rpartition("/")
-            yield f"markdown/documents/{_path(folder)}{_name(name)}-{document.pk}.md", without_marks(document.text)
+            yield (
+                f"markdown/documents/{_folder_path(folder)}{_file_name(name)}-{document.pk}.md",
+                without_live_parts(without_marks(document.text)),
+            )
     for conversation in (
         Conversation.objects.not_deleted().for_user(user).order_by("started_at", "pk").iterator(AT_ONCE)
     ):
         mark = str(conversation.pk)[:8]
-        name = f"{conversation.started_at:%Y-%m-%d}-{_name(conversation.title)}-{mark}"
-        yield f"markdown/conversations/{name}.md", "\n".join(_told(conversation))
+        name = f"{conversation.started_at:%Y-%m-%d}-{_file_name(conversation.title)}-{mark}"
+        yield f"markdown/conversations/{name}.md", "\n".join(_conversation_lines(conversation))
 
 
-def _path(folder: str) -> str:
-    return "".join(f"{_name(part)}/" for part in folder.split("/") if part)
+def _folder_path(folder: str) -> str:
+    return "".join(f"{_file_name(part)}/" for part in folder.split("/") if part)
 
 
-def _name(title: str) -> str:
-    """A name that any system takes: letters, digits and hyphens."""
+def _file_name(title: str) -> str:
+    """A portable file name: letters, digits and hyphens."""
     return re.sub(r"[^\w]+", "-", title).strip("-_")[:NAME_CHARS].rstrip("-") or "untitled"
 
 
-def _told(conversation: Conversation) -> Iterator[str]:
+def _conversation_lines(conversation: Conversation) -> Iterator[str]:
     yield f"# {conversation.title or 'Untitled'}\n"
     path = active_path(conversation)
     attached = attached_to(path)
     for message in path:
         names = attached.get(message.pk, ())
         who = message.author or ("You" if message.role == Message.Role.USER else "Recall")
-        yield f"## {who}, {message.created_at:%Y-%m-%d %H:%M} UTC\n\n{message.text}\n"
+        yield f"## {who}, {message.created_at:%Y-%m-%d %H:%M} UTC\n\n{without_live_parts(message.text)}\n"
         if names:
-            yield "".join(f"- Attached: {one.name} ({one.size})\n" for one in names)
+            yield "".join(f"- Attached: {file.name} ({file.size})\n" for file in names)
 
 
 def _facts(user: User) -> Iterator[str]:
@@ -73,4 +77,4 @@ def _facts(user: User) -> Iterator[str]:
             status = fact.status
             yield f"\n## {fact.get_status_display()}\n\n"
         quote = f" (“{' '.join(fact.quote.split())}”)" if fact.quote else ""
-        yield f"- {fact.get_kind_display()}: {fact.statement}{quote}\n"
+        yield without_live_parts(f"- {fact.get_kind_display()}: {fact.statement}{quote}\n")

@@ -1,8 +1,8 @@
-"""How does an archive come into an empty account? All of it, or nothing; every row under a new number, times kept.
+"""Restoring an archive into an empty account: everything or nothing, with new ids and the original times.
 
-The first pass over the rows gives each its new number; the second writes them, few at a time. Rows may name one another
-in any order: the database asks at the end of the transaction. What does not fit is one sentence for the person. What
-the archive claims of itself is believed nowhere: members are unpacked within the limits of every import, row by row.
+The first pass assigns new ids, the second writes the rows in batches. Rows may reference each other in any order:
+constraints are checked at the end of the transaction. Anything invalid is one sentence for the user. The archive is
+untrusted: members are unpacked within the limits of every import, row by row.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,56 +27,63 @@ from psycopg import sql
 from accounts.languages import Language
 from accounts.models import User as Person
 from accounts.models import validate_time_zone
-from budget.models import Limit
-from chat.archive.cycles import all_end
-from chat.archive.id_map import Numbers, pointers
+from budget.models import Limit, UsageDay
+from chat.archive.cycles import is_acyclic
+from chat.archive.id_map import IdMap, reference_columns
 from chat.archive.safe_zip import INVALID_ZIP, MEGABYTE, BoundedZip, NotImportedError, is_zip, open_zip
 from chat.archive.tables import BY_LABEL, FORMAT, MANIFEST, TABLES, VERSION, Row, Table
-from chat.archive.values import NotFittingError, read
+from chat.archive.values import InvalidValueError, from_json
 from chat.models import Conversation
 from memory.documents.revisions import BEGINNINGS
 from memory.forget_epoch import lock_user
+from memory.forgetting.execute import apply_forget_list
 from memory.index.indexer import restore_words
-from memory.models import Document
+from memory.models import Document, ForgetList, Forgetting, Tombstone
 from recall.db.postgres import new_ids
 
 if TYPE_CHECKING:
     from accounts.models import User
 
-SMALL_BYTES: Final = MEGABYTE
-"""Of the manifest, and of what there is about the person: some thousand, and parsed as a whole."""
-LONGEST_ROW: Final = 16 * MEGABYTE
-"""Bytes of one row, and of the rows that are written together. A text has two million characters at most, and one takes
-six bytes at most."""
-LONGEST_FILE_ROW: Final = 64 * MEGABYTE
-"""Of a row that holds a file: 30 MB are 40 in Base64, and its text stands beside it (attachments/limits.py)."""
-MOST_ROWS: Final = 20_000_000
-"""Of all tables: their numbers are kept in memory meanwhile, some hundred bytes each."""
-MOST_BITS: Final = 63
-"""Of a row's number, as in its column."""
+MAX_SMALL_BYTES: Final = MEGABYTE
+"""Of the manifest and the user's settings, which are parsed whole; usually a few thousand bytes."""
+MAX_ROW_BYTES: Final = 16 * MEGABYTE
+"""Of one row, and of rows written together. A text has at most two million characters of at most six bytes."""
+MAX_FILE_ROW_BYTES: Final = 64 * MEGABYTE
+"""Of a row with a file: 30 MB are 40 MB in Base64, plus its text (chat/attachments/limits.py)."""
+MAX_ROWS: Final = 20_000_000
+"""Of all tables: their ids are held in memory, about a hundred bytes each."""
+MAX_ID_BITS: Final = 63
+"""Of a row's id, as in its column."""
 
-PERSON: Final = "person.json"
+USER_MEMBER: Final = "person.json"
+UNCOUNTED: Final = (Forgetting, ForgetList, Tombstone, UsageDay)
+"""Rows that an empty account may have: what was forgotten stays forgotten, and what was used is used."""
+KEPT: Final[Mapping[type[models.Model], tuple[str, ...]]] = {
+    Limit: ("what", "per", "set_by_staff"),
+    UsageDay: ("day", "model"),
+}
+"""The account's own rows of these, by these columns, take precedence."""
 
 PREFERENCES: Final = ("preferred_name", "time_zone", "language", "relationship_stage", "chat_model", "effort")
-"""What is brought in of the person."""
+"""Settings of the user that are restored."""
 NOT_EMPTY: Final = (
-    "This account is not empty: it has {what}. An archive comes into an empty account only, so that nothing is mixed "
-    "up. Sign up for a new one, or delete what is here first."
+    "This account isn't empty: it has {what}. An archive can only be imported into an empty account. Sign up for a "
+    "new one, or delete what is here first."
 )
-TORN: Final = "This archive is incomplete: {table} should have {expected:,} rows and has {found:,}."
+INCOMPLETE: Final = "This archive is incomplete: {table} should have {expected:,} rows and has {found:,}."
 TOO_MANY: Final = "This archive is incomplete: {table} should have {expected:,} rows and has more."
 ROW_TOO_LONG: Final = "This archive can't be imported: row {row:,} of {table} has more than {most} MB."
 MEMBER_TOO_LONG: Final = "This archive can't be imported: {member} has more than {most} MB."
-NOT_FITTING: Final = "This archive can't be imported: row {row:,} of {table} does not fit ({why})."
+INVALID_ROW: Final = "This archive can't be imported: row {row:,} of {table} has an invalid value ({why})."
 NO_ARCHIVE: Final = "This archive has no contents that Recall knows."
 TOO_NEW: Final = "This archive is from a newer Recall. Update this one first."
-NOT_CONSISTENT: Final = "This archive can't be imported: its rows do not fit together."
+NOT_CONSISTENT: Final = "This archive can't be imported: its rows are inconsistent."
 TOO_LARGE: Final = "This archive has more rows than any account."
 
 
 @dataclass(frozen=True, slots=True)
 class _Archive:
-    """The zip, and how many rows each table has by its manifest: no further is read."""
+    """The zip, and the number of rows of each table by its manifest; no more are read."""
 
     packed: BoundedZip
     counts: dict[str, int]
@@ -86,7 +93,7 @@ def is_archive(file: BinaryIO) -> bool:
     """Whether this is a Recall archive.
 
     Raises:
-        NotImportedError: it is a zip that cannot be opened.
+        NotImportedError: it is a zip that can't be opened.
     """
     if not is_zip(file):
         return False
@@ -95,95 +102,98 @@ def is_archive(file: BinaryIO) -> bool:
 
 
 def restore_archive(user: User, file: BinaryIO) -> dict[str, int]:
-    """Bring an archive into an empty account, within the caller's transaction; rows by table.
+    """Restore an archive into an empty account, within the caller's transaction; rows by table.
 
     Raises:
-        NotImportedError: nothing was brought in, and why.
+        NotImportedError: nothing was imported, and why.
     """
-    with open_zip(file) as opened, _told_in_a_sentence():
+    with open_zip(file) as opened, _explain_failures():
         packed = BoundedZip(opened)
-        archive = _Archive(packed, _manifest(packed))
+        archive = _Archive(packed, _read_manifest(packed))
         _check_empty(user)
         _remove_beginnings(user)
-        numbers = _numbers(archive)
-        _person(user, packed)  # before what is read in their language
-        for table in _brought():
-            _write(user, table, archive, numbers)
-        if not all_end(user):
+        ids = _assign_ids(archive)
+        _restore_preferences(user, packed)  # before the texts, which are indexed in their language
+        for table in _imported_tables():
+            _import_table(user, table, archive, ids)
+        if not is_acyclic(user):
             raise NotImportedError(NOT_CONSISTENT)
+        apply_forget_list(user)
         restore_words(user.pk)
         with connection.cursor() as cursor:
-            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what points nowhere is told here, and not at the commit
-    return {label: rows for label, rows in archive.counts.items() if not BY_LABEL[label].is_only_told}
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # report broken references here, not at the commit
+    return {label: rows for label, rows in archive.counts.items() if not BY_LABEL[label].is_export_only}
 
 
-def what_there_is(user: User) -> str:
-    """All that an account has and an archive would be mixed up with, such as “1 role and 2 facts”; empty: nothing."""
-    counted = [(_standing(user, table).count(), table.model._meta) for table in _brought()]
+def describe_contents(user: User) -> str:
+    """What the account contains, such as “1 role and 2 facts”; empty if nothing."""
+    counted = [(_existing_rows(user, table).count(), table.model._meta) for table in _imported_tables()]
     named = [f"{rows:,} {of.verbose_name if rows == 1 else of.verbose_name_plural}" for rows, of in counted if rows]
     return get_text_list(named, "and")
 
 
-def _brought() -> list[Table]:
-    return [table for table in TABLES if not table.is_only_told]
+def _imported_tables() -> list[Table]:
+    return [table for table in TABLES if not table.is_export_only]
 
 
 def _check_empty(user: User) -> None:
     lock_user(user.pk)
-    what = what_there_is(user)
+    what = describe_contents(user)
     if what:
         raise NotImportedError(NOT_EMPTY.format(what=what))
 
 
-def _standing(user: User, table: Table) -> models.QuerySet[Any]:
-    """The account's rows, but for what everybody has: limits that staff set, and pages nobody has written on."""
+def _existing_rows(user: User, table: Table) -> models.QuerySet[Any]:
+    """The account's rows, except its forget list, what it used, limits set by staff and empty starter documents."""
     found = table.model._default_manager.filter(user=user)
+    if table.model in UNCOUNTED:
+        return found.none()
     if table.model is Limit:
         return found.exclude(set_by_staff=True)
     if table.model is Document:
-        return found.exclude(_unwritten())
+        return found.exclude(_is_empty_beginning())
     return found
 
 
-def _unwritten() -> models.Q:
-    return models.Q(path__in=[one.path for one in BEGINNINGS], text="", revisions__isnull=True)
+def _is_empty_beginning() -> models.Q:
+    return models.Q(path__in=[document.path for document in BEGINNINGS], text="", revisions__isnull=True)
 
 
 def _remove_beginnings(user: User) -> None:
-    Document.objects.for_user(user).filter(_unwritten()).delete()
+    Document.objects.for_user(user).filter(_is_empty_beginning()).delete()
 
 
 # Reading ---------------------------------------------------------------------------------------------------------
 
 
-def _manifest(packed: BoundedZip) -> dict[str, int]:
-    """Rows by table, of the tables that this Recall knows."""
-    told = _object(_small(packed, MANIFEST))
-    if told.get("format") != FORMAT or type(told.get("version")) is not int:
+def _read_manifest(packed: BoundedZip) -> dict[str, int]:
+    """Rows by table, of the tables that this version knows."""
+    parsed = _parse_object(_read_small(packed, MANIFEST))
+    if parsed.get("format") != FORMAT or type(parsed.get("version")) is not int:
         raise NotImportedError(NO_ARCHIVE)
-    if told["version"] > VERSION:
+    if parsed["version"] > VERSION:
         raise NotImportedError(TOO_NEW)
-    counts = told.get("rows")
+    counts = parsed.get("rows")
     known = {label: n for label, n in counts.items() if label in BY_LABEL} if isinstance(counts, dict) else {}
     if not all(type(rows) is int and rows >= 0 for rows in known.values()):
         raise NotImportedError(NO_ARCHIVE)
-    if sum(known.values()) > MOST_ROWS:
+    if sum(known.values()) > MAX_ROWS:
         raise NotImportedError(TOO_LARGE)
     return known
 
 
-def _small(packed: BoundedZip, member: str) -> bytes:
-    """A member that is read as a whole."""
+def _read_small(packed: BoundedZip, member: str) -> bytes:
+    """The whole content of a small member."""
     with packed.open_member(member) as content:
-        text = content.read(SMALL_BYTES + 1)
-    if len(text) > SMALL_BYTES:
-        raise NotImportedError(MEMBER_TOO_LONG.format(member=member, most=SMALL_BYTES // MEGABYTE))
+        text = content.read(MAX_SMALL_BYTES + 1)
+    if len(text) > MAX_SMALL_BYTES:
+        raise NotImportedError(MEMBER_TOO_LONG.format(member=member, most=MAX_SMALL_BYTES // MEGABYTE))
     return text
 
 
-def _lines(archive: _Archive, table: Table) -> Iterator[bytes]:
-    """The table's rows as they are written, one in memory; never more than the manifest told of."""
-    member, most, expected = f"data/{table.label}.jsonl", _longest(table), archive.counts.get(table.label, 0)
+def _read_lines(archive: _Archive, table: Table) -> Iterator[bytes]:
+    """The table's raw rows, one in memory at a time; never more than the manifest says."""
+    member, most, expected = f"data/{table.label}.jsonl", _max_row_bytes(table), archive.counts.get(table.label, 0)
     if member not in archive.packed:
         return
     with archive.packed.open_member(member) as content:
@@ -198,17 +208,17 @@ def _lines(archive: _Archive, table: Table) -> Iterator[bytes]:
             yield line
 
 
-def _longest(table: Table) -> int:
+def _max_row_bytes(table: Table) -> int:
     holds_a_file = any(isinstance(column, models.BinaryField) for column in table.columns)
-    return LONGEST_FILE_ROW if holds_a_file else LONGEST_ROW
+    return MAX_FILE_ROW_BYTES if holds_a_file else MAX_ROW_BYTES
 
 
-def _batched(lines: Iterable[bytes], at_once: int) -> Iterator[list[bytes]]:
-    """So few rows that together they have no more bytes than one may have, but for one alone that holds a file."""
+def _batch_lines(lines: Iterable[bytes], at_once: int) -> Iterator[list[bytes]]:
+    """Batches of rows whose total size is at most that of the longest row; a row with a file is a batch of its own."""
     some: list[bytes] = []
     size = 0
     for line in lines:
-        if some and (len(some) == at_once or size + len(line) > LONGEST_ROW):
+        if some and (len(some) == at_once or size + len(line) > MAX_ROW_BYTES):
             yield some
             some, size = [], 0
         some.append(line)
@@ -217,143 +227,150 @@ def _batched(lines: Iterable[bytes], at_once: int) -> Iterator[list[bytes]]:
         yield some
 
 
-def _row(line: bytes, numbers: Numbers) -> Row:
-    """The row with conversations under their new names."""
-    return _object(numbers.renamed(line.decode("utf-8", "replace")))
+def _row(line: bytes, ids: IdMap) -> Row:
+    """The row, with the new ids of conversations."""
+    return _parse_object(ids.rename_conversations(line.decode("utf-8", "replace")))
 
 
-def _object(text: str | bytes) -> Row:
-    told = json.loads(text)
-    if not isinstance(told, dict):
+def _parse_object(text: str | bytes) -> Row:
+    parsed = json.loads(text)
+    if not isinstance(parsed, dict):
         raise NotImportedError(NO_ARCHIVE)
-    return told
+    return parsed
 
 
-def _numbers(archive: _Archive) -> Numbers:
-    """A new number for every row, in the order of the old ones."""
-    numbers = Numbers()
-    for table in _brought():
+def _assign_ids(archive: _Archive) -> IdMap:
+    """A new id for every row, in the order of the old ones."""
+    ids = IdMap()
+    for table in _imported_tables():
         expected, is_named = archive.counts.get(table.label, 0), isinstance(table.model._meta.pk, models.UUIDField)
-        told = (_object(line.decode("utf-8", "replace")).get("id") for line in _lines(archive, table))
-        old: list[Any] = [_name(one) if is_named else _number(one) for one in told]
+        parsed = (_parse_object(line.decode("utf-8", "replace")).get("id") for line in _read_lines(archive, table))
+        old: list[Any] = [_parse_uuid(old_id) if is_named else _parse_id(old_id) for old_id in parsed]
         if len(old) != expected or len(old) != len(set(old)):
-            raise NotImportedError(TORN.format(table=table.label, expected=expected, found=len(old)))
+            raise NotImportedError(INCOMPLETE.format(table=table.label, expected=expected, found=len(old)))
         if is_named:
-            numbers.conversations = {name: str(uuid4()) for name in old}
-            numbers.new_conversations = frozenset(numbers.conversations.values())
+            ids.conversations = {name: str(uuid4()) for name in old}
+            ids.new_conversations = frozenset(ids.conversations.values())
         else:
-            numbers.rows[table.label] = dict(zip(old, new_ids(table.model, len(old)), strict=True))
-    return numbers
+            ids.rows[table.label] = dict(zip(old, new_ids(table.model, len(old)), strict=True))
+    return ids
 
 
-def _name(told: Any) -> str:
-    """A conversation's; whatever else stands there is not kept in memory."""
-    return str(UUID(told if isinstance(told, str) else ""))
+def _parse_uuid(parsed: Any) -> str:
+    """A conversation's id in its canonical form; anything else raises, so it isn't held in memory."""
+    return str(UUID(parsed if isinstance(parsed, str) else ""))
 
 
-def _number(told: Any) -> int:
-    """A row's, likewise."""
-    if type(told) is not int or told.bit_length() > MOST_BITS:
+def _parse_id(parsed: Any) -> int:
+    """A row's id, likewise."""
+    if type(parsed) is not int or parsed.bit_length() > MAX_ID_BITS:
         raise NotImportedError(NO_ARCHIVE)
-    return told
+    return parsed
 
 
 # Writing ---------------------------------------------------------------------------------------------------------
 
 
-def _write(user: User, table: Table, archive: _Archive, numbers: Numbers) -> None:
+def _import_table(user: User, table: Table, archive: _Archive, ids: IdMap) -> None:
     """Copy the table's rows into the database."""
     places = count(1)
-    standing = _kept_limits(user) if table.model is Limit else set()
-    for some in _batched(_lines(archive, table), table.at_once):
-        rows = [_row(line, numbers) for line in some]
-        made = [_made(user, table, next(places), row, numbers) for row in rows]
-        _copy(table.model, [one for one in made if not standing or _limit(one) not in standing])
-        for name in (one.name for one in table.model._meta.many_to_many):
-            _relate(table, name, rows, numbers)
+    kept = _load_kept(user, table.model)
+    for some in _batch_lines(_read_lines(archive, table), table.batch):
+        rows = [_row(line, ids) for line in some]
+        made = [_build_row(user, table, next(places), row, ids) for row in rows]
+        _copy_rows(table.model, [row for row in made if not kept or _kept_key(row) not in kept])
+        for name in (relation.name for relation in table.model._meta.many_to_many):
+            _write_relations(table, name, rows, ids)
 
 
-def _made(user: User, table: Table, place: int, row: Row, numbers: Numbers) -> models.Model:
-    """The row as it will stand; what it leaves out has its default."""
-    pointing = pointers(table.model)
+def _build_row(user: User, table: Table, place: int, row: Row, ids: IdMap) -> models.Model:
+    """The row to write; missing columns get their defaults."""
+    references = reference_columns(table.model)
     try:
-        told = numbers.row(table, row)
-        values = {one.attname: _value(one, told, table, pointing, numbers, user) for one in table.columns}
-    except NotFittingError as error:
-        raise NotImportedError(NOT_FITTING.format(row=place, table=table.label, why=error)) from error
+        parsed = ids.renumber_row(table, row)
+        values = {
+            column.attname: _build_value(column, parsed, table, references, ids, user) for column in table.columns
+        }
+    except InvalidValueError as error:
+        raise NotImportedError(INVALID_ROW.format(row=place, table=table.label, why=error)) from error
     return table.model(user_id=user.pk, **values)
 
 
-def _value(column: models.Field[Any, Any], row: Row, table: Table, pointing: Any, numbers: Numbers, user: User) -> Any:
-    told = row.get(column.name)
+def _build_value(
+    column: models.Field[Any, Any], row: Row, table: Table, references: Any, ids: IdMap, user: User
+) -> Any:
+    parsed = row.get(column.name)
     if column.primary_key:
-        return UUID(told) if isinstance(column, models.UUIDField) else numbers.of(table.label, told)
-    if column.name not in pointing:
+        return UUID(parsed) if isinstance(column, models.UUIDField) else ids.new_id(table.label, parsed)
+    if column.name not in references:
         if isinstance(column, models.ForeignKey):
-            return user.pk if told == "self" else None
-        return read(column, told) if column.name in row else column.get_default()
-    return _pointed(column, told, pointing[column.name], numbers)
+            return user.pk if parsed == "self" else None
+        return from_json(column, parsed) if column.name in row else column.get_default()
+    return _resolve_reference(column, parsed, references[column.name], ids)
 
 
-def _pointed(column: models.Field[Any, Any], told: Any, label: str, numbers: Numbers) -> Any:
-    """The row it points to: always one of the archive's own, whatever the archive says."""
+def _resolve_reference(column: models.Field[Any, Any], parsed: Any, label: str, ids: IdMap) -> Any:
+    """The referenced row, always one of this archive."""
     if label == "chat.conversation":
-        found: Any = UUID(told) if isinstance(told, str) and told in numbers.new_conversations else None
+        found: Any = UUID(parsed) if isinstance(parsed, str) and parsed in ids.new_conversations else None
     else:
-        found = numbers.of(label, told)
+        found = ids.new_id(label, parsed)
     if found is None and not column.null:
-        raise NotFittingError(column.name)
+        raise InvalidValueError(column.name)
     return found
 
 
-def _copy(model: type[models.Model], made: Iterable[models.Model]) -> None:
-    """By COPY: it is fast, and takes the times as they are, where `bulk_create` would say “now”."""
-    columns = [one for one in model._meta.concrete_fields if not one.generated]
+def _copy_rows(model: type[models.Model], made: Iterable[models.Model]) -> None:
+    """Write rows with COPY, which is fast and keeps times that `bulk_create` would set to now."""
+    columns = [column for column in model._meta.concrete_fields if not column.generated]
     statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
-        sql.Identifier(model._meta.db_table), sql.SQL(", ").join(sql.Identifier(str(one.column)) for one in columns)
+        sql.Identifier(model._meta.db_table),
+        sql.SQL(", ").join(sql.Identifier(str(column.column)) for column in columns),
     )
     with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(statement) as copy:
-        for one in made:
-            copy.write_row([_prepared(column, one) for column in columns])
+        for instance in made:
+            copy.write_row([_prepare_value(column, instance) for column in columns])
 
 
-def _prepared(column: models.Field[Any, Any], one: models.Model) -> Any:
-    return column.get_db_prep_save(getattr(one, column.attname), connection)
+def _prepare_value(column: models.Field[Any, Any], instance: models.Model) -> Any:
+    return column.get_db_prep_save(getattr(instance, column.attname), connection)
 
 
-def _relate(table: Table, name: str, rows: Iterable[Row], numbers: Numbers) -> None:
-    """Rows between two tables, such as the facts of an episode."""
+def _write_relations(table: Table, name: str, rows: Iterable[Row], ids: IdMap) -> None:
+    """Write many-to-many relations, such as the facts of an episode."""
     many = table.model._meta.get_field(name)
     assert isinstance(many, models.ManyToManyField)
     target = str(many.related_model._meta.label_lower)
     through = many.remote_field.through
     assert through is not None
     pairs = [
-        (numbers.of(table.label, row.get("id")), new)
+        (ids.new_id(table.label, row.get("id")), new)
         for row in rows
         for other in (row[name] if isinstance(row.get(name), list) else ())
-        if (new := numbers.of(target, other)) is not None
+        if (new := ids.new_id(target, other)) is not None
     ]
     source, other = many.m2m_column_name(), many.m2m_reverse_name()
-    through._default_manager.bulk_create([through(**{source: one, other: two}) for one, two in dict.fromkeys(pairs)])
+    through._default_manager.bulk_create(
+        [through(**{source: first, other: second}) for first, second in dict.fromkeys(pairs)]
+    )
 
 
-def _kept_limits(user: User) -> set[tuple[str, str, bool]]:
-    """Limits that staff set here: they hold, whatever the archive brings."""
-    return {_limit(one) for one in Limit.objects.for_user(user)}
+def _load_kept(user: User, model: type[models.Model]) -> set[tuple[Any, ...]]:
+    """The keys of the account's own rows, which take precedence over the archive's."""
+    return {_kept_key(row) for row in model._default_manager.filter(user=user)} if model in KEPT else set()
 
 
-def _limit(one: Any) -> tuple[str, str, bool]:
-    return one.what, one.per, one.set_by_staff
+def _kept_key(row: models.Model) -> tuple[Any, ...]:
+    return tuple(getattr(row, name) for name in KEPT[type(row)])
 
 
-def _person(user: User, packed: BoundedZip) -> None:
-    """Name, time zone, choice of model, and since when they are known."""
-    told = _object(_small(packed, PERSON)) if PERSON in packed else {}
+def _restore_preferences(user: User, packed: BoundedZip) -> None:
+    """Restore name, time zone, model and the date of joining."""
+    parsed = _parse_object(_read_small(packed, USER_MEMBER)) if USER_MEMBER in packed else {}
     person = Person.objects.get(pk=user.pk)
     for name in PREFERENCES:
-        if isinstance(told.get(name), str):
-            setattr(person, name, told[name][:64])
+        if isinstance(parsed.get(name), str):
+            setattr(person, name, parsed[name][:64])
     person.language = person.language if person.language in Language else user.language
     person.effort = person.effort if person.effort in Conversation.Effort else ""
     person.relationship_stage = person.relationship_stage if person.relationship_stage in Person.Stage else ""
@@ -361,18 +378,18 @@ def _person(user: User, packed: BoundedZip) -> None:
         validate_time_zone(person.time_zone)
     except ValidationError:
         person.time_zone = user.time_zone
-    person.date_joined = min(person.date_joined, _joined(told.get("date_joined")) or person.date_joined)
+    person.date_joined = min(person.date_joined, _parse_joined(parsed.get("date_joined")) or person.date_joined)
     person.save(update_fields=[*PREFERENCES, "date_joined"])
 
 
-def _joined(told: Any) -> datetime | None:
-    found = parse_datetime(told) if isinstance(told, str) else None
+def _parse_joined(parsed: Any) -> datetime | None:
+    found = parse_datetime(parsed) if isinstance(parsed, str) else None
     return found if found is not None and found.tzinfo is not None else None
 
 
 @contextmanager
-def _told_in_a_sentence() -> Iterator[None]:
-    """What an archive may be wrong in, as a sentence for the person; the transaction is undone by it."""
+def _explain_failures() -> Iterator[None]:
+    """Turn any defect of the archive into a sentence for the user; the transaction is rolled back."""
     try:
         with transaction.atomic():
             yield

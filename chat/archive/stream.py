@@ -1,6 +1,6 @@
-"""How does a long answer leave, piece by piece, while its maker blocks? From a thread of its own, never far ahead.
+"""Streaming from a blocking generator: it runs in its own thread, at most a few pieces ahead of the reader.
 
-The thread holds one database connection for as long as it lasts. Whoever goes away in the middle ends it.
+The thread holds one database connection while it runs. A client that disconnects ends it.
 """
 
 import asyncio
@@ -13,22 +13,24 @@ from typing import Final
 
 from django.db import close_old_connections
 
-AHEAD: Final = 4
+MAX_QUEUED: Final = 4
 """Pieces that may wait for a slow reader."""
-LOOK_SECONDS: Final = 0.5
-"""How often a maker whose pieces nobody takes looks whether somebody is still there."""
+POLL_SECONDS: Final = 0.5
+"""How often a blocked generator checks whether the client is still connected."""
 
 
-async def streamed[**P](make: Callable[P, Generator[bytes]], *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[bytes]:
-    """What `make` makes, as it makes it; an error of its own is raised here."""
+async def stream_from_thread[**P](
+    make: Callable[P, Generator[bytes]], *args: P.args, **kwargs: P.kwargs
+) -> AsyncIterator[bytes]:
+    """The pieces of the generator `make`, as they come; its errors are raised here."""
     loop, gone = asyncio.get_running_loop(), Event()
-    pieces: asyncio.Queue[bytes | None] = asyncio.Queue(AHEAD)
+    pieces: asyncio.Queue[bytes | None] = asyncio.Queue(MAX_QUEUED)
 
     def put(piece: bytes | None) -> None:
         waiting = asyncio.run_coroutine_threadsafe(pieces.put(piece), loop)
         while not gone.is_set():
             with suppress(TimeoutError):
-                waiting.result(LOOK_SECONDS)
+                waiting.result(POLL_SECONDS)
                 return
         waiting.cancel()
 

@@ -1,4 +1,4 @@
-"""Which tables make up an archive, and which columns stay behind? A test holds this against every model there is."""
+"""Tables and columns of an archive. A test compares this list with all models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,12 +30,14 @@ from memory.models import (
     Episode,
     Fact,
     FactLink,
+    ForgetList,
     Forgetting,
     KindPolicy,
     LibrarianRun,
     PersonalIndex,
     ReviewAction,
     Revision,
+    Tombstone,
     Upload,
 )
 
@@ -43,16 +45,16 @@ FORMAT: Final = "recall-archive"
 MANIFEST: Final = "recall.json"
 """Distinguishes a Recall archive from other zips."""
 VERSION: Final = 1
-"""Raised when an older Recall could no longer read what is written; `bringing_in.py` reads all up to its own."""
+"""Raised when older versions can't read the format any more; `restore.py` reads all versions up to this one."""
 
 Row = dict[str, Any]
 
-AT_ONCE: Final = 500
-FILES_AT_ONCE: Final = 4
-"""Rows that hold a file: each may have 64 million bytes."""
+BATCH: Final = 500
+FILE_BATCH: Final = 4
+"""For rows with a file: each may have 64 MB."""
 
 REBUILT: Final = "rebuilt from the row's own words"
-CLAIMED: Final = "of the worker that holds it"
+CLAIMED: Final = "the worker's lease"
 IMPLIED: Final = "the archive is one user's"
 
 
@@ -62,18 +64,18 @@ class Table:
 
     model: type[models.Model]
     without: Mapping[str, str] = field(default_factory=dict)
-    """Columns that stay behind, each with the reason; beside `user`, and what the database computes itself."""
+    """Columns left out, each with the reason, besides `user` and generated columns."""
     refs: tuple[str, ...] = ()
-    """Columns in which rows are named as `fact:12`: JSON, or a text that is such a name as a whole."""
+    """Columns with references such as `fact:12`: JSON, or a text that is one reference."""
     marks: tuple[str, ...] = ()
-    """Text columns whose lines may end with the librarian's marks, such as `^fact-12`."""
-    settled: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
-    """Column → state of something under way → how it stands once its server is left behind."""
-    is_only_told: bool = False
-    """It stands in the archive for the person to read, and is not brought in."""
+    """Text columns whose lines may end with marks such as `^fact-12`."""
+    final_states: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
+    """Column → state of unfinished work → its state in the archive."""
+    is_export_only: bool = False
+    """In the archive for the user to read; not restored."""
     order: tuple[str, ...] = ("pk",)
-    at_once: int = AT_ONCE
-    """Rows in memory."""
+    batch: int = BATCH
+    """Rows in memory at a time."""
 
     @property
     def label(self) -> str:
@@ -82,12 +84,12 @@ class Table:
 
     @property
     def columns(self) -> list[models.Field[Any, Any]]:
-        """Those that are written, the key first."""
-        own = [one for one in self.model._meta.concrete_fields if one.name != "user" and not one.generated]
-        return [one for one in own if one.name not in self.without]
+        """Exported columns, primary key first."""
+        fields = [field for field in self.model._meta.concrete_fields if field.name != "user" and not field.generated]
+        return [field for field in fields if field.name not in self.without]
 
 
-WORK: Final = {"claim": CLAIMED, "lease_until": CLAIMED}
+LEASE_COLUMNS: Final = {"claim": CLAIMED, "lease_until": CLAIMED}
 VECTOR: Final = {"vector": REBUILT, "embedded_by": REBUILT}
 
 TABLES: Final = (
@@ -96,13 +98,13 @@ TABLES: Final = (
     Table(Conversation, order=("started_at", "pk")),
     Table(
         Message,
-        without={"process_key": "of the web process that writes it at the moment"},
+        without={"process_key": "the web process that is writing it"},
         refs=("event_data",),
-        settled={"status": {"streaming": "interrupted"}},
+        final_states={"status": {"streaming": "interrupted"}},
     ),
-    Table(Attachment, at_once=FILES_AT_ONCE),
+    Table(Attachment, batch=FILE_BATCH),
     Table(Segment),
-    Table(Compaction, without=WORK, settled={"state": {"running": "pending"}}),
+    Table(Compaction, without=LEASE_COLUMNS, final_states={"state": {"running": "pending"}}),
     Table(Boundary),
     Table(KindPolicy),
     Table(BudgetPlan),
@@ -112,26 +114,28 @@ TABLES: Final = (
     Table(Revision, marks=("text",)),
     Table(
         Upload,
-        without={"content": "a file that waits is not read yet: upload it again", "lease_until": CLAIMED},
-        settled={"state": {"waiting": "failed", "reading": "failed"}},
+        without={"content": "a waiting file isn't read yet: upload it again", "lease_until": CLAIMED},
+        final_states={"state": {"waiting": "failed", "reading": "failed"}},
     ),
-    Table(LibrarianRun, without=WORK, settled={"state": {"running": "pending"}}),
+    Table(LibrarianRun, without=LEASE_COLUMNS, final_states={"state": {"running": "pending"}}),
     Table(Fact, without={**VECTOR, "search": REBUILT}),
     Table(FactLink),
     Table(ReviewAction),
     Table(Episode, without={**VECTOR, "search": REBUILT}),
-    Table(Consolidation, settled={"state": {"waiting": "failed"}}),
+    Table(Consolidation, final_states={"state": {"waiting": "failed"}}),
     Table(
         Forgetting,
-        without={"to_rewrite": "rewriting is work of the server that forgot"},
+        without={"to_rewrite": "the server that forgot does the rewriting"},
     ),
+    Table(ForgetList),
+    Table(Tombstone),
     Table(ProfileSnapshot, refs=("lines",)),
     Table(Receipt, refs=("items", "sections", "ingredients")),
     Table(Chunk, without={**VECTOR, "search": REBUILT}, marks=("text",)),
-    Table(AccessLog, is_only_told=True),
-    Table(ImportJob, without={**WORK, "not_before": CLAIMED}, is_only_told=True),
+    Table(AccessLog, is_export_only=True),
+    Table(ImportJob, without={**LEASE_COLUMNS, "not_before": CLAIMED}, is_export_only=True),
 )
-"""In an order in which what is named mostly comes before what names it."""
+"""Ordered so that referenced rows mostly come first."""
 
 BY_LABEL: Final = {table.label: table for table in TABLES}
 
@@ -149,7 +153,7 @@ LEFT_OUT: Final[Mapping[type[models.Model], str]] = {
 }
 """Models of Recall and of sign-in that archives leave out, and why."""
 
-PERSON: Final = {
+USER_COLUMNS: Final = {
     "email": "informative: the new account has its own",
     "preferred_name": "imported",
     "time_zone": "imported",
@@ -157,12 +161,12 @@ PERSON: Final = {
     "relationship_stage": "imported",
     "chat_model": "imported; the default if the new server does not offer it",
     "effort": "imported",
-    "welcomed_at": "informative",
     "date_joined": "imported if earlier: it counts how long Recall has known the user",
     "last_login": "informative",
 }
 """Columns of the user in `person.json`."""
-PERSON_LEFT_OUT: Final = {
+USER_LEFT_OUT: Final = {
+    "declined_offers": "digests that only this server can make",
     "words_in": "this server's progress with a language change",
     "id": "the archive is one user's",
     "password": "a secret",

@@ -1,4 +1,4 @@
-"""How is a column's value written as JSON, and read again? Every type there is; whatever else is an error at once."""
+"""Column values as JSON and back, for every column type in use; any other type raises at once."""
 
 import base64
 from datetime import date, datetime
@@ -12,15 +12,15 @@ from django.db import models
 from recall.text import storable_json
 
 
-class NotFittingError(Exception):
-    """A value does not fit its column; the message names the column."""
+class InvalidValueError(Exception):
+    """A value that isn't valid for its column; the message names the column."""
 
 
-def written(value: Any) -> Any:
-    """The value as JSON has it: times by ISO 8601, amounts and names as texts, bytes as base64.
+def to_json(value: Any) -> Any:
+    """The value for JSON: times as ISO 8601, decimals and UUIDs as text, bytes as Base64.
 
     Raises:
-        TypeError: nobody has decided how this type is written.
+        TypeError: the type is not supported.
     """
     if value is None or isinstance(value, str | bool | int | float | list | dict):
         return value
@@ -30,33 +30,33 @@ def written(value: Any) -> Any:
         return str(value)
     if isinstance(value, bytes | memoryview):
         return base64.b64encode(value).decode()
-    raise TypeError(f"No archive knows how to write a {type(value).__name__}.")
+    raise TypeError(f"Archives don't support values of type {type(value).__name__}.")
 
 
-def read(column: models.Field[Any, Any], value: Any) -> Any:
+def from_json(column: models.Field[Any, Any], value: Any) -> Any:
     """The value for the column, checked as a form would: an archive may have been changed, or made up.
 
     Raises:
-        NotFittingError: it does not fit.
+        InvalidValueError: it is not valid.
     """
     if value is None:
         if not column.null:
-            raise NotFittingError(column.name)
+            raise InvalidValueError(column.name)
         return None
     try:
         if isinstance(column, models.BinaryField):
             return base64.b64decode(value, validate=True)
-        told = column.to_python(storable_json(_of_its_type(column, value)))
-        column.run_validators(told)
+        parsed = column.to_python(storable_json(_check_type(column, value)))
+        column.run_validators(parsed)
     except (ValidationError, ValueError, TypeError, ArithmeticError) as error:
-        raise NotFittingError(column.name) from error
-    if column.choices and told not in dict(column.flatchoices):
-        raise NotFittingError(column.name)
-    return told
+        raise InvalidValueError(column.name) from error
+    if column.choices and parsed not in dict(column.flatchoices):
+        raise InvalidValueError(column.name)
+    return parsed
 
 
-def _of_its_type(column: models.Field[Any, Any], value: Any) -> Any:
-    """Nothing but a text passes for one: Django would make one of anything."""
+def _check_type(column: models.Field[Any, Any], value: Any) -> Any:
+    """Refuse other types for text columns: Django would convert anything to text."""
     if isinstance(column, models.CharField | models.TextField) and not isinstance(value, str):
-        raise ValueError("no text")
+        raise ValueError("not a text")
     return value

@@ -46,7 +46,7 @@ OTHER_IMAGE_SIGNATURES: Final = (b"BM", b"II*\x00", b"MM\x00*", b"\x00\x00\x01\x
 """Of bitmaps, TIFF and icons; newer camera formats (HEIC, AVIF) have theirs after four bytes."""
 UNNAMED: Final = "file"
 RETRY_SECONDS: Final = 10
-"""What API clients are told to wait when readers are busy: most files are read by then."""
+"""Seconds after which API clients retry when readers are busy: most files are read by then."""
 
 
 class AttachmentRefusedError(Exception):

@@ -47,7 +47,7 @@ TASK: Final = "chat.tasks.compact"
 RETRY_AFTER: Final = timedelta(seconds=30)
 """Pause after the conversation changed during a compaction."""
 MAX_QUIET_AGE: Final = timedelta(days=1)
-"""Silences that began while no worker ran are made up for within this time."""
+"""Silences that started while no worker ran are made up for within this time."""
 MAX_QUIET: Final = 100
 """Quiet conversations requested in one round, the longest quiet first; the scheduler starts the next round."""
 CHANGED: Final = "The conversation changed during the compaction."

@@ -32,6 +32,7 @@ from memory.documents.revisions import PathTakenError
 from memory.forget_epoch import lock_forget_epoch
 from memory.index.indexer import index_segment
 from memory.models import Chunk
+from memory.text.secrets_filter import mask_secrets
 from recall.environment import setting
 from recall.llm.client import get_capabilities
 from recall.llm.tokens import count_tokens
@@ -96,9 +97,9 @@ class CompactionSpan:
         return [
             Exchange(
                 t.number,
-                in_short(t.question.text, t.attachments),
-                t.answer.text,
-                tool_lines(t.answer),
+                in_short(t.asked(), t.attachments),
+                t.answered(),
+                [mask_secrets(line, t.secrets) for line in tool_lines(t.answer)],
                 t.question.created_at,
             )
             for t in self.turns
@@ -179,7 +180,7 @@ def create_segment(conversation: Conversation, span: CompactionSpan, summary: Su
     index_segment(conversation.user_id, conversation.pk, segment.pk, segment.text, place=last.seq)
     Chunk.objects.filter(segment=segment).update(said_at=last.created_at)
     _merge_oldest(conversation, load_history(conversation, conversation.active_leaf_id).segments, verbosity)
-    # The summary covers what the placeholder stood for; if history is still too long, the next prompt is cut again.
+    # The summary covers what the placeholder replaced; if history is still too long, the next prompt is cut again.
     Conversation.objects.filter(pk=conversation.pk).update(cut_from=0, cut_until=0)
     return segment
 

@@ -15,7 +15,8 @@ from chat.messages.history import Turn
 from memory.embeddings.limits import Vectors
 from memory.embeddings.port import embedder
 from memory.models import Chunk
-from memory.retrieval.query import EMPTY_WORDS, FOLLOWS_UP, is_small_talk, words_of
+from memory.retrieval.query import EMPTY_WORDS, FOLLOWS_UP, words_of
+from memory.text.message_kinds import is_small_talk
 
 SHIFTED_MESSAGES: Final = 2
 """Messages in a row that must be far: a single one may be an aside."""

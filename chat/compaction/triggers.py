@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from django.conf import settings
+
+from chat.compaction.window import KEPT_TURNS
 from recall.environment import setting
 
 VERBATIM_TURNS: Final = setting("compact_after_turns", 20)
@@ -12,6 +15,8 @@ VERBATIM_TURNS: Final = setting("compact_after_turns", 20)
 VERBATIM_CEILING: Final = 20_000
 """Tokens of history for which that holds. A plan with more (`long`: 58,800) allows more turns in proportion: compacting
 less often costs less, because more of the prompt comes from the cache (docs/cost.md)."""
+SUMMARY_EVERY_MESSAGES: Final[int | None] = settings.ENVIRONMENT.convo_summary_every_n_messages
+"""Seed 003 counts messages, two a turn: so many are compacted at a time, whatever the plan. None: as above."""
 WINDOW_PERCENT: Final = setting("compact_at_window_percent", 50)
 """Of the model's window: beyond it answers become slower and less attentive."""
 
@@ -45,6 +50,8 @@ class ConversationState:
 
 def verbatim_turns(ceiling: int) -> int:
     """Turns that may stay verbatim in a plan with this ceiling of history."""
+    if SUMMARY_EVERY_MESSAGES is not None:
+        return KEPT_TURNS + SUMMARY_EVERY_MESSAGES // 2
     return max(VERBATIM_TURNS, VERBATIM_TURNS * ceiling // VERBATIM_CEILING)
 
 

@@ -1,6 +1,7 @@
 """Markdown export of a conversation: title, dates and the active branch, each message under its author and time.
 
-Message texts are exported verbatim. Memories and receipts are not part of it.
+Message texts are exported verbatim, but for secrets, which are masked, and images and HTML, which a viewer would load.
+Memories and receipts are not part of it.
 """
 
 import re
@@ -13,7 +14,9 @@ from django.template.defaultfilters import filesizeformat
 
 from chat.messages.outcomes import outcome
 from chat.models import Attachment, Conversation, Message
+from memory.text.secrets_filter import mask_secrets
 from recall.redaction import FORGOTTEN
+from recall.rendering.inert import without_live_parts
 
 _FORGOTTEN: Final = f"*{FORGOTTEN}*"
 BATCH: Final = 200
@@ -70,7 +73,8 @@ def _render_message(message: Message, conversation: Conversation) -> Iterator[st
         yield "\n*Asked to continue.*\n"
         return
     if message.text:
-        yield f"\n{_FORGOTTEN if message.text == FORGOTTEN else close_fences(message.text.rstrip())}\n"
+        text = without_live_parts(close_fences(mask_secrets(message.text).rstrip()))
+        yield f"\n{_FORGOTTEN if message.text == FORGOTTEN else text}\n"
     for attachment in message.attachments.all():
         yield f"\n{_render_attachment(attachment)}\n"
     ended = "" if is_users else outcome(message).sentence

@@ -11,6 +11,8 @@ from typing import Final
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from memory.text.plain_words import plain_words
+
 MAX_QUERY_CHARS: Final = 300
 """Longer input is a text, not a search."""
 SNIPPET_CHARS: Final = 220
@@ -74,9 +76,9 @@ def _beginning(text: str) -> str:
 
 
 def snippet(text: str, query: SearchQuery) -> SafeString:
-    """Part of the text around the first match, escaped, with matches highlighted."""
+    """Part of the text around the first match, without Markdown, escaped, with matches highlighted."""
     pattern = _pattern(query)
-    flat = " ".join(text.split())
+    flat = " ".join(plain_words(text).split())
     first = pattern.search(flat) if pattern else None
     start = _word_start(flat, first.start() - LEAD_CHARS) if first else 0
     piece = flat[start : start + SNIPPET_CHARS]

@@ -20,7 +20,7 @@ from chat.conversations.topics import topics_of
 from chat.models import Conversation, Message
 from memory.forget_epoch import lock_forget_epoch
 from memory.librarian.engine import Usage
-from memory.text.secrets_filter import sensitive
+from memory.text.secrets_filter import mask_secrets, secret_values, sensitive
 from recall.celery import enqueue_on_commit
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
@@ -69,7 +69,7 @@ class FirstExchange:
 
 def first_words(text: str) -> str:
     """The initial title: the first words of the first message."""
-    title = " ".join(text.split())
+    title = " ".join(mask_secrets(text).split())
     return title if is_title_enough(text) else f"{title[: TITLE_CHARS - 1].rsplit(' ', 1)[0]}{ELLIPSIS}"
 
 
@@ -129,7 +129,8 @@ def _load_first_exchange(conversation_id: UUID) -> FirstExchange | None:
         answer: Message | None = messages.filter(role=Message.Role.ASSISTANT, status=Message.Status.COMPLETE).first()
     if question is None or answer is None or conversation.title != first_words(question.text):
         return None
-    return FirstExchange(conversation, question.text, answer.text, epoch)
+    said, known = question.text, secret_values(question.text)
+    return FirstExchange(conversation, mask_secrets(said), mask_secrets(answer.text, known), epoch)
 
 
 @transaction.atomic

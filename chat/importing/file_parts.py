@@ -1,4 +1,4 @@
-"""How does a file lie in the database? In pieces of one row each, read as if they were one file."""
+"""An uploaded file as rows of 1 MiB each, readable as one file."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 PART_BYTES: Final = 1 << 20
 
 
-def keep_parts(job: ImportJob, chunks: Iterable[bytes]) -> None:
-    """Write the file as rows, one in memory at a time."""
+def store_parts(job: ImportJob, chunks: Iterable[bytes]) -> None:
+    """Store the file as rows, one in memory at a time."""
     number, piece = 0, bytearray()
     for chunk in chunks:
         piece += chunk
         while len(piece) >= PART_BYTES:
-            _keep(job, number, bytes(piece[:PART_BYTES]))
+            _store_part(job, number, bytes(piece[:PART_BYTES]))
             del piece[:PART_BYTES]
             number += 1
     if piece:
-        _keep(job, number, bytes(piece))
+        _store_part(job, number, bytes(piece))
 
 
-def _keep(job: ImportJob, number: int, content: bytes) -> None:
+def _store_part(job: ImportJob, number: int, content: bytes) -> None:
     ImportPart.objects.create(user_id=job.user_id, job=job, number=number, content=content)
 
 
-def opened(job: ImportJob) -> BinaryIO:
-    """The file, to be read and sought in; one row is in memory at a time."""
+def open_file(job: ImportJob) -> BinaryIO:
+    """The file, readable and seekable; one row is in memory at a time."""
     return cast(BinaryIO, io.BufferedReader(_Parts(job), PART_BYTES))
 
 
@@ -56,7 +56,7 @@ class _Parts(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
         if start + offset < 0:
-            raise ValueError("There is nothing before the beginning.")
+            raise ValueError("The position is before the start of the file.")
         self._at = start + offset
         return self._at
 

@@ -23,8 +23,8 @@ from chat.archive.restore import is_archive, restore_archive
 from chat.archive.safe_zip import MEGABYTE, NotImportedError
 from chat.importing import entries
 from chat.importing.entries import NOT_AN_EXPORT
-from chat.importing.file_parts import keep_parts, opened
-from chat.importing.threads import BrokenEntryError, ParsedEntry
+from chat.importing.file_parts import open_file, store_parts
+from chat.importing.tree import BrokenEntryError, ParsedEntry
 from chat.importing.upsert import store_conversation
 from chat.models import Conversation, ImportJob, ImportPart
 from memory.documents.tree import fitting_name
@@ -87,7 +87,7 @@ def accept(user: User, name: str, size: int, chunks: Iterable[bytes]) -> ImportJ
     if ImportJob.objects.for_user(user).filter(state__in=OPEN).count() >= MAX_WAITING:
         raise NotImportedError(TOO_MANY)
     job = ImportJob.objects.create(user=user, name=fitting_name(name), size=size)
-    keep_parts(job, _validate_start(iter(chunks)))
+    store_parts(job, _validate_start(iter(chunks)))
     IMPORTS.enqueue(job)
     return job
 
@@ -133,7 +133,7 @@ def run_import(job_id: int) -> bool:
     if job is None:
         return False
     try:
-        with opened(job) as file:
+        with open_file(job) as file:
             return _READERS[_detect_origin(job, file)](job, file)
     except NotImportedError as refusal:
         return _finish(job, State.FAILED, str(refusal))
@@ -152,7 +152,7 @@ def _scan(job: ImportJob, file: BinaryIO) -> str:
     """Count the entries and detect whose export it is."""
     total, origin = 0, ""
     for raw in entries.raw_entries(file):
-        origin = origin or entries.origin(raw)
+        origin = origin or entries.detect_origin(raw)
         total += 1
     if not origin:
         raise NotImportedError(NOT_AN_EXPORT)
@@ -195,7 +195,7 @@ def _import_entry(job: ImportJob, raw: bytes | None) -> bool:
         return False
     counts = Counter(job.counts.get("counted", {}))
     names = list(job.counts.get("broken", []))
-    for found in entries.understood(raw):
+    for found in entries.parse_entry(raw):
         if isinstance(found, BrokenEntryError):
             counts["broken"] += 1
             names.append(str(found) or f"entry {job.done + 1}")
@@ -210,12 +210,12 @@ def _import_entry(job: ImportJob, raw: bytes | None) -> bool:
 def _store_entry(user: User, origin: str, entry: ParsedEntry) -> Counter[str]:
     """Store what an entry contains; how many of each kind."""
     counts: Counter[str] = Counter()
-    if entry.thread is not None:
-        stored = store_conversation(user, entry.thread)
+    if entry.conversation is not None:
+        stored = store_conversation(user, entry.conversation)
         counts[_outcome(stored.conversation_id, stored.is_new, stored.messages)] += 1
         counts["messages"] += stored.messages
-        counts["left_out"] += entry.thread.left_out if stored.messages else 0
-    for file in entry.attached:
+        counts["left_out"] += entry.conversation.omitted_parts if stored.messages else 0
+    for file in entry.files:
         counts["documents"] += store_document(user, origin, ImportedFile(file.key, file.name, file.text, file.folder))
     counts += propose(user, origin, entry.memories)
     return counts
@@ -256,7 +256,7 @@ def _finish(job: ImportJob, state: ImportJob.State, error: str = "") -> bool:
 # Extraction ------------------------------------------------------------------------------------------------------
 
 
-def unread(user: User, origin: str) -> int:
+def count_unread(user: User, origin: str) -> int:
     """How many imported conversations of this origin were never queued for the librarian."""
     return int(_unread(user, origin).count())
 

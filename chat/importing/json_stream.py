@@ -1,6 +1,6 @@
-"""Where does one entry of a JSON array end? Found without parsing, so that a file of any size needs little memory.
+"""Splitting a JSON array into entries without parsing it, so that a file of any size needs little memory.
 
-An entry that does not parse then spoils nothing but itself.
+An entry that doesn't parse then affects only itself.
 """
 
 import re
@@ -12,21 +12,21 @@ _BOM: Final = b"\xef\xbb\xbf"
 _STRING: Final = rb'"(?:[^"\\]++|\\.)*+"'
 _WITHIN: Final = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+", re.DOTALL)
 _BETWEEN: Final = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+", re.DOTALL)
-"""All up to the next mark that counts, whole strings among it: within an entry commas do not."""
+"""Everything up to the next structural character, whole strings included; within an entry, commas are not."""
 _REST_OF_STRING: Final = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
 
 class NotJsonError(Exception):
-    """The file begins with neither an array nor an object."""
+    """The file starts with neither an array nor an object."""
 
 
-def entries(chunks: Iterable[bytes], largest: int) -> Iterator[bytes | None]:
-    """The entries of a top-level array as they are written, or the one top-level object; None: larger than `largest`.
+def split_entries(chunks: Iterable[bytes], largest: int) -> Iterator[bytes | None]:
+    """The raw entries of a top-level array, or the one top-level object; None for one larger than `largest` bytes.
 
-    What is cut off in the middle is given as far as it goes: it will not parse.
+    A truncated entry is returned as far as it goes; it won't parse.
 
     Raises:
-        NotJsonError: it is no JSON array or object.
+        NotJsonError: it is not a JSON array or object.
     """
     splitter = _Splitter(largest)
     for chunk in chunks:
@@ -37,12 +37,12 @@ def entries(chunks: Iterable[bytes], largest: int) -> Iterator[bytes | None]:
 
 
 class _Splitter:
-    """Reads byte by byte what opens and closes; within a string nothing does."""
+    """Tracks brackets and braces outside strings."""
 
     def __init__(self, largest: int) -> None:
         self.largest = largest
         self.has_ended = False
-        self._outer: int | None = None  # depth at which entries stand: 1 in an array, 0 for an object alone
+        self._outer: int | None = None  # depth of the entries: 1 in an array, 0 for a single object
         self._depth = 0
         self._in_string = False
         self._escaped = False
@@ -68,10 +68,10 @@ class _Splitter:
         self._add(chunk[start:])
 
     def end(self) -> Iterator[bytes | None]:
-        """What was cut off.
+        """The truncated last entry.
 
         Raises:
-            NotJsonError: there was nothing but blanks.
+            NotJsonError: the file has nothing but whitespace.
         """
         if self._outer is None:
             raise NotJsonError
@@ -91,7 +91,7 @@ class _Splitter:
         return text
 
     def _next_mark(self, chunk: bytes, position: int) -> int | None:
-        """Place of the next mark that stands outside strings."""
+        """Position of the next structural character outside strings."""
         while position < len(chunk):
             if self._in_string:
                 position = self._leave_string(chunk, position)
@@ -100,7 +100,7 @@ class _Splitter:
             position = skipped.end() if skipped else position
             if chunk[position : position + 1] != b'"':
                 return position if position < len(chunk) else None
-            self._in_string, position = True, position + 1  # a string that goes on in the next chunk
+            self._in_string, position = True, position + 1  # the string continues in the next chunk
         return None
 
     def _leave_string(self, chunk: bytes, position: int) -> int:
@@ -109,7 +109,7 @@ class _Splitter:
         rest = _REST_OF_STRING.match(chunk, position)
         end = rest.end() if rest else position
         if end < len(chunk):
-            self._in_string = self._escaped = chunk[end : end + 1] == b"\\"  # a lone one at the very end of the chunk
+            self._in_string = self._escaped = chunk[end : end + 1] == b"\\"  # a lone backslash at the end of the chunk
         return end + 1
 
     def _ends_entry(self, mark: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""What does the page say of an import? One row a file, with its progress and what came of it, in sentences."""
+"""Imports as the page shows them: one row per file, with progress and results in sentences."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.utils.text import get_text_list
 
-from chat.importing.jobs import ARCHIVE, unread
+from chat.importing.jobs import ARCHIVE, count_unread
 from chat.models import ImportJob
 from memory.librarian.imported import NAMES
 
 if TYPE_CHECKING:
     from accounts.models import User
 
-LISTED: Final = 20
+MAX_LISTED: Final = 20
 """Imports on the page, the latest first."""
 State = ImportJob.State
 BUSY: Final = (State.WAITING, State.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
-class ShownJob:
+class ImportView:
     """An import as the page shows it."""
 
     job: ImportJob
     origin: str
-    """As people know it; empty: not known yet."""
+    """The service's name; empty if not known yet."""
     sentence: str
-    """How far it is, or how it ended."""
+    """Progress or outcome."""
     results: tuple[str, ...]
-    """What came of it, a sentence each."""
+    """Results, one sentence each."""
     broken: tuple[str, ...]
-    """What could not be read, by name."""
+    """Names of entries that couldn't be read."""
     percent: int | None
-    """None: it has not been counted yet."""
+    """None: not counted yet."""
 
     @property
     def is_busy(self) -> bool:
@@ -45,76 +45,78 @@ class ShownJob:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Conversations that came in and that the librarian has not read."""
+    """Imported conversations that the librarian hasn't read."""
 
     origin: str
     name: str
     count: int
 
 
-def shown_jobs(user: User) -> list[ShownJob]:
+def list_imports(user: User) -> list[ImportView]:
     """The latest imports."""
-    return [shown(job) for job in ImportJob.objects.for_user(user).order_by("-created_at", "-pk")[:LISTED]]
+    return [
+        describe_import(job) for job in ImportJob.objects.for_user(user).order_by("-created_at", "-pk")[:MAX_LISTED]
+    ]
 
 
-def shown(job: ImportJob) -> ShownJob:
+def describe_import(job: ImportJob) -> ImportView:
     """One import, from its row alone."""
     counts: Mapping[str, Any] = job.counts
     counted, broken = counts.get("counted", {}), tuple(counts.get("broken", ()))
     results = _archive(counts) if job.origin == ARCHIVE else _results(counted)
     percent = round(100 * job.done / job.total) if job.total else None
     name = "Recall" if job.origin == ARCHIVE else NAMES.get(job.origin, "")
-    return ShownJob(job, name, _sentence(job), tuple(results), broken, percent)
+    return ImportView(job, name, _sentence(job), tuple(results), broken, percent)
 
 
 def unread_imports(user: User) -> list[Unread]:
-    """What the librarian could be asked to read, by origin."""
-    told = [Unread(origin, name, unread(user, origin)) for origin, name in NAMES.items()]
-    return [one for one in told if one.count]
+    """Imported conversations that the librarian could read, by origin."""
+    counted = [Unread(origin, name, count_unread(user, origin)) for origin, name in NAMES.items()]
+    return [unread for unread in counted if unread.count]
 
 
 def _sentence(job: ImportJob) -> str:
     if job.state == State.WAITING and not job.total:
-        return "Waiting to be read."
+        return "Queued."
     if job.state in BUSY:
-        return f"{job.done:,} of {job.total:,} read." if job.total else "Looking what is in it."
+        return f"{job.done:,} of {job.total:,} read." if job.total else "Checking the file."
     if job.state == State.CANCELLED:
-        return f"Stopped after {job.done:,} of {job.total:,}. What came in until then is here."
-    return job.error if job.state == State.FAILED else "Read."
+        return f"Stopped after {job.done:,} of {job.total:,}. What was imported is kept."
+    return job.error if job.state == State.FAILED else "Done."
 
 
 def _archive(counts: Mapping[str, Any]) -> Iterator[str]:
-    told = {"chat.conversation": "conversation", "memory.fact": "fact", "memory.document": "document"}
-    rows = {name: counts[label] for label, name in told.items() if isinstance(counts.get(label), int)}
+    names = {"chat.conversation": "conversation", "memory.fact": "fact", "memory.document": "document"}
+    rows = {name: counts[label] for label, name in names.items() if isinstance(counts.get(label), int)}
     if rows:
         parts = [_many(number, name) for name, number in rows.items()]
-        yield f"{get_text_list(parts, 'and')} came in, with all that belongs to them."
+        yield f"{get_text_list(parts, 'and')} imported, with everything that belongs to them."
 
 
 def _results(counted: Mapping[str, int]) -> Iterator[str]:
     def number(name: str) -> int:
         return int(counted.get(name, 0))
 
-    talk = [(number("new"), "new"), (number("extended"), "with more than before"), (number("known"), "here already")]
+    talk = [(number("new"), "new"), (number("extended"), "extended"), (number("known"), "already here")]
     parts = [f"{count:,} {what}" for count, what in talk if count]
     if parts:
-        yield f"Conversations: {get_text_list(parts, 'and')}; {_many(number('messages'), 'message')} came in."
+        yield f"Conversations: {get_text_list(parts, 'and')}; {_many(number('messages'), 'message')} imported."
     if number("memories"):
-        known = f", {number('memories_known'):,} of them known already" if number("memories_known") else ""
-        yield f"{_many(number('memories'), 'memory', 'memories')} for you to review{known}."
+        known = f", {number('memories_known'):,} of them already known" if number("memories_known") else ""
+        yield f"{_many(number('memories'), 'memory', 'memories')} to review{known}."
     if number("memories_seen"):
-        yield f"{_many(number('memories_seen'), 'memory', 'memories')} had come in before."
+        yield f"{_many(number('memories_seen'), 'memory', 'memories')} already imported."
     if number("memories_refused"):
         refused = _many(number("memories_refused"), "memory", "memories")
-        yield f"{refused} not proposed: a secret, too long, of a kind you never want, or rejected by you before."
+        yield f"{refused} not proposed: a secret, too long, of a kind you turned off, or rejected before."
     if number("documents"):
-        yield f"{_many(number('documents'), 'document')} kept below /reference and /projects."
+        yield f"{_many(number('documents'), 'document')} saved to Documents."
     if number("left_out"):
-        yield f"{_many(number('left_out'), 'picture, sound or file', 'pictures, sounds and files')} left out."
+        yield f"{_many(number('left_out'), 'picture, sound or file', 'pictures, sounds and files')} skipped."
     if number("empty"):
-        yield f"{_many(number('empty'), 'conversation')} had nothing in it."
+        yield f"{_many(number('empty'), 'conversation')} empty."
     if number("broken"):
-        yield f"{_many(number('broken'), 'entry', 'entries')} could not be read."
+        yield f"{_many(number('broken'), 'entry', 'entries')} couldn't be read."
 
 
 def _many(number: int, one: str, more: str = "") -> str:

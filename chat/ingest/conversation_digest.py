@@ -12,7 +12,9 @@ from chat.compaction.segments import load_uncompacted
 from chat.compaction.summaries.merge import merge
 from chat.compaction.summaries.schema import HEADINGS, Exchange, Summary, Verbosity
 from chat.compaction.summaries.select_engine import summarize
+from chat.ingest.withheld import mask_parts, withheld_refs
 from chat.models import Conversation
+from memory import tombstones
 from memory.ports.source import ConversationDigest
 from recall.redaction import FORGOTTEN
 
@@ -29,13 +31,18 @@ def build_digest(conversation_id: UUID) -> ConversationDigest | None:
     before = load_uncompacted(conversation)
     parts = [(s.first_turn, s.last_turn, Summary.from_json(s.summary)) for s in before.segments]
     # Without the answers: a digest contains only what the user said.
-    exchanges = [Exchange(t.number, t.question.text, "", (), t.question.created_at) for t in before.turns]
+    known, named = tombstones.load(conversation.user_id), withheld_refs(conversation.user_id)
+    told = [turn for turn in before.turns if f"message:{turn.question.pk}" not in named]
+    questions = {turn.number: known.mask(mask_parts(turn.question.pk, turn.asked(), named)) for turn in told}
+    exchanges = [Exchange(t.number, questions[t.number], "", (), t.question.created_at) for t in told]
     if exchanges:
         rest = summarize(exchanges, VERBOSITY).summary
         parts.append((exchanges[0].number, exchanges[-1].number, rest))
     summary = merge(parts, VERBOSITY.limit)
     turns = max((last for _, last, _ in parts), default=0)
-    title = conversation.title or next(iter(summary.topics), UNNAMED)
+    masked = [turn.asked() for turn in before.turns if questions.get(turn.number) != turn.asked()]
+    is_forgotten = any(conversation.title.rstrip("…") in text for text in masked)
+    title = ("" if is_forgotten else conversation.title) or next(iter(summary.topics), UNNAMED)
     return ConversationDigest(
         title, conversation.started_at, turns, "" if summary.is_empty else _render_page(conversation, summary, turns)
     )

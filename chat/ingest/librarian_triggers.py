@@ -1,13 +1,12 @@
 """When the librarian reads a conversation: when it ends, idles, is left for a new one, or every 6 user turns.
 
-Also queues conversations that are missing from the index.
+Also queues conversations with messages that are missing from the index.
 """
 
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
@@ -15,10 +14,10 @@ from chat.compaction import jobs
 from chat.models import Conversation, ConversationQuerySet, Message
 from memory.index.indexer import INDEX_TASK
 from memory.librarian.run import request_reading
-from memory.models import Chunk
 from recall.celery import enqueue_on_commit
 from recall.db.notify import publish_event
 from recall.environment import setting
+from recall.redaction import FORGOTTEN
 
 IDLE = timedelta(minutes=setting("session_idle_minutes", 20))
 """A conversation without a message for this long is paused (DESIGN §6)."""
@@ -109,11 +108,29 @@ def _lock_conversation(pk: UUID) -> Conversation | None:
 
 
 def queue_missing_indexes() -> int:
-    """Queue conversations with a user message but no chunk; returns how many."""
-    questions = Message.objects.filter(conversation=OuterRef("pk"), event_type=Message.Event.USER_MESSAGE)
-    chunks = Chunk.objects.filter(conversation=OuterRef("pk"))
-    missed = Conversation.objects.not_deleted().filter(Exists(questions), ~Exists(chunks), active_leaf__isnull=False)
-    found = list(missed.latest_first().values_list("pk", flat=True)[:INDEX_BATCH])
+    """Queue the conversations with a user message that has no passage; returns how many."""
+    with connection.cursor() as cursor:
+        cursor.execute(_UNINDEXED, {"forgotten": FORGOTTEN, "batch": INDEX_BATCH})
+        found = [conversation_id for (conversation_id,) in cursor.fetchall()]
     for conversation_id in found:
         enqueue_on_commit(INDEX_TASK, str(conversation_id))
     return len(found)
+
+
+_UNINDEXED = """
+    WITH RECURSIVE missing AS (
+        SELECT m.id, m.conversation_id, c.active_leaf_id, c.last_activity_at
+        FROM chat_message m JOIN chat_conversation c ON c.id = m.conversation_id
+        WHERE m.event_type = 'user_message' AND m.text ~ '\\w' AND m.text <> %(forgotten)s
+          AND NOT m.event_data ? 'continues' AND c.deleted_at IS NULL
+          AND m.created_at < now() - interval '1 minute'
+          AND NOT EXISTS (SELECT FROM memory_chunk k WHERE k.message_id = m.id)
+    ), branch (id) AS (
+        SELECT active_leaf_id FROM missing
+        UNION
+        SELECT m.parent_id FROM branch JOIN chat_message m USING (id)
+    )
+    SELECT conversation_id FROM missing JOIN branch USING (id)
+    GROUP BY conversation_id ORDER BY max(last_activity_at) DESC LIMIT %(batch)s
+"""
+"""Messages of other branches than the active one have no passages. A younger message may still be answered."""

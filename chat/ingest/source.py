@@ -1,6 +1,6 @@
 """Chat's implementation of memory's ports: conversations as the librarian's source, and its usage ledger."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, time
 from decimal import Decimal
 from functools import lru_cache
@@ -13,11 +13,14 @@ from budget.spending import limits, usage
 from chat.ingest.conversation_digest import build_digest
 from chat.ingest.echo_sources import load_prompt_texts, load_tool_results
 from chat.ingest.transcript import store
+from chat.ingest.withheld import without_withheld
 from chat.messages.history import active_path
 from chat.models import Conversation, Message
 from memory.librarian.engine import Usage
 from memory.librarian.spending import SpendingStop
 from memory.ports.source import ContextText, ConversationDigest, Speaker, Utterance
+from memory.text.message_kinds import FROM_MEMORIES, UNFINISHED
+from memory.text.secrets_filter import lasting, mask_secrets, secret_values
 from recall.redaction import FORGOTTEN
 
 
@@ -27,9 +30,10 @@ class ChatSource:
     def load_range(self, conversation_id: UUID, first: int, last: int) -> tuple[list[Utterance], list[ContextText]]:
         """Utterances `first` to `last` of the active branch, and the context that may be echoed in them.
 
-        The context is what was said earlier, and what tools and Recall added to prompts up to `last`.
+        The context is what was said earlier, and what tools and Recall added to prompts up to `last`. What the user
+        asked to forget is not among them: nothing is learned from it.
         """
-        _, utterances = self.load_all(conversation_id)
+        utterances = without_withheld(*self.load_all(conversation_id))
         before = [
             ContextText(item.number, item.text, item.speaker == "user") for item in utterances if item.number < first
         ]
@@ -40,7 +44,7 @@ class ChatSource:
         """The owner's id and the utterances of the active branch, without an answer in progress."""
         conversation = Conversation.objects.select_related("user").get(pk=conversation_id)
         path = active_path(conversation)
-        return conversation.user_id, [utterance(m) for m in path if is_said(m)]
+        return conversation.user_id, utterances(path)
 
     def load_digest(self, conversation_id: UUID) -> ConversationDigest | None:
         """The digest of the conversation for its document."""
@@ -66,10 +70,38 @@ def is_said(message: Message) -> bool:
     return is_whole and message.text not in ("", FORGOTTEN) and "continues" not in message.event_data
 
 
-def utterance(message: Message) -> Utterance:
-    """The message as the librarian reads it."""
+def utterances(messages: Iterable[Message]) -> list[Utterance]:
+    """Those that were said, in order, without secrets: nothing learns them, and the index does not hold them."""
+    said: list[Utterance] = []
+    known: frozenset[str] = frozenset()
+    for message in messages:
+        if is_said(message):
+            known |= secret_values(message.text)
+            said.append(utterance(message, known))
+            known = known if message.role == Message.Role.USER else lasting(known)
+    return said
+
+
+def utterance(message: Message, known: frozenset[str] = frozenset()) -> Utterance:
+    """The message as the librarian reads it. `known`: secrets of earlier messages."""
     speaker: Speaker = "user" if message.role == Message.Role.USER and not message.author else "assistant"
-    return Utterance(message.pk, message.seq, speaker, message.text, message.created_at, message.author, message.turn)
+    return Utterance(
+        message.pk,
+        message.seq,
+        speaker,
+        mask_secrets(message.text, known),
+        message.created_at,
+        message.author,
+        message.turn,
+        omit=_omit_rule(message) if speaker == "assistant" else "",
+    )
+
+
+def _omit_rule(answer: Message) -> str:
+    """The rule by which an answer is no memory, as far as its row says so."""
+    if answer.status != Message.Status.COMPLETE or answer.event_data.get("stop_reason") == "refusal":
+        return UNFINISHED
+    return FROM_MEMORIES if answer.event_data.get("from_memories") else ""
 
 
 class ChatUsageLedger:

@@ -14,7 +14,9 @@ from accounts.models import User
 from chat.models import Conversation, Message
 from memory.index.indexer import index_conversation
 from memory.ports.source import Utterance
+from memory.tombstones import mask
 from recall.llm.tokens import count_tokens
+from recall.redaction import FORGOTTEN
 from recall.text import storable
 
 TITLE_CHARS = 200
@@ -26,7 +28,7 @@ def store(user: User, title: str, utterances: Sequence[Utterance]) -> list[int]:
     began, ended = (utterances[0].said_at, utterances[-1].said_at) if utterances else (timezone.now(), timezone.now())
     conversation = Conversation.objects.create(
         user=user,
-        title=storable(title)[:TITLE_CHARS],
+        title=mask(user.pk, storable(title))[:TITLE_CHARS],
         status=Conversation.Status.ENDED,
         started_at=began,
         last_activity_at=ended,
@@ -46,12 +48,17 @@ def store(user: User, title: str, utterances: Sequence[Utterance]) -> list[int]:
 
 
 def _build_messages(conversation: Conversation, utterances: Sequence[Utterance]) -> list[Message]:
-    messages, turn, before = [], 0, ""
+    messages, turn, before, forgotten = [], 0, "", -1
     for seq, utterance in enumerate(utterances, start=1):
         role = _speaker_role(utterances[0], utterance)
         turn += role == Message.Role.USER or before == ""
         before = role
-        text = storable(utterance.text)
+        said = storable(utterance.text)
+        text = mask(conversation.user_id, said)
+        if role == Message.Role.USER and text != said:
+            forgotten = turn
+        elif turn == forgotten and role == Message.Role.ASSISTANT and not utterance.author:
+            text = FORGOTTEN  # an answer may say it in words that no list has
         messages.append(
             Message(
                 user_id=conversation.user_id,

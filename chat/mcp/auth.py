@@ -1,12 +1,10 @@
-"""Who may come in by /mcp? Whoever asks by a name Recall answers for, from no foreign page, with a key that opens it.
+"""Authentication of requests to /mcp, before anything of the body is read.
 
-    421  the host is none of ALLOWED_HOSTS and PUBLIC_URL: a name somebody pointed here (DNS rebinding)
-    403  a page of another origin asks; or the key is good and opens no tool at all
-    401  no key, or one that opens nothing any more
-    429  more often than a key may ask: the same bucket as for the API (`accounts/api/rate_limit.py`)
-    405  not a POST: there is no stream to listen to, and no session to end
-
-A refusal is written before anything of the request is read.
+421  the host is not in ALLOWED_HOSTS or PUBLIC_URL (DNS rebinding)
+403  a page of another origin, or a valid key without a scope for any tool
+401  no key, or an unknown, revoked or expired one
+429  rate limit of the key, shared with the API (`accounts/api/rate_limit.py`)
+405  not a POST: there is no stream and no session
 """
 
 import asyncio
@@ -26,20 +24,20 @@ from recall.request_limits import Application, Receive, Send, is_same_origin
 
 PATH: Final = "/mcp"
 KEY: Final = "recall.key"
-"""Where the scope of a request says whose it is; nothing else does."""
+"""Entry of the ASGI scope with the authenticated key."""
 BEARER: Final = "bearer "
 
 NO_KEY: Final = "Send your API key: Authorization: Bearer rcl_… (Settings, API keys)."
-NO_SUCH_KEY: Final = "This key is unknown, revoked or expired. Create a new one (Settings, API keys)."
+INVALID_KEY: Final = "This key is unknown, revoked or expired. Create a new one (Settings, API keys)."
 NO_SCOPE: Final = f"This key can't use memory tools: it needs one of {', '.join(SCOPES_OF_TOOLS)}."
-FOREIGN_HOST: Final = "Recall does not answer for this host: see ALLOWED_HOSTS and PUBLIC_URL."
-FOREIGN_ORIGIN: Final = "Pages of other origins may not ask here."
-TOO_OFTEN: Final = "That was too much at once: wait {seconds} s."
-ONLY_POST: Final = "Only POST is answered here: there is no stream to listen to."
+FOREIGN_HOST: Final = "Recall isn't served under this host. Add it to ALLOWED_HOSTS or set PUBLIC_URL."
+FOREIGN_ORIGIN: Final = "Requests from pages of other origins are refused."
+RATE_LIMITED: Final = "Too many requests. Try again in {seconds} s."
+ONLY_POST: Final = "Use POST. There is no stream to listen to."
 
 
 class McpRequestError(Exception):
-    """The request ends here; `headers` tell a client what would do."""
+    """A refused request, with its status, sentence and response headers."""
 
     def __init__(self, status: int, sentence: str, error: str = "invalid_request", **headers: str) -> None:
         super().__init__(sentence)
@@ -47,13 +45,13 @@ class McpRequestError(Exception):
 
 
 class McpMiddleware:
-    """Leads requests for /mcp to the tools, once they are let in, and all others to the pages."""
+    """Routes authenticated requests for /mcp to the tools and all others to the pages."""
 
     def __init__(self, pages: Application) -> None:
         self.pages = pages
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """Pass on, or refuse."""
+        """Serve or refuse one request."""
         if scope["path"].rstrip("/") != PATH:
             await self.pages(scope, receive, send)
             return
@@ -68,7 +66,11 @@ class McpMiddleware:
 
 
 async def authenticate(scope: dict[str, Any]) -> ApiKey:
-    """The key by which the request comes in; raises `Refused`."""
+    """The key of the request.
+
+    Raises:
+        McpRequestError: the request is refused.
+    """
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     host, origin = headers.get(b"host", ""), headers.get(b"origin")
     if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
@@ -77,26 +79,26 @@ async def authenticate(scope: dict[str, Any]) -> ApiKey:
         raise McpRequestError(403, FOREIGN_ORIGIN)
     if scope["method"] != "POST":
         raise McpRequestError(405, ONLY_POST, allow="POST")
-    return await run_in_thread(let_in_by, headers.get(b"authorization", ""))
+    return await run_in_thread(check_rate, headers.get(b"authorization", ""))
 
 
-def let_in_by(authorization: str) -> ApiKey:
-    """The key, if it has not asked too often; raises `Refused`."""
-    key = key_of(authorization)
+def check_rate(authorization: str) -> ApiKey:
+    """The key, within its rate limit; raises `McpRequestError`."""
+    key = find_key(authorization)
     allowance = rate_limit.take_token(f"key:{key.pk}", key.user_id)
     if allowance.wait:
-        raise McpRequestError(429, TOO_OFTEN.format(seconds=allowance.wait), "slow_down", **allowance.headers)
+        raise McpRequestError(429, RATE_LIMITED.format(seconds=allowance.wait), "slow_down", **allowance.headers)
     return key
 
 
-def key_of(authorization: str) -> ApiKey:
-    """The key that the header names, if it opens any tool; raises `Refused`."""
+def find_key(authorization: str) -> ApiKey:
+    """The key in the header, if it allows any tool; raises `McpRequestError`."""
     if authorization[: len(BEARER)].lower() != BEARER:
         raise McpRequestError(401, NO_KEY, "invalid_token", **{"www-authenticate": 'Bearer realm="Recall"'})
     key = find_active_key(authorization[len(BEARER) :].strip())
     if key is None:
         challenge = 'Bearer realm="Recall", error="invalid_token"'
-        raise McpRequestError(401, NO_SUCH_KEY, "invalid_token", **{"www-authenticate": challenge})
+        raise McpRequestError(401, INVALID_KEY, "invalid_token", **{"www-authenticate": challenge})
     if not set(key.scopes) & set(SCOPES_OF_TOOLS):
         wanted = f'Bearer realm="Recall", error="insufficient_scope", scope="{" ".join(SCOPES_OF_TOOLS)}"'
         raise McpRequestError(403, NO_SCOPE, "insufficient_scope", **{"www-authenticate": wanted})
@@ -104,7 +106,7 @@ def key_of(authorization: str) -> ApiKey:
 
 
 async def _answer(send: Send, refused: McpRequestError) -> None:
-    """In the shape that OAuth gives to errors, which clients of the protocol read."""
+    """Send the refusal as an OAuth error, which clients of the protocol read."""
     body = json.dumps({"error": refused.error, "error_description": refused.sentence}, ensure_ascii=False).encode()
     headers = [(name.lower().encode(), value.encode()) for name, value in refused.headers.items()]
     headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]

@@ -1,8 +1,7 @@
-"""What may another assistant do with a person's memory? Four of the model's own tools, each opened by a scope.
+"""Tools for other assistants over MCP: four of the model's own tools, each allowed by a scope of the key.
 
-A tool only reads, but for `remember`: it makes a proposal at most, told by the key's name
-(`memory/librarian/remember.py`). Names, arguments and answers are those the model has; only the descriptions differ
-where there is no conversation here.
+They only read, except `remember`, which makes a proposal in the key's name (`memory/librarian/remember.py`). Names,
+arguments and results are the model's; descriptions differ because there is no conversation here.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +27,7 @@ RESULT_TOKENS: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class ExposedTool:
-    """A tool that others may use."""
+    """A tool that other assistants may use."""
 
     tool: Tool
     """The model's own: its name, the schema of its arguments, and the scope a key needs."""
@@ -42,7 +41,7 @@ def search_knowledge(key: ApiKey, given: ToolResult) -> ToolResult:
 
 
 def search_conversation(key: ApiKey, given: ToolResult) -> ToolResult:
-    """Passages of what the key's owner talked of with Recall."""
+    """Passages of the owner's conversations."""
     return search_memories(key.user, given, MESSAGES, token_budget=result_tokens())
 
 
@@ -52,12 +51,12 @@ def read_document(key: ApiKey, given: ToolResult) -> ToolResult:
 
 
 def remember(key: ApiKey, given: ToolResult) -> ToolResult:
-    """Propose the statement, as told by this key."""
+    """Propose the statement in the key's name."""
     return {"outcome": propose_told_by(key.name, key.user, get_text(given, "statement", MAX_STATEMENT + 1))}
 
 
 def result_tokens() -> int:
-    """Base tokens of one answer; the operator's cap on memories holds here as in every plan."""
+    """Base tokens of one result; the operator's cap on memories applies."""
     cap: int | None = settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens
     return min(RESULT_TOKENS, cap) if cap else RESULT_TOKENS
 
@@ -92,18 +91,18 @@ SCOPES_OF_TOOLS: Final = tuple(sorted({exposed.tool.scope for exposed in EXPOSED
 READS_DOCUMENTS: Final = READ_DOCUMENT.scope
 
 
-def lent_to(key: ApiKey) -> list[ExposedTool]:
-    """The tools that this key opens."""
+def allowed_tools(key: ApiKey) -> list[ExposedTool]:
+    """The tools that this key allows."""
     return [exposed for exposed in EXPOSED_TOOLS.values() if exposed.tool.scope in key.scopes]
 
 
-def call(key: ApiKey, name: str, given: Mapping[str, Any]) -> ToolResult:
-    """What the tool answers; raises `ToolRefused` with a sentence for the assistant."""
+def run_tool(key: ApiKey, name: str, given: Mapping[str, Any]) -> ToolResult:
+    """The tool's result; raises `ToolInputError` with a sentence for the assistant."""
     exposed = EXPOSED_TOOLS.get(name)
     if exposed is None:
         raise ToolInputError(f"There is no tool called {name[:80]}.")
     if exposed.tool.scope not in key.scopes:
-        raise ToolInputError(f"This key does not open {name}: it lacks the scope {exposed.tool.scope}.")
+        raise ToolInputError(f"This key can't use {name}: it lacks the scope {exposed.tool.scope}.")
     try:
         return exposed.run(key, dict(given))
     except ValidationError as error:

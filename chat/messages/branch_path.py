@@ -61,19 +61,19 @@ def walk(conversation: Conversation, until: int | None, most: int = _NO_LIMIT) -
 
 
 _FOLDED: Final = """
-WITH RECURSIVE folded (step, id, parent) AS (
+WITH RECURSIVE compacted (step, id, parent) AS (
     SELECT 0, id, parent_id FROM chat_message WHERE id = %(last)s
     UNION ALL
     SELECT step + 1, message.id, message.parent_id
-    FROM folded
-    JOIN LATERAL (SELECT id, parent_id FROM chat_message WHERE id = folded.parent OFFSET 0) AS message ON true
+    FROM compacted
+    JOIN LATERAL (SELECT id, parent_id FROM chat_message WHERE id = compacted.parent OFFSET 0) AS message ON true
     WHERE message.id IS DISTINCT FROM %(before)s
 )
-SELECT id FROM folded ORDER BY step DESC
+SELECT id FROM compacted ORDER BY step DESC
 """
 
 
-def folded_ids(segment: Segment) -> list[int]:
+def compacted_ids(segment: Segment) -> list[int]:
     """The messages that the segment summarizes, oldest first."""
     with connection.cursor() as cursor:
         cursor.execute(_FOLDED, {"last": segment.last_message_id, "before": segment.before_id})

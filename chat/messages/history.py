@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from chat.attachments.prompt_blocks import PromptAttachment, as_seen, blocks, load
 from chat.models import Conversation, Message, Segment
+from memory.text.secrets_filter import mask_secrets, secret_values
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import MessageParam, TextBlockParam
@@ -28,6 +29,19 @@ class Turn:
     answer: Message
     attachments: tuple[PromptAttachment, ...] = ()
     """Of the question, where they were loaded (`with_attachments`)."""
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """What the question holds that later prompts must not."""
+        return secret_values(self.question.text)
+
+    def asked(self, known: frozenset[str] = frozenset()) -> str:
+        """The question as later prompts and summaries have it: without its secrets, and those of earlier turns."""
+        return mask_secrets(self.question.text, known)
+
+    def answered(self, known: frozenset[str] = frozenset()) -> str:
+        """The same for the answer, which may repeat them."""
+        return mask_secrets(self.answer.text, self.secrets | known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +160,18 @@ def with_attachments(
     return replace(before, turns=tuple(turns)), of_question
 
 
-def render_turn(turn: Turn) -> list[MessageParam]:
-    """A finished turn as two messages: attachments and the user's text, then tool lines and the answer."""
-    answer: list[TextBlockParam] = [_text(line) for line in tool_lines(turn.answer)]
-    said = [_text(turn.question.text)] if turn.question.text or not turn.attachments else []
+def render_turn(turn: Turn, known: frozenset[str] = frozenset()) -> list[MessageParam]:
+    """A finished turn as two messages: attachments and the user's text, then tool lines and the answer.
+
+    Secrets are masked. `known`: those of earlier turns.
+    """
+    known |= turn.secrets
+    answer: list[TextBlockParam] = [_text(mask_secrets(line, known)) for line in tool_lines(turn.answer)]
+    attachments = [replace(one, text=mask_secrets(one.text, known)) for one in turn.attachments]
+    said = [_text(turn.asked(known))] if turn.question.text or not turn.attachments else []
     return [
-        {"role": "user", "content": [*blocks(turn.attachments), *said]},
-        {"role": "assistant", "content": [*answer, _text(turn.answer.text)]},
+        {"role": "user", "content": [*blocks(attachments), *said]},
+        {"role": "assistant", "content": [*answer, _text(turn.answered(known))]},
     ]
 
 

@@ -20,9 +20,12 @@ from accounts.models import User
 from chat.attachments.view import AttachmentView, attached_to
 from chat.messages.activity import Step, steps_of, summarize_steps
 from chat.messages.branches import Place, is_typed, places
+from chat.messages.forget_request import WITHHOLDS, ForgetRequest, find_request
 from chat.messages.outcomes import Outcome, outcome
 from chat.models import Conversation, Message
+from memory.librarian.cpu_limit import TOO_LONG
 from memory.models import Fact, LibrarianRun
+from memory.text.secrets_filter import sensitive
 from recall.rendering.markdown import render
 
 
@@ -50,6 +53,12 @@ class MessageView:
     folded_steps: str
     """The steps in one line."""
     attachments: Sequence[AttachmentView] = ()
+    secret: str = ""
+    """What kind of secret the user's message holds, such as “a card number”."""
+    forget: ForgetRequest | None = None
+    """What a user's message asks to forget."""
+    forgets: str = ""
+    """Number of the message that “that” refers to."""
 
 
 def build_message_view(
@@ -74,6 +83,9 @@ def build_message_view(
         steps=steps,
         folded_steps=summarize_steps(steps, message.event_data.get("thought")),
         attachments=attachments,
+        secret="" if is_answer else sensitive(message.text) or "",
+        forget=find_request(message.text) if WITHHOLDS in message.event_data else None,
+        forgets=next(iter(message.event_data.get(WITHHOLDS, ())), "").removeprefix("message:"),
     )
 
 
@@ -120,6 +132,8 @@ class LibrarianLine:
     has_read: bool = False
     by_rules: bool = False
     """The last run used the rule engine, which reads only English (memory/librarian/rules/engine.py)."""
+    skipped: int = 0
+    """Messages that took too long to read."""
     learned: int = 0
     waiting: int = 0
     unread: bool = False
@@ -133,9 +147,9 @@ def librarian_line(conversation: Conversation) -> LibrarianLine:
     runs = (
         LibrarianRun.objects.filter(conversation=conversation, user_id=conversation.user_id)
         .order_by("-last_seq")
-        .values_list("state", "error", "cost", "engine")
+        .values_list("state", "error", "cost", "dropped", "engine")
     )
-    latest: list[tuple[str, str, Decimal, str]] = list(runs)
+    latest: list[tuple[str, str, Decimal, dict[str, int], str]] = list(runs)
     facts = Fact.objects.filter(run__conversation=conversation, user_id=conversation.user_id).aggregate(
         learned=Count("id", filter=Q(status=Fact.Status.ACTIVE)),
         waiting=Count("id", filter=Q(status=Fact.Status.PROPOSED)),
@@ -148,5 +162,6 @@ def librarian_line(conversation: Conversation) -> LibrarianLine:
         learned=facts["learned"],
         waiting=facts["waiting"],
         unread=conversation.librarian_watermark < conversation.next_seq - 1,
-        cost=sum((cost for _, _, cost, _ in latest), Decimal(0)),
+        cost=sum((cost for _, _, cost, *_ in latest), Decimal(0)),
+        skipped=sum(dropped.get(TOO_LONG, 0) for *_, dropped, _ in latest),
     )

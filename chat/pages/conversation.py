@@ -1,5 +1,7 @@
 """The chat page around its messages: the conversation list, the header, and the user's own conversation or a 404."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,16 +14,17 @@ from chat.conversations.listing import ConversationList, conversation_list, pars
 from chat.messages.rendering import librarian_line
 from chat.models import Conversation
 from chat.pages.compacted_turns import compaction_status
+from memory.models import Fact
+from memory.models.kinds import Kind
 from recall.views import signed_in_user
 
 PAGE: Final = "chat/page.html"
 
-EXAMPLES: Final = (
-    "My sister Mary lives in Lisbon and I'm allergic to peanuts.",
-    "What do you know about me?",
-    "Where does my sister live?",
-)
-"""Prompts offered in an empty chat: one to learn from, two that show what was learned."""
+STARTERS: Final = ("I live in …", "What do you know about me?", "What can you do?")
+"""Messages offered on a first visit; the dots are for the user to complete."""
+
+LISTED: Final = 3
+"""Conversations, and open goals, that the empty chat lists."""
 
 
 def get_own_conversation(user: User, pk: UUID) -> Conversation:
@@ -46,14 +49,22 @@ def header_context(conversation: Conversation) -> dict[str, Any]:
     return {"conversation": conversation, "librarian": librarian, "compaction": compaction}
 
 
-# First visit -------------------------------------------------------------------------------------------------------
+# The empty chat ----------------------------------------------------------------------------------------------------
 
 
-def is_first_visit(user: User) -> bool:
-    """Whether the empty chat shows the welcome text: until it is closed, or a conversation exists."""
-    return user.welcomed_at is None and not Conversation.objects.for_user(user).exists()
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """What the empty chat shows: starters on a first visit, later the latest conversations and open goals."""
+
+    conversations: Sequence[Conversation]
+    goals: Sequence[Fact]
+    is_first: bool
+    starters: Sequence[str] = STARTERS
 
 
-def close_welcome(user: User) -> None:
-    """Record when the welcome text was first closed."""
-    User.objects.filter(pk=user.pk, welcomed_at=None).update(welcomed_at=timezone.now())
+def welcome_for(user: User) -> Welcome:
+    """What the user's empty chat shows."""
+    own = Conversation.objects.not_deleted().for_user(user).exclude(active_leaf=None).order_by("-last_activity_at")
+    goals = Fact.objects.for_user(user).active().filter(kind=Kind.GOAL).order_by("-importance", "-recorded_at")
+    latest = list(own.filter(archived_at=None)[:LISTED])
+    return Welcome(latest, list(goals[:LISTED]), is_first=not latest and not own.exists())

@@ -10,7 +10,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from chat.attachments.view import attached_to
-from chat.messages.branch_path import Piece, folded_ids, walk
+from chat.messages.branch_path import Piece, compacted_ids, walk
 from chat.messages.branches import places
 from chat.messages.rendering import MessageView, build_message_view
 from chat.models import Conversation, Message, Segment
@@ -102,7 +102,7 @@ def _find(pieces: Sequence[Piece], message: int) -> tuple[int | None, int | None
     if turn is None or not segments:
         return None, None
     for segment in Segment.objects.filter(pk__in=segments, first_turn__lte=turn, last_turn__gte=turn):
-        if message in folded_ids(segment):
+        if message in compacted_ids(segment):
             return segments[segment.pk], segment.pk
     return None, None
 
@@ -142,7 +142,7 @@ def build_messages_context(conversation: Conversation, window: Window, zone: Zon
 
 def compacted_messages(segment: Segment, zone: ZoneInfo) -> list[MessageView]:
     """The messages that a segment covers."""
-    messages = _in_bulk(segment.conversation, folded_ids(segment))
+    messages = _in_bulk(segment.conversation, compacted_ids(segment))
     numbered, attached = places(messages.values()), attached_to(messages.values())
     return [build_message_view(row, zone, numbered.get(pk), attached.get(pk, ())) for pk, row in messages.items()]
 

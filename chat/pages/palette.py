@@ -120,8 +120,8 @@ def find_options(user: User, typed: str, current: UUID | None) -> list[Group]:
     available = _available_commands(here, is_looked_for=bool(words))
     commands = [_build_option(command, url) for command, url in available if _matches(command, words)]
     groups = [Group("Commands", commands), Group("Conversations", list(_find_conversations(user, words, current)))]
-    if words:
-        groups.append(Group("Search", [_search_option(" ".join(words))]))
+    if words:  # a title that has the words is more likely meant than a command that does
+        groups = [*reversed(groups), Group("Search", [_search_option(" ".join(words))])]
     return [group for group in groups if group.options]
 
 

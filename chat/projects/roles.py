@@ -21,7 +21,7 @@ Longer texts belong in a document."""
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A sample role to copy; never inserted by itself."""
+    """A sample role to copy; never inserted automatically."""
 
     name: str
     instructions: str

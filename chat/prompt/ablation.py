@@ -52,8 +52,8 @@ def load_exclusion(answer: Message) -> Exclusion:
     cuts = tuple(Cut(_piece(items[ref]), RULE) for ref in refs if ref in items)
     labels = [cut.piece.label.removeprefix(NEW) for cut in cuts]
     refs = [*refs, *_facts_stating(answer.user_id, labels)]
-    texts = [*labels, *_load_texts(answer.user_id, refs), *_pinned_lines(receipt, refs)]
-    return Exclusion(cuts, frozenset(_load_carriers(answer.user_id, refs)), words_pattern(texts))
+    texts = [*labels, *load_texts(answer.user_id, refs), *_pinned_lines(receipt, refs)]
+    return Exclusion(cuts, frozenset(load_carriers(answer.user_id, refs)), words_pattern(texts))
 
 
 def words_pattern(texts: Iterable[str]) -> re.Pattern[str] | None:
@@ -80,7 +80,7 @@ def _piece(item: dict[str, Any]) -> Piece:
     return Piece(Section(item["section"]), is_protected=item.get("guarded", False), **fields)
 
 
-def _load_texts(user_id: int, refs: Sequence[str]) -> Iterator[str]:
+def load_texts(user_id: int, refs: Iterable[str]) -> Iterator[str]:
     """What the rows say: of a fact, also the quote in the user's own words."""
     ids = ids_by_kind(refs)
     for statement, quote in Fact.objects.filter(user=user_id, pk__in=ids["fact"]).values_list("statement", "quote"):
@@ -97,7 +97,8 @@ def _pinned_lines(receipt: Receipt, refs: Sequence[str]) -> Iterator[str]:
     return (line["text"] for line in lines if line["ref"] in refs)
 
 
-def _load_carriers(user_id: int, refs: Sequence[str]) -> Iterator[str]:
+def load_carriers(user_id: int, refs: Sequence[str]) -> Iterator[str]:
+    """The facts among them, their messages, and the episodes that mention them."""
     facts = Fact.objects.filter(user=user_id, pk__in=ids_by_kind(refs)["fact"])
     for fact, message, episode in facts.values_list("pk", "message_id", "episodes"):
         yield f"fact:{fact}"
@@ -119,6 +120,7 @@ def exclude_memories(inputs: PromptInputs, exclusion: Exclusion) -> PromptInputs
     items = [item for item in recalled.kept if item.ref in exclusion.refs or exclusion.occurs_in(item.text)]
     return replace(
         inputs,
+        clock=replace(inputs.clock, stated=inputs.clock.stated.without(exclusion.refs)),
         profile=replace(
             profile,
             lines=[line for line in profile.lines if line not in lines],
@@ -140,6 +142,7 @@ def exclude_memories(inputs: PromptInputs, exclusion: Exclusion) -> PromptInputs
             exclusion.cuts,
             [line for line in lines if line.ref not in exclusion.refs],
             [item for item in items if item.ref not in exclusion.refs],
+            exclusion.requests,
         ),
     )
 

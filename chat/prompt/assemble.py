@@ -33,7 +33,7 @@ from chat.prompt.measure import (
     score_parts,
 )
 from chat.prompt.request import PromptContents, RequestOptions, build_request, digest
-from chat.prompt.system_prompt import SYSTEM_PROMPT
+from chat.prompt.system_prompt import needs_short_prompt, system_prompt_for
 from chat.turn import MESSAGE_TOO_LONG, AcceptedTurn, TurnRejectedError
 from memory.retrieval.recall import CutItem
 
@@ -187,7 +187,7 @@ def _build_contents(inputs: PromptInputs, kept: Collection[tuple[Section, str]],
     )
     history, cut = inputs.history, fitted.cut_turns
     return PromptContents(
-        blueprint=SYSTEM_PROMPT,
+        blueprint=system_prompt_for(inputs.budget.plan),
         global_boundaries=[boundary.text for boundary in boundaries if boundary.user_id is None],
         own_boundaries=[boundary.text for boundary in boundaries if boundary.user_id is not None],
         role=role.prompt_text if role is not None and (Section.ROLE, f"role:{role.pk}") in kept else "",
@@ -216,6 +216,7 @@ def _build_options(inputs: PromptInputs) -> RequestOptions:
         ttl=settings.ENVIRONMENT.cache_ttl,
         able=capabilities,
         person=opaque_name(inputs.user),
+        short_tools=needs_short_prompt(inputs.budget.plan),
     )
 
 

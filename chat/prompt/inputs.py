@@ -21,9 +21,11 @@ from budget.planning.user_plan import plan_for
 from budget.receipts import profile_snapshots
 from chat.attachments.prompt_blocks import PromptAttachment
 from chat.messages.history import ConversationHistory, load_history, with_attachments
-from chat.models import Conversation, Message, Project, Role, Segment
+from chat.models import Message, Project, Role, Segment
 from chat.projects.project_scope import project_of, recall_scope
+from chat.prompt.last_session import add_opening_memory
 from chat.prompt.pinned_profile import already_in_profile, count_lines, load_snapshot
+from chat.prompt.stated_identity import NOTHING_STATED, Stated, load_stated
 from chat.prompt.user_context import RelationshipStats, load_relationship
 from chat.tools import task_state
 from chat.tools.registry import Definition
@@ -31,7 +33,6 @@ from chat.turn import AcceptedTurn
 from memory.documents.profile import ProfileLine, profile_lines
 from memory.forget_epoch import forget_epoch
 from memory.models import Boundary
-from memory.retrieval.conversation_start import find_opening_memory
 from memory.retrieval.recall import AlreadyInPrompt, Filters, MemoryItem, RetrievalResult, retrieve
 from recall.db.prepared import PreparedQuery
 from recall.llm.client import Capabilities, get_capabilities
@@ -59,6 +60,8 @@ class ClockInputs:
 
     now: datetime
     relationship: RelationshipStats
+    stated: Stated = NOTHING_STATED
+    """Name and time zone as the user stated them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,8 @@ class ExcludedInputs:
     lines: Sequence[profile_snapshots.Line] = ()
     items: Sequence[MemoryItem] = ()
     """Profile lines and memories that say the same."""
+    requests: Sequence[int] = ()
+    """Ids of the messages that asked to forget some of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +199,7 @@ def load_prompt_inputs(turn: AcceptedTurn) -> PromptInputs:
             budget,
             known_counts=cached_prefix.load_known_counts(user, last_answer, model.name) if last_answer else None,
         ),
-        clock=ClockInputs(now, load_relationship(conversation)),
+        clock=ClockInputs(now, load_relationship(conversation), load_stated(user, _user_texts(turn, history))),
         model=model,
         instructions=InstructionInputs(boundaries, conversation.role, project),
         profile=ProfileInputs(
@@ -221,21 +226,9 @@ def load_budget(user: User, model: ModelInputs) -> BudgetInputs:
     return BudgetInputs(plan, ratios, calibration.belief(model.name))
 
 
-def add_opening_memory(
-    user: User,
-    recalled: RetrievalResult,
-    now: datetime,
-    already_in_prompt: AlreadyInPrompt,
-    conversation: Conversation | None = None,
-) -> RetrievalResult:
-    """For a conversation's first turn: what the user was last busy with, after the memories that were asked for."""
-    project, only = (conversation.scope, conversation.only_project) if conversation else ("", False)
-    known = [*(item.ref for item in recalled.kept), *already_in_prompt.facts]
-    opening = find_opening_memory(user, now, known, project=project, only_project=only)
-    if opening is None:
-        return recalled
-    cut = tuple(candidate for candidate in recalled.cut if candidate.item.ref != opening.ref)
-    return replace(recalled, kept=(*recalled.kept, opening), cut=cut)
+def _user_texts(turn: AcceptedTurn, history: ConversationHistory) -> list[str]:
+    """What the user wrote in this conversation, oldest first."""
+    return [*(earlier.question.text for earlier in history.turns), turn.question.text]
 
 
 def _cut_turns(turn: AcceptedTurn) -> TurnRange | None:
@@ -270,7 +263,9 @@ def _retrieve(
         told=already_in_prompt,
         context=[message.text for turn in history.turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)],
     )
-    return recalled if history.turns else add_opening_memory(user, recalled, now, already_in_prompt, conversation)
+    if history.turns:
+        return recalled
+    return add_opening_memory(user, recalled, now, already_in_prompt, conversation, turn.question.text)
 
 
 def _already_in_prompt(

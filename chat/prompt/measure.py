@@ -13,20 +13,26 @@ from budget.counting.images import image_tokens
 from budget.planning.fit import Piece
 from budget.planning.plan import Section
 from chat.attachments.prompt_blocks import PromptAttachment
+from chat.messages.forget_request import find_request
 from chat.messages.history import Turn
 from chat.models import Segment
 from chat.prompt.inputs import PromptInputs
 from chat.prompt.request import FRAME, RecalledMemory
-from chat.prompt.system_prompt import SYSTEM_PROMPT
+from chat.prompt.system_prompt import needs_short_prompt, system_prompt_for
 from chat.prompt.user_context import render_clock
-from chat.tools.registry import TOOLS
+from chat.tools.registry import TOOLS, shorten_tools
 from chat.tools.search_providers import offer
 from memory.ports.source import get_source
 from memory.retrieval.recall import MemoryItem
+from memory.text.secrets_filter import mask_secrets
 from recall.llm.tokens import count_tokens
 from recall.text import in_a_line
 
 LABEL_CHARS: Final = 200
+FORGET_NOTE: Final = (
+    "The user asks to forget something. Recall no longer uses it. Say so in a sentence, and that "
+    "the link under their message opens a preview, where they can delete it for good. Don't repeat it."
+)
 SUMMARY_LABEL: Final = "Turns {first} to {last}, summarised"
 TASK_LABEL: Final = "The task at hand"
 CLOCK_LABEL: Final = "Time, name and how well you know each other"
@@ -39,6 +45,7 @@ UPDATE_SCORE: Final = 1.0
 """Of a profile update: it corrects what the model would otherwise believe."""
 TOOLS_JSON: Final = json.dumps(TOOLS, sort_keys=True)
 """The same for every stored turn, so it is serialized once."""
+SHORT_TOOLS_JSON: Final = json.dumps(shorten_tools(TOOLS), sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +105,22 @@ def measure_attachments(
 
 
 def clock_text(inputs: PromptInputs) -> str:
-    """Time and user, and the offer of a web search where the question asks for news."""
-    clock = render_clock(inputs.user, inputs.clock.relationship, inputs.clock.now)
+    """Time and user, the offer of a web search where the question asks for news, and what follows a wish to forget."""
+    clock = render_clock(inputs.user, inputs.clock.relationship, inputs.clock.now, inputs.clock.stated)
     web = offer(inputs.question.message.text) if inputs.model.tools is None else ""
-    return "\n".join(line for line in (clock, web) if line)
+    forgetting = FORGET_NOTE if inputs.model.tools is None and find_request(inputs.question.message.text) else ""
+    return "\n".join(line for line in (clock, web, forgetting) if line)
 
 
 def recalled_memory(item: MemoryItem) -> RecalledMemory:
     """The memory as the model sees it."""
-    return RecalledMemory(item.ref, item.source, item.when.date().isoformat(), item.text, item.said_by, item.title)
+    when = item.when.date().isoformat()
+    return RecalledMemory(item.ref, item.source, when, item.text, item.said_by, item.title, item.qualifier)
 
 
 def score_parts(item: MemoryItem) -> dict[str, Any]:
-    """Why it ranked where it did, for the receipt."""
-    return {"parts": {str(name): value for name, value in item.parts.items()}}
+    """Why it ranked where it did, and whether it holds, for the receipt."""
+    return {"parts": {str(name): value for name, value in item.parts.items()}, "qualifier": item.qualifier}
 
 
 def message_link(message_id: int | None) -> str:
@@ -121,7 +130,8 @@ def message_link(message_id: int | None) -> str:
 
 def _measure_fixed(inputs: PromptInputs, scale: Scale) -> Iterator[MeasuredPiece]:
     """The system prompt, the tools, and the headings between sections."""
-    for ref, text in {"blueprint": SYSTEM_PROMPT, "tools": _tools_json(inputs), "frame": FRAME}.items():
+    system_prompt = system_prompt_for(inputs.budget.plan)
+    for ref, text in {"blueprint": system_prompt, "tools": _tools_json(inputs), "frame": FRAME}.items():
         if text:
             base = count_tokens(text) + (TOOLS_FRAME if ref == "tools" else 0)
             label = FIXED_LABELS[ref]
@@ -129,9 +139,10 @@ def _measure_fixed(inputs: PromptInputs, scale: Scale) -> Iterator[MeasuredPiece
 
 
 def _tools_json(inputs: PromptInputs) -> str:
-    if inputs.model.tools is None:
-        return TOOLS_JSON
-    return json.dumps(inputs.model.tools, sort_keys=True) if inputs.model.tools else ""
+    is_short, tools = needs_short_prompt(inputs.budget.plan), inputs.model.tools
+    if tools is None:
+        return SHORT_TOOLS_JSON if is_short else TOOLS_JSON
+    return json.dumps(shorten_tools(tools) if is_short else tools, sort_keys=True) if tools else ""
 
 
 def _measure_profile(inputs: PromptInputs, scale: Scale) -> Iterator[MeasuredPiece]:
@@ -157,7 +168,8 @@ def _measure_turn(inputs: PromptInputs, turn: Turn, scale: Scale) -> Iterator[Me
 
 
 def _measure_message(section: Section, pk: int, text: str, tokens: int, scale: Scale, **fields: Any) -> MeasuredPiece:
-    return scale.measure(section, f"message:{pk}", text, base=tokens, framed=True, **fields)
+    label = mask_secrets(text)  # receipts outlive the turn
+    return scale.measure(section, f"message:{pk}", text, label=label, base=tokens, framed=True, **fields)
 
 
 def _measure_segment(segment: Segment, scale: Scale) -> Iterator[MeasuredPiece]:

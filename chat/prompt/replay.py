@@ -23,11 +23,13 @@ from budget.receipts.profile_snapshots import pinned_lines
 from chat.attachments.prompt_blocks import PromptAttachment, load, mark_unseen
 from chat.messages.history import Turn, finished_turns, tool_lines
 from chat.models import Message, Project, Role, Segment
-from chat.prompt import system_prompt
 from chat.prompt.ablation import attachments_without, load_exclusion, segment_without, turn_without
+from chat.prompt.forgotten_topics import load_forgotten
 from chat.prompt.request import FRAME, PLACEHOLDER, PromptContents, RequestOptions, build_request, digest
+from chat.prompt.system_prompt import PROMPTS, VERSION
 from chat.turn import NO_EXCLUSION, Exclusion
 from memory.models import Boundary
+from memory.refs import ids_by_kind
 
 if TYPE_CHECKING:
     from chat.prompt.assemble import AssembledPrompt
@@ -62,7 +64,7 @@ class Replay:
 
 def ingredients(prompt: AssembledPrompt) -> dict[str, Any]:
     """What the receipt stores so that `replay` can rebuild the request; a few kilobytes at most."""
-    contents = {name: _keep(name, prompt) for name in FIELDS}
+    contents, stated = {name: _keep(name, prompt) for name in FIELDS}, prompt.inputs.clock.stated
     return {
         "contents": contents,
         "settings": {
@@ -72,6 +74,8 @@ def ingredients(prompt: AssembledPrompt) -> dict[str, Any]:
         "frame": _fingerprint(FRAME + PLACEHOLDER),
         "plan": prompt.inputs.budget.plan.name,
         "unlisted": prompt.unlisted,
+        "forget_requests": [f"message:{pk}" for pk in prompt.inputs.excluded.requests],
+        "stated": {"preferred_name": stated.preferred_name, "time_zone": stated.time_zone},
     }
 
 
@@ -167,7 +171,9 @@ class _Rows:
 
 
 def _rows(receipt: Receipt) -> _Rows:
-    return _Rows(receipt, left_out=load_exclusion(receipt.message))
+    requests = ids_by_kind(receipt.ingredients.get("forget_requests", []))["message"]
+    forgotten = load_forgotten(receipt.user, requests)
+    return _Rows(receipt, left_out=forgotten.and_also(load_exclusion(receipt.message)))
 
 
 # Texts with rows of their own -----------------------------------------------------------------------------------
@@ -182,14 +188,16 @@ class _Keeper:
 
 
 def _keep_blueprint(text: str, _: AssembledPrompt) -> Kept:
-    return {"version": system_prompt.VERSION, "print": _fingerprint(text)}
+    version = next(version for version, known in PROMPTS.items() if known == text)
+    return {"version": version, "print": _fingerprint(text)}
 
 
 def _restore_blueprint(kept: Kept, rows: _Rows) -> str:
-    if kept["version"] != system_prompt.VERSION:
-        rows.changes.append(f"The blueprint was version {kept['version']}; it is {system_prompt.VERSION} now.")
-        return system_prompt.SYSTEM_PROMPT
-    return rows.checked(system_prompt.SYSTEM_PROMPT, kept["print"], "The blueprint")
+    sent = PROMPTS.get(kept["version"])
+    if sent is None:
+        rows.changes.append(f"The blueprint was version {kept['version']}; it is {VERSION} now.")
+        return PROMPTS[VERSION]
+    return rows.checked(sent, kept["print"], "The blueprint")
 
 
 def _keep_boundaries(texts: Sequence[str], prompt: AssembledPrompt) -> list[Kept]:

@@ -23,6 +23,7 @@ from chat.attachments.prompt_blocks import PromptAttachment, blocks
 from chat.messages.history import ConversationHistory, Turn, first_turn, render_turn
 from chat.models import Segment
 from chat.tools.registry import Definition, tools_for
+from memory.text.secrets_filter import lasting
 from recall.llm.client import Capabilities
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
@@ -71,6 +72,8 @@ class RecalledMemory:
     """For a past message: `user`, `assistant`, or a name."""
     title: str = ""
     """Title of an episode, or path of a document."""
+    qualifier: str = ""
+    """Whether it holds: `MemoryItem.qualifier`."""
 
     def as_json(self) -> dict[str, str]:
         """Its fields, without the empty ones."""
@@ -110,6 +113,8 @@ class RequestOptions:
     able: Capabilities
     person: str
     """An opaque name of the user for the provider."""
+    short_tools: bool = False
+    """Whether the plan has room only for few tools in short definitions."""
 
 
 def build_request(
@@ -125,7 +130,7 @@ def build_request(
         "model": options.model,
         "max_tokens": options.max_tokens,
         "system": system,
-        "tools": tools_for(options.able, only_tools),
+        "tools": tools_for(options.able, only_tools, short=options.short_tools),
         "messages": _messages(contents, _marker(options, history_cache_ttl(contents.turns, options.ttl))),
         "metadata": {"user_id": options.person},
     }
@@ -179,9 +184,11 @@ def _messages(contents: PromptContents, mark: dict[str, Any] | None) -> list[Mes
     block that the next compaction leaves unchanged."""
     messages: list[Any] = []
     notes: list[TextBlockParam] = []  # blocks before the next question
+    known: frozenset[str] = frozenset()  # secrets of earlier turns
     for one in _in_order(contents):
         if isinstance(one, Turn):
-            question, answer = render_turn(one)
+            question, answer = render_turn(one, known)
+            known |= lasting(one.secrets)
             messages += [{"role": "user", "content": [*notes, *question["content"]]}, answer]
             notes = []
         elif one is _Mark.STABLE_UNTIL_HERE:

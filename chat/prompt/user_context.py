@@ -6,9 +6,11 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from accounts.models import User
 from chat.models import Conversation
+from chat.prompt.stated_identity import NOTHING_STATED, Stated
 from memory.models import Fact
 from recall.db import prepared
 from recall.environment import setting
@@ -118,14 +120,15 @@ def stages_reached(user: User) -> list[tuple[str, datetime]]:
     return reached
 
 
-def render_clock(user: User, stats: RelationshipStats, now: datetime) -> str:
-    """The lines before the user's message."""
-    local = now.astimezone(user.zone)
+def render_clock(user: User, stats: RelationshipStats, now: datetime, stated: Stated = NOTHING_STATED) -> str:
+    """The lines before the user's message: with the name and zone the user stated, else the account's."""
+    name, zone = stated.preferred_name or user.preferred_name, stated.time_zone or user.time_zone
+    local = now.astimezone(ZoneInfo(zone))
     lines = [
         f"Current time: {local.isoformat(timespec='seconds')}",
         f"Current date: {local:%A, %B} {local.day}, {local.year}",
-        f"User timezone: {user.time_zone}",
-        f"User name: {user.preferred_name}" if user.preferred_name else "",
+        f"User timezone: {zone}",
+        f"User name: {name}" if name else "",
         f"Relationship stage: {stage_of(user, stats, now)}",
         f"Last session: {_ago(now - stats.last_session)}" if stats.last_session else "Last session: this is the first",
     ]

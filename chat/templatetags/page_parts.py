@@ -104,6 +104,6 @@ def sign_up_is_open() -> bool:
 
 
 @register.simple_tag
-def is_first_visit(user: object) -> bool:
-    """Whether the user sees the welcome text."""
-    return isinstance(user, User) and conversation.is_first_visit(user)
+def welcome(user: User) -> conversation.Welcome:
+    """What the empty chat shows the user."""
+    return conversation.welcome_for(user)

@@ -6,7 +6,7 @@ prompt. Whatever a tool returns is untrusted data.
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -36,6 +36,13 @@ SEARCHES: Final[dict[str, tuple[Definition, ...]]] = {
     "provider": (SERVER_TOOL,),
 }
 """What WEB_SEARCH adds. Set per installation, never per user or turn: `chat/tools/search_providers.py: OFFER`."""
+SHORT_DESCRIPTIONS: Final = {
+    "remember": "Propose one statement: “The user …”.",
+    "search_conversation": "Search what was said.",
+    "search_knowledge": "Search facts and documents.",
+    "web_search": "Search the web. Put nothing private in it.",
+}
+"""What a plan has room for whose system section holds 1,000 tokens (`chat/prompt/system_prompt.py: FULL_NEEDS`)."""
 NAME_CHARS: Final = 80
 """A model may invent a name of any length; only this much of it is repeated."""
 
@@ -49,10 +56,31 @@ def build_tools(web_search: str) -> list[Definition]:
 TOOLS: Final = build_tools(settings.ENVIRONMENT.web_search)
 
 
-def tools_for(capabilities: Capabilities, only: Sequence[Definition] | None = None) -> list[Definition]:
+def tools_for(
+    capabilities: Capabilities, only: Sequence[Definition] | None = None, *, short: bool = False
+) -> list[Definition]:
     """`TOOLS`, or `only` these, without the one that the model's server would have to run and cannot."""
     tools = TOOLS if only is None else only
-    return [tool for tool in tools if capabilities.web_search or tool != SERVER_TOOL]
+    return [
+        tool for tool in (shorten_tools(tools) if short else tools) if capabilities.web_search or tool != SERVER_TOOL
+    ]
+
+
+def shorten_tools(tools: Sequence[Definition]) -> list[Definition]:
+    """Those with a short description, with only the inputs they require."""
+    return [_shorten(tool) for tool in tools if tool["name"] in SHORT_DESCRIPTIONS]
+
+
+def _shorten(tool: Definition) -> Definition:
+    schema: Any = tool.get("input_schema")
+    if schema is None:  # the provider's own
+        return tool
+    properties = {name: {"type": schema["properties"][name]["type"]} for name in schema["required"]}
+    return {
+        "name": tool["name"],
+        "description": SHORT_DESCRIPTIONS[tool["name"]],
+        "input_schema": {"type": "object", "properties": properties, "required": schema["required"]},
+    }
 
 
 def call_limit(name: str) -> int:

@@ -5,7 +5,7 @@ and the answer is shown all the same.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -29,7 +29,7 @@ from chat.compaction.window import select_turns
 from chat.conversations import titles
 from chat.forgetting import erase_answer, erase_receipt, is_prompt_intact
 from chat.ingest import librarian_triggers
-from chat.ingest.source import is_said, utterance
+from chat.ingest.source import utterances
 from chat.messages.activity import serialize_steps
 from chat.messages.history import finished_turns
 from chat.messages.outcomes import outcome_for
@@ -49,6 +49,7 @@ from chat.turns.metrics import report_turn
 from memory.forget_epoch import lock_forget_epoch
 from memory.index.indexer import index_utterances
 from memory.retrieval.recall import mark_used
+from memory.text.message_kinds import repeats_memories
 from recall.db.notify import PROCESS_KEY, publish_event
 from recall.llm.tokens import count_tokens
 from recall.text import storable, storable_json
@@ -86,6 +87,8 @@ def finish_turn(
     `prompt`: None if the turn was rejected before there was one. Returns the frames that show the answer.
     """
     answer = build_answer(turn, text.strip(), run)
+    if prompt is not None and repeats_memories(answer.text, turn.question.text, _memories_in(prompt, run)):
+        answer.event_data["from_memories"] = True  # its sources are recalled, not the answer
     with transaction.atomic():
         was_forgotten = _erase_forgotten(turn, answer, prompt, run)
         if _save_answer(turn, answer, prompt, run.tools):
@@ -130,6 +133,13 @@ def build_answer(turn: AcceptedTurn, text: str, run: AgentRun) -> Message:
     if run.thought is not None:
         answer.event_data["thought"] = round(run.thought, 1)
     return answer
+
+
+def _memories_in(prompt: AssembledPrompt, run: AgentRun) -> Iterator[str]:
+    """The memories the answer was given: recalled, in the profile, or found by its own searches."""
+    yield from (memory.text for memory in prompt.contents.recalled)
+    yield from prompt.contents.profile
+    yield from (call.result for call in run.tools if any(refs_in_result(call.result)))
 
 
 def _tool_lines(answer: Message, calls: Sequence[ToolUse]) -> list[str]:
@@ -246,8 +256,7 @@ _UPDATE_CONVERSATION: Final = """
 def _index_answer(turn: AcceptedTurn, answer: Message, prompt: AssembledPrompt | None, run: AgentRun) -> None:
     """Index question and answer, mark the memories they used, and request a title. Not for a trial."""
     conversation = turn.conversation
-    said = [utterance(message) for message in (turn.question, answer) if is_said(message)]
-    index_utterances(answer.user_id, conversation.pk, said)
+    index_utterances(answer.user_id, conversation.pk, utterances([turn.question, answer]))
     if prompt is not None:
         from_tools = {ref for call in run.tools for ref in refs_in_result(call.result)}
         mark_used(conversation.user, {*prompt.used_refs, *from_tools}, timezone.now())

@@ -17,8 +17,10 @@ from chat.conversations import options
 from chat.conversations.model_choice import ModelNotOfferedError
 from chat.conversations.titles import first_words
 from chat.messages.branches import KEPT, Links, is_typed, links_of, newest_below, notify_branch_switched, switch_branch
+from chat.messages.forget_request import WITHHOLDS, find_request
 from chat.models import Attachment, Conversation, Message
 from chat.prompt.ablation import excludable_items, load_exclusion
+from chat.prompt.forgotten_topics import find_withheld, load_forgotten
 from chat.protocol import NO_OPTIONS, ConversationOptions
 from chat.turn import BESIDE, AcceptedTurn, TurnRejectedError
 from chat.turns.live import MAX_RUNNING, UNSTORED
@@ -136,7 +138,7 @@ def accept_exclusion(user: User, client_id: UUID, answer_id: int, refs: Sequence
             busy, or a limit is reached.
     """
     turn = _accept_once(user, client_id, lambda: _exclude(user, client_id, answer_id, refs))
-    return replace(turn, exclusion=load_exclusion(turn.answer))
+    return replace(turn, exclusion=turn.exclusion.and_also(load_exclusion(turn.answer)))
 
 
 def choose_answer(user: User, answer_id: int) -> Conversation:
@@ -186,7 +188,12 @@ def _follow_leaf(conversation: Conversation, links: Links, leaf: int) -> None:
 
 
 def _accept_once(user: User, client_id: UUID, save: Callable[[], AcceptedTurn]) -> AcceptedTurn:
-    """Save the turn; if this very message was accepted before, return that turn."""
+    """Save the turn; if this very message was accepted before, return that turn. With what the user asked to forget."""
+    turn = _save_or_find(user, client_id, save)
+    return replace(turn, exclusion=load_forgotten(user))
+
+
+def _save_or_find(user: User, client_id: UUID, save: Callable[[], AcceptedTurn]) -> AcceptedTurn:
     try:
         with transaction.atomic():
             return save()
@@ -246,10 +253,18 @@ def _build_question(
 def _save_question(conversation: Conversation, question: Message) -> Message:
     """Save the question and its empty answer, which becomes the end of the active branch."""
     answer = _build_answer(conversation, question, seq=question.seq + 1)
+    _note_forget_request(question)
     question.save(force_insert=True)
     answer.save(force_insert=True)
     _follow_answer(conversation, answer)
     return answer
+
+
+def _note_forget_request(question: Message) -> None:
+    """If the message asks to forget something, note what: it is not used from now on."""
+    request = find_request(question.text)
+    if request is not None:
+        question.event_data = {**question.event_data, WITHHOLDS: find_withheld(question.user, request, question.parent)}
 
 
 def _edit(user: User, client_id: UUID, message_id: int, text: str) -> AcceptedTurn:

@@ -39,13 +39,16 @@ class RunningTurn:
     """One line for each tool call; every `status` frame has all of them."""
     stopped: bool = False
     announced: bool = False
-    """Followers got the `accepted` frame; before that they get no other frame of the turn."""
+    """Followers got the `accepted` frame; frames of the turn that come earlier wait in `_held`."""
     task: asyncio.Task[Any] | None = None
     """The part that a Stop cancels: generating the answer, not saving it."""
     followers: set[Follower] = field(default_factory=set)
+    shared: int | None = None
+    """Characters that were published to other processes; None: no one asked."""
     _shown: int = 0
     _last_flush: float = 0.0
     _timer: asyncio.TimerHandle | None = None
+    _held: list[Frame] = field(default_factory=list)
 
     def write(self, text: str) -> None:
         """Add text; it is sent now or, within COALESCE of the last frame, together with the next."""
@@ -83,15 +86,21 @@ class RunningTurn:
             self.broadcast(self.label)
 
     def announce(self, accepted: Frame | None) -> None:
-        """Send the `accepted` frame, then what happened since."""
+        """Send the `accepted` frame, then the status, the text so far, and the frames that waited."""
         self.announced = True
+        held, self._held = self._held, []
         for frame in (accepted, self.label):
             if frame is not None:
                 self.broadcast(frame)
         self.flush()
+        for frame in held:
+            self.broadcast(frame)
 
     def broadcast(self, frame: Frame) -> None:
-        """Send a frame to every follower."""
+        """Send a frame to every follower, after the `accepted` frame: a short turn may end before that is rendered."""
+        if not self.announced:
+            self._held.append(frame)
+            return
         for follower in tuple(self.followers):
             follower(frame)
 
@@ -169,8 +178,10 @@ class TurnRegistry:
         turn.stop()
         return True
 
-    async def shut_down(self) -> None:
-        """The process ends: each turn saves what it has written and finishes as interrupted."""
+    async def shut_down(self, drain_seconds: float) -> None:
+        """The process ends: turns may finish within `drain_seconds`; the others save what they have, as interrupted."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=drain_seconds)
         for turn in tuple(self.by_conversation.values()):
             if turn.task is not None:
                 turn.task.cancel()

@@ -25,6 +25,8 @@ metrics.RUNNING.set_function(lambda: len(TURN_REGISTRY.by_conversation))
 def report_turn(answer: Message, receipt: Receipt | None) -> None:
     """Report a turn whose answer was saved. `receipt`: None if it was rejected before there was a prompt."""
     metrics.TURNS.labels(outcome=answer.status).inc()
+    if error := answer.event_data.get("error"):
+        metrics.MODEL_ERRORS.labels(code=error["code"]).inc()
     fields = {**ids(answer), **(figures(receipt) if receipt else {})}
     if receipt is not None:
         _count(receipt)

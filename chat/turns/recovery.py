@@ -12,6 +12,8 @@ from budget.receipts.record import close_abandoned
 from chat.messages.outcomes import CRASHED
 from chat.models import Message
 from memory.forget_epoch import forgotten_since, try_lock_user
+from memory.index.indexer import INDEX_TASK
+from recall.celery import enqueue_on_commit
 from recall.db.notify import PROCESS_KEY, abandoned_keys, publish_event
 from recall.redaction import FORGOTTEN
 
@@ -50,6 +52,7 @@ def mark_if_abandoned(message: Message) -> bool:
         if not marked:
             return False
         close_abandoned(message.pk)
+        enqueue_on_commit(INDEX_TASK, str(message.conversation_id))  # the dead process would have indexed the question
     message.status = Message.Status.INTERRUPTED
     publish_event(f"user-{message.user_id}", "conversation", conversation=str(message.conversation_id))
     return True

@@ -11,6 +11,7 @@ from chat.turns import intake
 from chat.turns.backend import StoredTurn
 from chat.turns.live import TURN_REGISTRY, Follower, Frame, RunningTurn
 from chat.turns.recovery import waits_here
+from chat.turns.remote import publish_start
 from chat.turns.run import run_turn
 from recall.db.connections import run_in_thread
 from recall.db.prepared import PreparedQuery
@@ -55,7 +56,7 @@ async def _accept(user_id: int, frame: Accepted, follower: Follower | None) -> F
     TURN_REGISTRY.start(turn, run_turn(turn, StoredTurn(accepted)))
     announced = None
     try:
-        announced = await run_in_thread(_accepted_frame, accepted, frame)
+        announced = await run_in_thread(_announcement, accepted, frame)
         return announced
     finally:
         turn.announce(None if accepted.is_trial else announced)  # a page shows one branch
@@ -90,6 +91,12 @@ def _take_in(user_id: int, frame: Accepted) -> AcceptedTurn:
         case Without():
             accepted = intake.accept_exclusion(user, frame.client_id, frame.message, frame.refs)
     return accepted
+
+
+def _announcement(accepted: AcceptedTurn, frame: Accepted) -> Frame:
+    if not accepted.is_trial:
+        publish_start(accepted.answer.user_id, accepted.conversation.pk)
+    return _accepted_frame(accepted, frame)
 
 
 def _accepted_frame(accepted: AcceptedTurn, frame: Accepted) -> Frame:

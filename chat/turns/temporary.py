@@ -26,7 +26,9 @@ from chat.conversations.model_choice import defaults_of
 from chat.messages.history import Turn, finished_turns
 from chat.messages.rendering import exchange_html, message_html
 from chat.models import Conversation, Message, Role
+from chat.prompt.ablation import exclude_memories
 from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
+from chat.prompt.forgotten_topics import load_forgotten
 from chat.prompt.inputs import (
     CONTEXT_TURNS,
     ClockInputs,
@@ -36,11 +38,12 @@ from chat.prompt.inputs import (
     PromptInputs,
     QuestionInputs,
     ReadInputs,
-    add_opening_memory,
     load_budget,
     load_model,
 )
+from chat.prompt.last_session import add_opening_memory
 from chat.prompt.pinned_profile import already_in_profile, count_lines
+from chat.prompt.stated_identity import load_stated, stated_in
 from chat.prompt.user_context import RelationshipStats, load_relationship
 from chat.protocol import Temporary
 from chat.tools.read_document import READ_DOCUMENT
@@ -219,7 +222,10 @@ class TemporaryTurn:
 
     def build_prompt(self) -> AssembledPrompt:
         """From the turns of the chat, and the user's memory if it may be read."""
-        return assemble_from_inputs(_load_inputs(self), time.perf_counter())
+        started = time.perf_counter()
+        inputs = _load_inputs(self)
+        inputs = exclude_memories(inputs, load_forgotten(self.chat.user)) if self.reads_memory else inputs
+        return assemble_from_inputs(inputs, started)
 
     def run_tool(self, call: ToolUse) -> None:
         """A tool that only reads; any other does not exist here."""
@@ -284,9 +290,11 @@ def _load_inputs(backend: TemporaryTurn) -> PromptInputs:
     recalled = _retrieve(backend, in_profile) if backend.reads_memory else RetrievalResult()
     stopwatch.lap("retrieve")
     relationship = load_relationship(backend.turn.conversation) if backend.reads_memory else STRANGER
+    texts = [*(turn.question.text for turn in chat.turns), backend.turn.question.text]
+    stated = load_stated(user, texts) if backend.reads_memory else stated_in(texts)
     return PromptInputs(
         user=user,
-        clock=ClockInputs(now, relationship),
+        clock=ClockInputs(now, relationship, stated),
         model=model,
         budget=budget,
         instructions=InstructionInputs(Boundary.for_prompt(user), _role(backend)),
@@ -306,5 +314,8 @@ def _role(backend: TemporaryTurn) -> Role:
 def _retrieve(backend: TemporaryTurn, in_profile: AlreadyInPrompt) -> RetrievalResult:
     chat, now = backend.chat, timezone.now()
     context = [message.text for turn in chat.turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)]
-    recalled = retrieve(chat.user, backend.turn.question.text, now=now, context=context, told=in_profile)
-    return recalled if chat.turns else add_opening_memory(chat.user, recalled, now, in_profile)
+    turn = backend.turn
+    recalled = retrieve(chat.user, turn.question.text, now=now, context=context, told=in_profile)
+    if chat.turns:
+        return recalled
+    return add_opening_memory(chat.user, recalled, now, in_profile, turn.conversation, turn.question.text)

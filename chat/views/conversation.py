@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -20,11 +21,12 @@ from chat.compaction import jobs
 from chat.conversations.provenance import answers_until, parse_day
 from chat.ingest import librarian_triggers
 from chat.messages.branches import IS_BRANCH, KEPT
+from chat.messages.forget_request import WITHHOLDS
 from chat.messages.rendering import build_message_view, librarian_line
 from chat.models import Conversation, Message
 from chat.pages import message_window
 from chat.pages.compacted_turns import compaction_status
-from chat.pages.conversation import EXAMPLES, PAGE, get_own_conversation, header_context, list_for
+from chat.pages.conversation import PAGE, get_own_conversation, header_context, list_for
 from chat.pages.message_window import build_messages_context
 from chat.turn import BESIDE, TurnRejectedError
 from chat.turns import intake
@@ -45,11 +47,13 @@ WINDOWS: dict[str, Callable[[Conversation, int], message_window.Window]] = {
 
 
 @require_safe
-@login_required
 @never_cache
 def new(request: HttpRequest) -> HttpResponse:
-    """The chat page with a new conversation."""
-    return render(request, PAGE, {"list": list_for(request), "conversation": None, "examples": EXAMPLES})
+    """The chat page with a new conversation; the landing page for visitors."""
+    if not request.user.is_authenticated:
+        wanted = urlencode({"next": request.get_full_path()}) if request.GET else ""
+        return render(request, "chat/landing.html", {"next": f"?{wanted}" if wanted else ""})
+    return render(request, PAGE, {"list": list_for(request), "conversation": None})
 
 
 @require_safe
@@ -58,7 +62,7 @@ def new(request: HttpRequest) -> HttpResponse:
 def conversation(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The chat page with this conversation."""
     found = _get_own(request, pk)
-    context = {"list": list_for(request), "examples": EXAMPLES, **header_context(found), **_messages(request, found)}
+    context = {"list": list_for(request), **header_context(found), **_messages(request, found)}
     return render(request, PAGE, context)
 
 
@@ -212,6 +216,18 @@ def keep(request: HttpRequest, pk: int) -> HttpResponse:
     else:
         messages.success(request, "The conversation continues from this answer.")
     return redirect("message", pk=pk)
+
+
+@require_POST
+@login_required
+def keep_using(request: HttpRequest, pk: int) -> HttpResponse:
+    """Use again what this message asked to forget."""
+    with transaction.atomic():
+        asking = Message.objects.not_deleted().for_user(signed_in_user(request)).filter(event_data__has_key=WITHHOLDS)
+        message = get_object_or_404(asking.select_for_update(of=("self",)), pk=pk)
+        message.event_data = {name: value for name, value in message.event_data.items() if name != WITHHOLDS}
+        message.save(update_fields=["event_data"])
+    return HttpResponse() if is_htmx(request) else redirect("message", pk=pk)
 
 
 def _get_own(request: HttpRequest, pk: UUID) -> Conversation:

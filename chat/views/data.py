@@ -17,12 +17,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts import reauthentication
 from accounts.models import User
-from chat.archive.export import archive, file_name
+from chat.archive.export import file_name, stream_archive
 from chat.archive.safe_zip import MEGABYTE, NotImportedError
-from chat.archive.stream import streamed
+from chat.archive.stream import stream_from_thread
 from chat.conversations import retention
 from chat.importing import jobs
-from chat.importing.view import shown_jobs, unread_imports
+from chat.importing.view import list_imports, unread_imports
 from chat.models import ImportJob
 from recall.views import is_htmx, signed_in_user
 
@@ -89,7 +89,7 @@ def export(request: HttpRequest) -> HttpResponseBase:
     if not reauthentication.is_confirmed(request):
         return reauthentication.redirect_to_reauthentication(back_to=f"{reverse('import')}#{EXPORT_CARD}")
     user = signed_in_user(request)
-    response = StreamingHttpResponse(streamed(archive, user), content_type="application/zip")
+    response = StreamingHttpResponse(stream_from_thread(stream_archive, user), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{file_name(user, timezone.now())}"'
     response["X-Accel-Buffering"] = "no"  # else nginx buffers the whole archive
     return response
@@ -113,5 +113,5 @@ def _page_context(user: User) -> Mapping[str, Any]:
 
 
 def _jobs_context(user: User) -> dict[str, Any]:
-    shown = shown_jobs(user)
+    shown = list_imports(user)
     return {"jobs": shown, "is_busy": any(job.is_busy for job in shown), "unread": unread_imports(user)}

@@ -21,7 +21,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from chat.archive.stream import streamed
+from chat.archive.stream import stream_from_thread
 from chat.conversations import archiving, markdown_export, trash
 from chat.conversations.model_choice import ModelNotOfferedError
 from chat.conversations.options import OptionNotFoundError, initial_fields, update_options
@@ -156,7 +156,7 @@ def export_markdown(request: HttpRequest, pk: UUID) -> StreamingHttpResponse:
     """The active branch as a Markdown file."""
     found = get_own_conversation(signed_in_user(request), pk)
     response = StreamingHttpResponse(
-        streamed(markdown_export.pages, found), content_type="text/markdown; charset=utf-8"
+        stream_from_thread(markdown_export.pages, found), content_type="text/markdown; charset=utf-8"
     )
     name = markdown_export.file_name(found)
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)

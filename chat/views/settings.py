@@ -1,4 +1,4 @@
-"""Views of the settings pages, and of the welcome text. Each saves in place with htmx, or with a plain form."""
+"""Views of the settings pages. Each saves in place with htmx, or with a plain form."""
 
 from typing import Any, Final
 
@@ -21,14 +21,18 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.api import keys
 from accounts.forms import ProfileForm
+from accounts.models import User
 from chat.conversations.model_choice import ModelNotOfferedError, validate_effort, validate_model
-from chat.pages import conversation, settings
+from chat.pages import settings
+from chat.prompt.stated_identity import offer_id
 from chat.prompt.user_context import load_relationship_so_far, reached_stage
 from memory.index import language_change
 from recall.views import is_htmx, signed_in_user
 
 SAVED: Final = "Saved."
 THEMES: Final = ("", "light", "dark")
+MAX_DECLINED: Final = 50
+"""Declined offers remembered, the latest ones."""
 YEAR: Final = 365 * 24 * 3600
 """Lifetime of the theme cookie in seconds, as in static/js/page.js."""
 
@@ -193,15 +197,25 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("settings_sessions")
 
 
-# Welcome text ------------------------------------------------------------------------------------------------------
-
-
 @require_POST
 @login_required
-def close_welcome(request: HttpRequest) -> HttpResponse:
-    """Don't show the welcome text again."""
-    conversation.close_welcome(signed_in_user(request))
-    return redirect("new")
+def answer_offer(request: HttpRequest) -> HttpResponse:
+    """Store a name or time zone that was said in a chat in the account, or don't offer it again."""
+    user = signed_in_user(request)
+    column, value = request.POST.get("column", ""), request.POST.get("value", "")
+    if column not in ("preferred_name", "time_zone") or not value:
+        raise Http404
+    if request.POST.get("answer") == "yes":
+        setattr(user, column, value)
+        try:
+            user.clean_fields(exclude={field.name for field in User._meta.fields} - {column})
+        except ValidationError as refusal:
+            raise Http404 from refusal
+        user.save(update_fields=[column])
+    else:
+        user.declined_offers = [*user.declined_offers, offer_id(column, value)][-MAX_DECLINED:]
+        user.save(update_fields=["declined_offers"])
+    return HttpResponse() if is_htmx(request) else redirect("settings")
 
 
 def _render_saved(request: HttpRequest, page: str, partial: str, context: dict[str, Any]) -> HttpResponse:

@@ -32,7 +32,7 @@ def address(offline_server: str, transactional_db: None, monkeypatch: pytest.Mon
 
     forget_capabilities()
     dsn = {**settings.DATABASE_DSN, "dbname": connection.settings_dict["NAME"]}
-    monkeypatch.setattr(asgi, "listener", Listener(make_conninfo(**dsn)))
+    monkeypatch.setattr(asgi, "listeners", [Listener(make_conninfo(**dsn))])
     bound = listening_socket()
     with serve_in_thread("recall.asgi:application", bound):
         yield f"http://127.0.0.1:{bound.getsockname()[1]}"

@@ -12,7 +12,8 @@ from accounts.models import AccessLog
 from budget.models import BudgetPlan, Limit, ProfileSnapshot, Receipt, UsageDay
 from chat.models import Attachment, Conversation, ImportJob, Message, Project, Role, Segment
 from memory.documents import revisions
-from memory.models import Boundary, Consolidation, Episode, Fact, Forgetting, ReviewAction, Upload
+from memory.facts.links import link
+from memory.models import Boundary, Consolidation, Episode, Fact, FactLink, Forgetting, ReviewAction, Upload
 
 AT: Final = "/api/v1"
 DOCUMENT: Final = "/projects/garden/plan"
@@ -44,6 +45,7 @@ def everything_of(user: Any, word: str) -> dict[str, Any]:
     )
     fact = Fact.objects.create(user=user, statement=word, quote=word, message=question)
     known = Fact.objects.create(user=user, statement=f"{word} is known", status="active", tags=["garden"])
+    link(user.pk, fact.pk, FactLink.Relation.RELATED_TO, known.pk, 0.5)
     action = ReviewAction.objects.create(user=user, fact=known, verb="accept", by=user, before={})
     revisions.save(user, DOCUMENT, word, started_from=0)
     _receipt(user, conversation, answer, word)
@@ -62,6 +64,7 @@ def everything_of(user: Any, word: str) -> dict[str, Any]:
         "message": answer.pk,
         "tried": tried.pk,
         "fact": fact.pk,
+        "linked": known.pk,
         "decision": action.pk,
         "boundary": Boundary.objects.create(user=user, text=word).pk,
         "episode": Episode.objects.create(user=user, conversation=conversation, title=word, summary=word).pk,

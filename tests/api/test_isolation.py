@@ -88,7 +88,7 @@ WITHOUT_HER_WORDS = {
 
 
 def test_nobody_is_let_in(client: Any, db: None) -> None:
-    row = dict.fromkeys(("fact", "decision", "boundary", "episode", "upload", "import", "attachment"), 1)
+    row = dict.fromkeys(("fact", "linked", "decision", "boundary", "episode", "upload", "import", "attachment"), 1)
     row |= dict.fromkeys(("role", "project", "message", "tried"), 1)
     for method, path, told in operations():
         address = filled(path, {**row, "conversation": "0b6f6a9e-3f0e-4a53-9a6a-3f2f1c8f0d21"})

@@ -128,6 +128,46 @@ def test_a_proposal_is_accepted_and_that_is_taken_back(hers: Client, rows: dict[
     assert refused(hers, "POST", f"/memory/facts/{rows['fact']}/edit", {"statement": "  "}) == 422
 
 
+def test_a_program_says_when_a_fact_is_true_and_which_value_it_sets(hers: Client, rows: dict[str, Any]) -> None:
+    told = {
+        "statement": "The user lives in Lyon.", "key": "User/Home", "value": "Lyon", "tags": ["#Moves", "moves"],
+        "valid_from": "2026-03-01T00:00:00Z", "valid_until": "2027-03-01T00:00:00Z",
+    }  # fmt: skip
+    assert send(hers, "POST", "/memory/facts", told)["waits"] is True
+    (fact,) = send(hers, "GET", "/memory/facts?status=proposed&q=Lyon")["items"]
+    assert (fact["key"], fact["value"], fact["kind"]) == ("user/home", "Lyon", "biography")
+    assert (fact["tags"], fact["valid_from"][:10], fact["valid_until"][:10]) == (
+        ["moves"], "2026-03-01", "2027-03-01",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"key": "home"},
+        {"key": "user/shoe"},
+        {"tags": ["x" * 61]},
+        {"valid_from": "2027-01-01T00:00:00Z", "valid_until": "2026-01-01T00:00:00Z"},
+    ],
+)
+def test_a_fact_with_impossible_details_is_refused(hers: Client, rows: dict[str, Any], wrong: dict[str, Any]) -> None:
+    assert refused(hers, "POST", "/memory/facts", {"statement": "The user lives in Lyon.", **wrong}) == 422
+
+
+def test_facts_are_linked_and_the_link_is_removed(hers: Client, rows: dict[str, Any]) -> None:
+    at, other = f"/memory/facts/{rows['linked']}/links", rows["fact"]
+    linked = send(hers, "POST", at, {"to": other, "relation": "depends_on", "strength": 0.8})
+    assert {one["relation"] for one in linked["links"]} <= {"depends_on", "related_to"}
+    assert linked["links"][0] | {"fact": 0} == {"fact": 0, "relation": "depends_on", "strength": 0.8}
+    assert linked["links"][0]["fact"]["id"] == other
+    assert refused(hers, "POST", at, {"to": rows["linked"]}) == 422, "to itself"
+    assert refused(hers, "POST", at, {"to": 10**6}) == 404
+    assert refused(hers, "POST", at, {"to": other, "relation": "supersedes"}) == 422
+    assert hers.delete(f"/api/v1{at}/{other}").status_code == 204
+    assert send(hers, "GET", f"/memory/facts/{rows['linked']}")["links"] == []
+    assert refused(hers, "DELETE", f"{at}/{other}") == 404
+
+
 def test_a_fact_in_use_is_corrected_and_the_old_wording_is_history(hers: Client, rows: dict[str, Any]) -> None:
     at = f"/memory/facts/{rows['fact']}"
     words = {"statement": "The user grows leeks."}

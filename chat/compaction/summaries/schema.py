@@ -30,9 +30,11 @@ class Verbosity(StrEnum):
     @property
     def limit(self) -> int:
         """Base tokens of the rendered summary."""
-        return LIMITS[self]
+        return min(LIMITS[self], MAX_TOKENS)
 
 
+MAX_TOKENS: Final = setting("convo_summary_max_tokens", 800)
+"""However long a summary is asked to be."""
 LIMITS: Final[Mapping[Verbosity, int]] = {Verbosity.BRIEF: 150, Verbosity.NORMAL: 400, Verbosity.FULL: 800}
 DEFAULT_VERBOSITY: Final = Verbosity(setting("summary_verbosity", "normal"))
 """400 tokens by default."""

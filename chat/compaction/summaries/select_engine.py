@@ -1,4 +1,4 @@
-"""Chooses the summary engine: the model if there is one, else the rules, which also stand in for a model that fails."""
+"""Chooses the summary engine: the model if there is one, else the rules, which also replace a model that fails."""
 
 import logging
 from collections.abc import Sequence

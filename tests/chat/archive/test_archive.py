@@ -19,11 +19,11 @@ from accounts.deletion import delete_account
 from accounts.models import User
 from budget.models import Limit, Receipt
 from chat.archive import restore, safe_zip
-from chat.archive.export import archive
-from chat.archive.id_map import Numbers, pointers
+from chat.archive.export import stream_archive
+from chat.archive.id_map import IdMap, reference_columns
 from chat.archive.restore import restore_archive
 from chat.archive.safe_zip import NotImportedError
-from chat.archive.tables import BY_LABEL, LEFT_OUT, PERSON, PERSON_LEFT_OUT, TABLES, Table
+from chat.archive.tables import BY_LABEL, LEFT_OUT, TABLES, USER_COLUMNS, USER_LEFT_OUT, Table
 from chat.importing import jobs
 from chat.models import Conversation, Message, Role
 from memory.documents.revisions import beginnings
@@ -38,7 +38,7 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 def packed(user: Any) -> bytes:
-    return b"".join(archive(user))
+    return b"".join(stream_archive(user))
 
 
 def rows(content: bytes) -> Rows:
@@ -67,22 +67,22 @@ def packed_by(method: int, content: bytes, changed: dict[str, Any]) -> bytes:
 
 def by_place(told: Rows) -> Rows:
     """The rows with every number replaced by the row's place: what is equal in two archives of the same account."""
-    numbers = Numbers(
+    numbers = IdMap(
         {label: {row["id"]: place for place, row in enumerate(found)} for label, found in told.items()},
         {row["id"]: f"00000000-0000-0000-0000-{place:012}" for place, row in enumerate(told["chat.conversation"])},
     )
     return {label: [_placed(BY_LABEL[label], row, numbers) for row in found] for label, found in told.items()}
 
 
-def _placed(table: Table, row: dict[str, Any], numbers: Numbers) -> dict[str, Any]:
-    own: dict[str, Any] = json.loads(numbers.renamed(json.dumps(row)))
-    pointing = {**pointers(table.model), "id": table.label}
-    pointed = {name: numbers.of(label, own[name]) for name, label in pointing.items() if type(own[name]) is int}
+def _placed(table: Table, row: dict[str, Any], numbers: IdMap) -> dict[str, Any]:
+    own: dict[str, Any] = json.loads(numbers.rename_conversations(json.dumps(row)))
+    pointing = {**reference_columns(table.model), "id": table.label}
+    pointed = {name: numbers.new_id(label, own[name]) for name, label in pointing.items() if type(own[name]) is int}
     related = {
-        many.name: [numbers.of(many.related_model._meta.label_lower, one) for one in own[many.name]]
+        many.name: [numbers.new_id(many.related_model._meta.label_lower, one) for one in own[many.name]]
         for many in table.model._meta.many_to_many
     }
-    return numbers.row(table, own | pointed | related)
+    return numbers.renumber_row(table, own | pointed | related)
 
 
 def brought(user: Any, content: bytes) -> dict[str, int]:
@@ -99,8 +99,8 @@ def test_every_model_of_recalls_is_in_the_archive_or_left_out_for_a_reason() -> 
 
 
 def test_every_column_of_the_person_is_told_or_left_out_for_a_reason() -> None:
-    assert {column.name for column in User._meta.concrete_fields} == PERSON.keys() | PERSON_LEFT_OUT.keys()
-    assert not PERSON.keys() & PERSON_LEFT_OUT.keys()
+    assert {column.name for column in User._meta.concrete_fields} == USER_COLUMNS.keys() | USER_LEFT_OUT.keys()
+    assert not USER_COLUMNS.keys() & USER_LEFT_OUT.keys()
 
 
 def test_every_column_is_written_or_left_out_for_a_reason(alice: Any, charlie: Any) -> None:
@@ -155,7 +155,7 @@ def test_an_archive_comes_in_and_leaves_again_the_same(alice: Any, bob: Any, cha
     brought(bob, first)
     one, other = by_place(rows(first)), by_place(rows(packed(bob)))
     for table in TABLES:
-        if not table.is_only_told:
+        if not table.is_export_only:
             assert other[table.label] == one[table.label]
 
 
@@ -269,7 +269,7 @@ def refused(user: Any, content: bytes) -> str:
 def test_an_account_that_has_something_says_what(alice: Any, bob: Any, charlie: Any) -> None:
     fill(alice, charlie)
     Fact.objects.create(user=bob, statement="Here first")
-    assert "This account is not empty: it has 1 fact. An archive" in refused(bob, packed(alice))
+    assert "This account isn't empty: it has 1 fact. An archive" in refused(bob, packed(alice))
 
 
 def test_all_that_stands_in_the_way_is_said_at_once(alice: Any, bob: Any, charlie: Any) -> None:
@@ -288,7 +288,7 @@ def test_a_job_that_is_refused_leaves_the_account_as_it_was(alice: Any, charlie:
     jobs.run_import(job.pk)
     job.refresh_from_db()
     assert job.state == "failed"
-    assert "not empty" in job.error
+    assert "isn't empty" in job.error
     assert Conversation.objects.for_user(alice).count() == 1
 
 
@@ -305,13 +305,13 @@ def test_an_archive_with_more_rows_than_it_says_is_read_no_further(
     content = packed(alice)
     more = b'{"id": 1}\n' * 100_000
     read: list[Any] = []
-    understood = restore._object
+    understood = restore._parse_object
 
     def counted(text: str | bytes) -> Any:
         read.append(text)
         return understood(text)
 
-    monkeypatch.setattr(restore, "_object", counted)
+    monkeypatch.setattr(restore, "_parse_object", counted)
 
     sentence = refused(bob, repacked(content, data_memory_fact_jsonl=more))
 
@@ -327,7 +327,7 @@ def test_rows_that_the_manifest_does_not_tell_of_are_not_read(alice: Any, bob: A
 
 @pytest.mark.parametrize("member", ["recall.json", "person.json"])
 def test_what_is_read_as_a_whole_has_a_limit(member: str, alice: Any, bob: Any) -> None:
-    padded = b"{}" + b" " * restore.SMALL_BYTES
+    padded = b"{}" + b" " * restore.MAX_SMALL_BYTES
     sentence = refused(bob, repacked(packed(alice), **{member.replace(".", "_"): padded}))
     assert sentence == f"This archive can't be imported: {member} has more than 1 MB."
 
@@ -335,11 +335,11 @@ def test_what_is_read_as_a_whole_has_a_limit(member: str, alice: Any, bob: Any) 
 def test_a_row_has_a_limit_and_one_with_a_file_a_higher_one(
     alice: Any, bob: Any, charlie: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert {label for label in BY_LABEL if restore._longest(BY_LABEL[label]) != restore.LONGEST_ROW} == {
+    assert {label for label in BY_LABEL if restore._max_row_bytes(BY_LABEL[label]) != restore.MAX_ROW_BYTES} == {
         "chat.attachment"
     }
     fill(alice, charlie)
-    monkeypatch.setattr(restore, "LONGEST_ROW", safe_zip.MEGABYTE)
+    monkeypatch.setattr(restore, "MAX_ROW_BYTES", safe_zip.MEGABYTE)
     content = packed(alice)
     long = [row | {"more": "x" * safe_zip.MEGABYTE} for row in rows(content)["memory.fact"]]
     sentence = refused(bob, repacked(content, data_memory_fact_jsonl="\n".join(map(json.dumps, long))))
@@ -347,9 +347,9 @@ def test_a_row_has_a_limit_and_one_with_a_file_a_higher_one(
 
 
 def test_few_long_rows_are_in_memory_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(restore, "LONGEST_ROW", 10)
+    monkeypatch.setattr(restore, "MAX_ROW_BYTES", 10)
     lines = [b"1234\n", b"1234\n", b"1\n", b"12345678901234\n", b"1\n", b"2\n", b"3\n"]
-    assert list(restore._batched(lines, 2)) == [lines[:2], lines[2:3], lines[3:4], lines[4:6], lines[6:]]
+    assert list(restore._batch_lines(lines, 2)) == [lines[:2], lines[2:3], lines[3:4], lines[4:6], lines[6:]]
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -450,6 +450,6 @@ def test_the_archive_is_written_few_rows_at_a_time(alice: Any, django_assert_max
         for seq in range(1, 2_001)
     )  # fmt: skip
     with django_assert_max_num_queries(120):
-        pieces = list(archive(alice))
+        pieces = list(stream_archive(alice))
     assert len(pieces) > 3
     assert max(map(len, pieces)) < 1_000_000

@@ -63,7 +63,7 @@ def test_a_decision_whose_values_do_not_fit_is_refused(alice: Any, bob: Any, cha
             for columns in action["before"].values():
                 columns["status"] = "chosen"
 
-    with pytest.raises(NotImportedError, match="does not fit"):
+    with pytest.raises(NotImportedError, match="has an invalid value"):
         brought(bob, made_up(packed(alice), "memory.reviewaction", exaggerate))
 
 
@@ -93,6 +93,6 @@ def test_nobody_has_spent_less_than_nothing(alice: Any, bob: Any, charlie: Any) 
         for day in told["budget.usageday"]:
             day["cost"] = "-90000000"
 
-    with pytest.raises(NotImportedError, match="does not fit"):
+    with pytest.raises(NotImportedError, match="has an invalid value"):
         brought(bob, made_up(packed(alice), "budget.usageday", earn))
     assert not UsageDay.objects.for_user(bob).exists()

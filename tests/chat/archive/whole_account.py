@@ -8,6 +8,7 @@ from uuid import uuid4
 from accounts.models import AccessLog
 from budget.models import BudgetPlan, Limit, ProfileSnapshot, Receipt, UsageDay
 from chat.models import Attachment, Compaction, Conversation, ImportJob, Message, Project, Role, Segment
+from memory import tombstones
 from memory.documents import revisions
 from memory.facts import review
 from memory.index.indexer import embed_pending, index_conversation
@@ -64,6 +65,7 @@ def fill(user: Any, staff: Any) -> Conversation:
     KindPolicy.objects.create(user=user, subject="health", rule="never")
     Upload.objects.create(user=user, name=f"{EACH}.txt", media_type="text/plain", size=3, folder="/x", content=b"abc")
     Forgetting.objects.create(user=user, what="topic", gone={"facts": 2}, restored=1, found_again=0, by=user)
+    tombstones.record(user.pk, tombstones.phrases_of("I keep a spare key under the flower pot."), None)
     Consolidation.objects.create(user=user, how="nightly", state="done", figures={"archived": 2}, finished_at=LONG_AGO)
     AccessLog.objects.create(user=user, reader=staff, what=f"fact {new.pk}")
     ImportJob.objects.create(user=user, name=f"{EACH}.zip", size=5, state="done", counts={"counted": {"new": 1}})
@@ -121,7 +123,7 @@ def _talk(user: Any, conversation: Conversation) -> list[Message]:
 
 def _facts(user: Any, message: Message, run: LibrarianRun) -> tuple[Fact, Fact]:
     """One superseded by an accepted one, which was edited before, and one that was rejected and undone."""
-    common: dict[str, Any] = {"user": user, "kind": "biography", "key": "home", "recorded_at": LONG_AGO}
+    common: dict[str, Any] = {"user": user, "kind": "biography", "key": "user/home", "recorded_at": LONG_AGO}
     old = Fact.objects.create(statement=f"The user's {EACH} lives in Lisbon", status="active", value="Lisbon", **common)
     new = Fact.objects.create(
         statement=f"The user's {EACH} lives in Porto", value="Porto", message=message, run=run,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chat.archive.export import archive
+from chat.archive.export import stream_archive
 from chat.archive.restore import restore_archive
 from chat.archive.safe_zip import NotImportedError
 from chat.models import Attachment, Message
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queued")]
 
 
 def packed(user: Any) -> bytes:
-    return b"".join(archive(user))
+    return b"".join(stream_archive(user))
 
 
 def test_they_come_in_as_they_left(alice: Any, bob: Any) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.deletion import delete_account
+from chat.evaluation.stores import tables_with
 from chat.forgetting import is_prompt_intact
 from chat.models import Attachment
 from chat.prompt.assemble import assemble_prompt
@@ -12,7 +13,6 @@ from memory.forgetting.execute import forget, preview
 from memory.forgetting.targets import Target, What
 from memory.models import Fact
 from tests.chat.attachments.samples import CONTRACT, answered, draft, image_draft, picture, send
-from tests.memory.forgetting.everywhere import tables_with
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queued")]
 

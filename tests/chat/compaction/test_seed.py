@@ -102,7 +102,7 @@ def test_the_name_is_known_without_any_search(hundred: Conversation) -> None:
     librarian_triggers.end(hundred)
     for run in LibrarianRun.objects.filter(conversation=hundred):
         run_extraction(run.pk)
-    assert Fact.objects.get(user=hundred.user, key="name").value == "Alex"
+    assert Fact.objects.get(user=hundred.user, key="user/name").value == "Alex"
     opened, compiled = ask(hundred, "What's my name?")
     assert any("Alex" in line.text for line in compiled.inputs.profile.lines)
     assert any("Alex" in block["text"] for block in compiled.request["system"][1:])

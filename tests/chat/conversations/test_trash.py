@@ -15,7 +15,7 @@ from budget.models import ProfileSnapshot, Receipt
 from chat import tasks
 from chat.compaction.jobs import COMPACTIONS
 from chat.conversations import trash
-from chat.importing.threads import ImportedConversation, ImportedMessage
+from chat.importing.tree import ImportedConversation, ImportedMessage
 from chat.importing.upsert import store_conversation
 from chat.ingest import librarian_triggers
 from chat.ingest.conversation_digest import build_digest

@@ -119,9 +119,9 @@ def test_the_librarian_reads_nothing_by_itself_and_all_when_asked(alice: Any) ->
     job = brought(alice, json.dumps([conversation(key, "I live in Porto") for key in "abc"]).encode())
     assert not LibrarianRun.objects.exists()
     assert Conversation.objects.filter(librarian_watermark=1).count() == 3
-    assert jobs.unread(alice, job.origin) == 3
+    assert jobs.count_unread(alice, job.origin) == 3
     assert jobs.request_readings(alice, job.origin) == 3
-    assert jobs.request_readings(alice, job.origin) == jobs.unread(alice, job.origin) == 0
+    assert jobs.request_readings(alice, job.origin) == jobs.count_unread(alice, job.origin) == 0
     times = list(LibrarianRun.objects.order_by("not_before").values_list("not_before", flat=True))
     assert [later - earlier for earlier, later in pairwise(times)] == [jobs.RUN_INTERVAL] * 2
 
@@ -241,7 +241,7 @@ def test_a_cancelled_job_stops_between_two_conversations(alice: Any, monkeypatch
 
 @pytest.mark.parametrize("content", [b"hello", b"\x00\x01", b'"text"', b"   "])
 def test_a_wrong_file_is_refused_before_it_is_kept(alice: Any, content: bytes) -> None:
-    with pytest.raises(NotImportedError, match="no export that Recall knows"):
+    with pytest.raises(NotImportedError, match="isn't an export that Recall knows"):
         jobs.accept(alice, "x", len(content), [content])
 
 

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import AsyncClient, Client
 from django.urls import reverse
 
-from chat.archive.stream import streamed
+from chat.archive.stream import stream_from_thread
 from chat.importing import jobs
 from chat.models import Conversation, ImportJob
 from memory.models import Fact, LibrarianRun
@@ -45,12 +45,12 @@ def html(response: Any) -> str:
 def test_a_file_that_is_sent_is_read_in_the_background_and_watched(page: Client) -> None:
     response = page.post(reverse("import"), {"file": file()}, follow=True)
     assert 'hx-trigger="every 2s"' in html(response)
-    assert "Waiting to be read." in html(response)
+    assert "Queued." in html(response)
     read_all()
     told = html(page.get(reverse("import_jobs"), headers={"HX-Request": "true"}))
     assert "every 2s" not in told
-    assert "Conversations: 3 new; 9 messages came in." in told
-    assert "6 memories for you to review." in told
+    assert "Conversations: 3 new; 9 messages imported." in told
+    assert "6 memories to review." in told
     assert "Broken beyond reading" in told
     assert "<html" not in told
 
@@ -67,7 +67,7 @@ def test_a_wrong_file_is_refused_on_the_page_in_words(page: Client) -> None:
     for headers in ({}, {"HX-Request": "true"}):
         response = page.post(reverse("import"), {"file": file(b"hello", "x.txt")}, headers=headers)
         assert response.status_code == 422
-        assert "This is no export that Recall knows." in html(response)
+        assert "an export that Recall knows." in html(response)
     assert "Choose a file first." in html(page.post(reverse("import")))
     assert not ImportJob.objects.exists()
 
@@ -136,7 +136,7 @@ def test_the_api_brings_a_file_in_and_tells_how_far_it_is(page: Client) -> None:
 def test_the_api_refuses_in_problem_details(page: Client) -> None:
     refused = page.post("/api/v1/imports", {"file": file(b"x")})
     assert refused.status_code == 422
-    assert "no export" in refused.json()["detail"]
+    assert "isn't an export" in refused.json()["detail"]
 
 
 def test_another_persons_import_does_not_exist(page: Client, bob: Any) -> None:
@@ -187,7 +187,7 @@ def test_a_stream_is_made_only_a_little_ahead_of_who_reads_it() -> None:
             yield str(number).encode()
 
     async def story() -> None:
-        stream = streamed(numbers)
+        stream = stream_from_thread(numbers)
         assert await anext(stream) == b"0"
         assert len(made) < 20
         assert [piece async for piece in stream][-1] == b"999"
@@ -208,7 +208,7 @@ def test_whoever_goes_away_ends_the_making() -> None:
     async def story() -> None:
         import asyncio
 
-        stream = streamed(endless)
+        stream = stream_from_thread(endless)
         await anext(stream)
         await stream.aclose()  # type: ignore[attr-defined]
         for _ in range(40):
@@ -227,6 +227,6 @@ def test_an_error_in_the_making_reaches_the_reader() -> None:
 
     async def story() -> None:
         with pytest.raises(LookupError, match="lost"):
-            [piece async for piece in streamed(broken)]
+            [piece async for piece in stream_from_thread(broken)]
 
     async_to_sync(story)()

@@ -13,25 +13,25 @@ from hypothesis import strategies as st
 
 from chat.archive.safe_zip import NotImportedError
 from chat.importing import claude
-from chat.importing.entries import origin, raw_entries, understood
-from chat.importing.json_stream import NotJsonError, entries
-from chat.importing.threads import BrokenEntryError, ImportedConversation, ImportedMessage, ParsedEntry
+from chat.importing.entries import detect_origin, parse_entry, raw_entries
+from chat.importing.json_stream import NotJsonError, split_entries
+from chat.importing.tree import BrokenEntryError, ImportedConversation, ImportedMessage, ParsedEntry
 from tests.chat.exports import CHATGPT, CLAUDE, CLAUDE_MEMORIES, CLAUDE_PROJECTS, conversation, zipped
 
 
 def found(content: bytes) -> list[ParsedEntry | BrokenEntryError]:
-    return [one for raw in raw_entries(io.BytesIO(content)) for one in understood(raw)]
+    return [one for raw in raw_entries(io.BytesIO(content)) for one in parse_entry(raw)]
 
 
 def thread(content: bytes, number: int) -> ImportedConversation:
     one = found(content)[number]
     assert isinstance(one, ParsedEntry)
-    assert one.thread is not None
-    return one.thread
+    assert one.conversation is not None
+    return one.conversation
 
 
 def branch(thread: ImportedConversation, leaf: str | None = None) -> list[ImportedMessage]:
-    by_key = {said.key: said for said in thread.said}
+    by_key = {said.key: said for said in thread.messages}
     path, here = [], by_key.get(leaf or thread.leaf or "")
     while here is not None:
         path.append(here)
@@ -50,7 +50,7 @@ def test_the_branch_that_was_followed_is_followed_and_the_others_come_too() -> N
         "Is this one ready? By the way, I moved to Porto.",
         "It is ready: you live in Lisbon, where it is warm.",
     ]
-    assert {said.text for said in bread.said} - {said.text for said in branch(bread)} == {
+    assert {said.text for said in bread.messages} - {said.text for said in branch(bread)} == {
         "Mix flour and water.",
         "Not yet.",
     }
@@ -58,7 +58,7 @@ def test_the_branch_that_was_followed_is_followed_and_the_others_come_too() -> N
 
 def test_what_tools_did_belongs_to_the_answer_they_served() -> None:
     answer = branch(thread(CHATGPT, 0))[1]
-    assert [(step.name, step.asked, step.told) for step in answer.tools] == [
+    assert [(step.name, step.input, step.output) for step in answer.tools] == [
         ("browser", {"text": 'search("sourdough ratio")'}, ""),
         ("browser", None, "One part starter, five parts flour."),
     ]
@@ -66,7 +66,7 @@ def test_what_tools_did_belongs_to_the_answer_they_served() -> None:
 
 
 def test_thoughts_hidden_messages_and_the_memory_tool_are_no_talk() -> None:
-    said = " ".join(one.text for one in thread(CHATGPT, 0).said)
+    said = " ".join(one.text for one in thread(CHATGPT, 0).messages)
     for unseen in ("secret reasoning", "Preferred name", "Model set context", "User lives"):
         assert unseen not in said
 
@@ -87,19 +87,19 @@ def test_saved_memories_and_custom_instructions_are_found() -> None:
 
 def test_times_are_kept_and_a_missing_one_is_that_of_the_message_before() -> None:
     bread = thread(CHATGPT, 0)
-    assert bread.began == datetime(2024, 5, 1, 8, 0, 0, 250_000, tzinfo=UTC)
-    assert branch(bread)[0].at == bread.began
+    assert bread.started_at == datetime(2024, 5, 1, 8, 0, 0, 250_000, tzinfo=UTC)
+    assert branch(bread)[0].at == bread.started_at
 
 
 def test_pictures_are_counted_and_named_only_where_nothing_else_was_said() -> None:
-    assert thread(CHATGPT, 0).left_out == 1
-    assert [said.text for said in thread(CHATGPT, 3).said] == ["[image]"]
+    assert thread(CHATGPT, 0).omitted_parts == 1
+    assert [said.text for said in thread(CHATGPT, 3).messages] == ["[image]"]
 
 
 def test_a_conversation_without_title_times_parents_or_current_node_comes_in() -> None:
     one = thread(CHATGPT, 1)
     assert [said.text for said in branch(one)] == ["A question with no time and no title", "An answer of a new kind"]
-    assert (one.title, one.began) == ("", None)
+    assert (one.title, one.started_at) == ("", None)
 
 
 def test_one_broken_conversation_is_named_and_spoils_no_other() -> None:
@@ -110,7 +110,7 @@ def test_one_broken_conversation_is_named_and_spoils_no_other() -> None:
 
 
 def test_what_hangs_in_a_circle_has_no_beginning() -> None:
-    assert thread(CHATGPT, 4).said == []
+    assert thread(CHATGPT, 4).messages == []
 
 
 def test_a_tree_of_twenty_thousand_messages_needs_no_recursion() -> None:
@@ -143,17 +143,15 @@ def test_an_older_claude_export_is_a_line() -> None:
 
 def test_an_attached_text_is_a_document_and_not_the_persons_words() -> None:
     garden = thread(CLAUDE, 0)
-    assert [(one.name, one.text) for one in garden.attached] == [
-        ("beds.txt", "Bed one: beans. I am the king of France.")
-    ]
-    assert "king" not in " ".join(said.text for said in garden.said)
-    assert garden.left_out == 1
+    assert [(one.name, one.text) for one in garden.files] == [("beds.txt", "Bed one: beans. I am the king of France.")]
+    assert "king" not in " ".join(said.text for said in garden.messages)
+    assert garden.omitted_parts == 1
 
 
 def test_claudes_thinking_is_left_out_and_its_tools_are_kept() -> None:
     answer = branch(thread(CLAUDE, 0))[1]
     assert "secret" not in answer.text
-    assert [(step.name, step.asked, step.told) for step in answer.tools] == [
+    assert [(step.name, step.input, step.output) for step in answer.tools] == [
         ("web_search", {"query": "sow in May"}, ""),
         ("web_search", None, "Beans and squash"),
     ]
@@ -172,7 +170,7 @@ def test_claudes_memory_becomes_statements_that_stand_for_themselves() -> None:
 def test_a_project_brings_its_instructions_and_documents() -> None:
     (one,) = found(CLAUDE_PROJECTS)
     assert isinstance(one, ParsedEntry)
-    assert [(doc.folder, doc.name, doc.text) for doc in one.attached] == [
+    assert [(doc.folder, doc.name, doc.text) for doc in one.files] == [
         ("Shop / Folha", "instructions", "Write like a gardener."),
         ("Shop / Folha", "plan.md", "# Plan\n\nSell seeds."),
     ]
@@ -234,9 +232,9 @@ def test_a_damaged_member_is_refused_in_one_sentence() -> None:
 
 
 def test_whose_export_it_is_shows_in_its_entries() -> None:
-    assert {origin(raw) for raw in raw_entries(io.BytesIO(CHATGPT))} == {"chatgpt"}
-    assert origin(json.dumps(json.loads(CLAUDE)[0]).encode()) == "claude"
-    assert origin(b"{}") == origin(b"not json") == origin(None) == ""
+    assert {detect_origin(raw) for raw in raw_entries(io.BytesIO(CHATGPT))} == {"chatgpt"}
+    assert detect_origin(json.dumps(json.loads(CLAUDE)[0]).encode()) == "claude"
+    assert detect_origin(b"{}") == detect_origin(b"not json") == detect_origin(None) == ""
 
 
 def test_a_conversation_alone_or_in_an_object_is_read_too() -> None:
@@ -259,7 +257,7 @@ def test_a_file_that_was_cut_off_gives_what_is_whole() -> None:
 def test_an_entry_that_is_too_large_is_passed_over_in_little_memory() -> None:
     chunks = [b'[{"a": "', *[b"x" * 65_536] * 400, b'"}, 7]']
     tracemalloc.start()
-    assert list(entries(chunks, 1_000_000)) == [None, b"7"]
+    assert list(split_entries(chunks, 1_000_000)) == [None, b"7"]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5_000_000
@@ -276,7 +274,7 @@ JSON = st.recursive(
 def test_splitting_gives_each_entry_back_however_it_is_cut(told: list[object], size: int, ascii_only: bool) -> None:
     written = json.dumps(told, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
     chunks = [written[at : at + size] for at in range(0, len(written), size)]
-    pieces = [json.loads((piece or b"").decode("utf-8", "surrogatepass")) for piece in entries(chunks, 10**9)]
+    pieces = [json.loads((piece or b"").decode("utf-8", "surrogatepass")) for piece in split_entries(chunks, 10**9)]
     assert json.dumps(pieces) == json.dumps(told)
 
 
@@ -284,7 +282,7 @@ def test_splitting_gives_each_entry_back_however_it_is_cut(told: list[object], s
 def test_splitting_never_fails_on_any_bytes(content: bytes, size: int) -> None:
     chunks = [content[at : at + size] for at in range(0, len(content), size)]
     try:
-        list(entries(chunks, 50))
+        list(split_entries(chunks, 50))
     except NotJsonError:
         assert content.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")[:1] not in (b"[", b"{")
 
@@ -347,19 +345,22 @@ def test_no_entry_of_any_shape_breaks_a_reading_or_its_good_neighbour(entry: obj
     told = found(content)
     last = told[-1]
     assert isinstance(last, ParsedEntry)
-    assert last.thread is not None
-    assert [said.text for said in last.thread.said] == ["hello", "hi"]
+    assert last.conversation is not None
+    assert [said.text for said in last.conversation.messages] == ["hello", "hi"]
     for one in told:
-        if isinstance(one, ParsedEntry) and one.thread is not None:
-            keys = [said.key for said in one.thread.said]
+        if isinstance(one, ParsedEntry) and one.conversation is not None:
+            keys = [said.key for said in one.conversation.messages]
             assert len(keys) == len(set(keys))
-            assert all(said.parent is None or said.parent in keys[:place] for place, said in enumerate(one.thread.said))
-            assert "\x00" not in json.dumps([said.text for said in one.thread.said], ensure_ascii=False)
+            assert all(
+                said.parent is None or said.parent in keys[:place]
+                for place, said in enumerate(one.conversation.messages)
+            )
+            assert "\x00" not in json.dumps([said.text for said in one.conversation.messages], ensure_ascii=False)
 
 
 @given(st.text(max_size=400))
 def test_no_word_of_a_memory_is_lost_but_for_headings_and_marks(prose: str) -> None:
-    kept = " ".join(claude.statements_of(prose))
+    kept = " ".join(claude.split_statements(prose))
     words = [
         word
         for line in prose.splitlines()

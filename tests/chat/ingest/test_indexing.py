@@ -1,6 +1,7 @@
 """What is said in a turn is in the index when the turn is closed, and what was missed gets there."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -9,7 +10,9 @@ from accounts.models import User
 from chat.ingest.librarian_triggers import queue_missing_indexes
 from chat.ingest.source import ChatSource
 from chat.models import Conversation, Message
-from memory.index.indexer import index_conversation
+from chat.turns.intake import accept_message
+from chat.turns.recovery import mark_abandoned_answers
+from memory.index.indexer import INDEX_TASK, index_conversation
 from memory.models import Chunk
 from memory.ports.source import Utterance
 from tests.chat.conftest import Provider, Tabs
@@ -35,6 +38,7 @@ def test_what_was_missed_is_noticed_until_it_is_indexed(alice: User) -> None:
     said = [Utterance(0, 1, "user", "I bought a cello in Cremona.", MONDAY)]
     (message,) = ChatSource().import_conversation(alice, "Instruments", said)
     Chunk.objects.all().delete()
+    long_ago(message)
     Conversation.objects.create(user=alice, title="Nothing said yet")
 
     assert queue_missing_indexes() == 1
@@ -42,3 +46,47 @@ def test_what_was_missed_is_noticed_until_it_is_indexed(alice: User) -> None:
 
     assert texts(alice) == ["I bought a cello in Cremona."]
     assert queue_missing_indexes() == 0
+
+
+def test_a_message_without_passages_is_noticed_in_a_conversation_that_has_some(alice: User) -> None:
+    first, second = said_twice(alice)
+    Chunk.objects.filter(message_id=second).delete()
+    long_ago(second)
+
+    assert queue_missing_indexes() == 1
+    index_conversation(Message.objects.get(pk=first).conversation_id)
+    assert texts(alice) == ["I bought a cello in Cremona.", "Its name is Carla."]
+
+
+def test_a_message_of_another_branch_is_not_looked_for_again(alice: User) -> None:
+    first, second = said_twice(alice)
+    message = Message.objects.get(pk=first)
+    Conversation.objects.filter(pk=message.conversation_id).update(active_leaf=message)
+    index_conversation(message.conversation_id)
+    long_ago(second)
+    assert texts(alice) == ["I bought a cello in Cremona."]
+    assert queue_missing_indexes() == 0
+
+
+def test_the_question_of_a_crashed_process_is_queued_for_the_index(
+    alice: User, queued: list[tuple[str, tuple[str | int, ...]]]
+) -> None:
+    accepted = accept_message(alice, uuid4(), None, "I bought a cello in Cremona.")
+    Message.objects.filter(pk=accepted.answer.pk).update(process_key=1)  # no process holds it
+    assert mark_abandoned_answers() == 1
+    assert (INDEX_TASK, (str(accepted.conversation.pk),)) in queued
+    index_conversation(accepted.conversation.pk)
+    assert texts(alice) == ["I bought a cello in Cremona."]
+
+
+def said_twice(user: User) -> tuple[int, int]:
+    said = [
+        Utterance(0, 1, "user", "I bought a cello in Cremona.", MONDAY),
+        Utterance(0, 2, "user", "Its name is Carla.", MONDAY),
+    ]
+    first, second = ChatSource().import_conversation(user, "Instruments", said)
+    return first, second
+
+
+def long_ago(message: int) -> None:
+    Message.objects.filter(pk=message).update(created_at=MONDAY)

@@ -112,7 +112,7 @@ def test_documents_of_the_profile_are_resources(alice: User, assistant: With) ->
         (
             ["chat:read"],
             "recall:///profile/identity",
-            "This key does not open documents: it lacks the scope memory:read.",
+            "This key can't read documents: it lacks the scope memory:read.",
         ),
         (SCOPES_OF_TOOLS, "file:///etc/passwd", "A document's address looks like recall:///profile/goals."),
         (SCOPES_OF_TOOLS, "recall:///profile/none", "There is no document at /profile/none."),
@@ -221,7 +221,7 @@ def test_a_key_is_offered_and_may_call_what_its_scopes_open(alice: User, assista
 
     assert list(reads.tools()) == ["read_document", "search_knowledge"]
     assert reads.refused("remember", statement=BEES) == (
-        "This key does not open remember: it lacks the scope memory:write."
+        "This key can't use remember: it lacks the scope memory:write."
     )
     assert not Fact.objects.exists()
 

@@ -268,7 +268,7 @@ def test_the_librarian_reads_what_was_left_unread_when_it_is_followed_again_and_
 
 
 def learned(user: User, message: Message, value: str, **fields: Any) -> Fact:
-    common = {"kind": "biography", "key": "home", "status": "active", "quote": message.text}
+    common = {"kind": "biography", "key": "user/home", "status": "active", "quote": message.text}
     fact: Fact = Fact.objects.create(
         user=user, statement=f"The user lives in {value}.", value=value, message=message, **{**common, **fields}
     )
@@ -296,7 +296,7 @@ def test_what_was_learned_from_words_that_are_taken_back_waits_and_what_gave_way
 def test_a_fact_that_was_accepted_outlives_the_words_it_came_from(alice: User, talk: Conversation) -> None:
     old = message_of(talk, 2)
     learned(alice, old, "Porto", accepted_at=old.created_at)
-    learned(alice, old, "green", kind="preference", key="colour", source="edited")
+    learned(alice, old, "green", kind="preference", key="user/favourite_colour", source="edited")
     edited(alice, old)
     assert states(alice) == {"Porto": "active", "green": "active"}
 

@@ -57,7 +57,7 @@ DEEDS = ["/end", "/read-again", "/rename", "/pin", "/archive", "/delete"]
 NOBODYS = "/c/00000000-0000-4000-8000-000000000000"
 
 
-@pytest.mark.parametrize("address", ["/", "/conversations", NOBODYS, "/m/1"])
+@pytest.mark.parametrize("address", ["/conversations", NOBODYS, "/m/1"])
 def test_a_page_asks_who_you_are(client: Client, db: None, address: str) -> None:
     response = client.get(address)
     assert response.status_code == 302
@@ -205,12 +205,6 @@ def test_times_are_told_in_the_users_zone(at: datetime, told: str) -> None:
     assert told_time(at, ZoneInfo("Europe/Madrid"), datetime(2026, 11, 21, 12, tzinfo=UTC)) == told
 
 
-def test_an_empty_conversation_says_how_it_works_and_offers_examples(sign_in: SignIn, alice: Any) -> None:
-    html = sign_in(alice).get("/").content.decode()
-    assert html.count('data-action="example"') == 3
-    assert "suggests what to remember" in html
-
-
 # The librarian, and ending -------------------------------------------------------------------------------------------
 
 
@@ -226,13 +220,6 @@ def run(alice: Any, conversation: Conversation) -> LibrarianRun:
 def librarian(client: Client, conversation: Conversation) -> str:
     html = client.get(f"/c/{conversation.pk}/librarian").content.decode()
     return " ".join(re.sub(r"<[^>]+>", "", html).split())
-
-
-def test_before_it_was_read_a_conversation_can_be_ended(
-    sign_in: SignIn, alice: Any, conversation: Conversation
-) -> None:
-    told = librarian(sign_in(alice), conversation)
-    assert told.startswith("Recall reads it now and suggests what to remember. End conversation")
 
 
 @pytest.mark.parametrize("state", ["pending", "running"])

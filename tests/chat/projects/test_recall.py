@@ -196,7 +196,7 @@ def test_a_turn_recalls_its_project_first_and_the_receipt_says_why(garden: Proje
 
 def test_only_this_project_leaves_all_else_out_of_the_prompt(garden: Project, alice: User) -> None:
     Boundary.objects.create(user=alice, text="No jokes about spiders.")
-    remember(alice, "The user is called Alice.", key="identity:name", importance=0.9)
+    remember(alice, "The user is called Alice.", key="user/name", importance=0.9)
 
     compiled = assemble_prompt(begun(alice, garden, only=True))
 

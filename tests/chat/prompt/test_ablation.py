@@ -50,9 +50,9 @@ def remembered(user: Any, message: int | None = None) -> tuple[Fact, Fact]:
     """Two facts of every prompt: one to leave out, one to stay."""
     common: dict[str, Any] = {"user": user, "importance": 0.9, "status": "active"}
     sister = Fact.objects.create(
-        statement=SISTER, kind="person", key="sister", value="Mary", quote=QUOTE, message_id=message, **common
+        statement=SISTER, kind="person", key="user/sister", value="Mary", quote=QUOTE, message_id=message, **common
     )
-    home = Fact.objects.create(statement=HOME, kind="place", key="home", value="Porto", **common)
+    home = Fact.objects.create(statement=HOME, kind="place", key="user/home", value="Porto", **common)
     embed_pending()
     return sister, home
 
@@ -145,7 +145,7 @@ async def test_what_says_the_same_in_other_punctuation_goes_with_it(
     sister, _ = await remembered(alice)
     await Fact.objects.acreate(
         user=alice, statement="As is known, THE USER’S SISTER — Mary — lives in Lisbon", kind="person",
-        key="family:mary", importance=0.8, status="active",
+        key="mary/home", importance=0.8, status="active",
     )  # fmt: skip
     first = await (await tabs.open(alice)).talk("What do you know about my family?")
     assert "THE USER’S SISTER" in prompt(provider)

@@ -95,7 +95,7 @@ def up_to_breakpoint(request: Request, number: int) -> int:
 
 def remembered(user: User, **fields: Any) -> Fact:
     """A fact that always stands in the profile."""
-    common = {"kind": "biography", "status": "active", "importance": 0.8, "key": "home"}
+    common = {"kind": "biography", "status": "active", "importance": 0.8, "key": "user/home"}
     return Fact.objects.create(user=user, **{**common, **fields})
 
 
@@ -173,7 +173,7 @@ def test_where_more_and_more_turns_are_left_out_the_beginning_stays_in_the_cache
     provider = Provider()
     remembered(alice, statement="The user lives in Porto.")
     save(alice, "small", None, None, {})
-    conversation = begin(alice, [(f"What about number {n}? {WORDS}", f"Answer {n}. {WORDS}") for n in range(12)])
+    conversation = begin(alice, [(f"What about number {n}? {WORDS}", f"Answer {n}. {WORDS}") for n in range(16)])
     left_out, reads = [], []
     for compiled in turns(conversation, 8):
         reads.append((provider.send(compiled.request).read, up_to_breakpoint(compiled.request, 3)))

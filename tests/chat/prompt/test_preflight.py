@@ -17,6 +17,7 @@ from budget.planning.plan import SMALL, ResolvedPlan, Section, resolve
 from budget.planning.preflight import MIN_HEAD, PreflightResult, Verdict
 from chat.models import Message
 from chat.prompt import inputs, preflight
+from chat.prompt.system_prompt import FULL_NEEDS
 from chat.tools.output_budget import SentToolResult
 from chat.turn import ToolUse
 from chat.turns import agent_loop
@@ -212,7 +213,8 @@ async def near_the_limit(
     before, size = (counted(request) for request in provider.requests()[-2:])
     limit = size + (size - before) + 6
     plan = resolve(SMALL, 1_000_000)
-    with_plan(monkeypatch, replace(plan, total=limit + plan.output_reserve))
+    as_before = {**plan.ceilings, Section.SYSTEM_PROMPT: FULL_NEEDS}  # the same system prompt as in the turns so far
+    with_plan(monkeypatch, replace(plan, total=limit + plan.output_reserve, ceilings=as_before))
     return tab, conversation, limit
 
 

@@ -1,9 +1,11 @@
 """What Prometheus may watch: behind a token, of no single person, the worker's jobs from the database."""
 
+import json
 import re
 from typing import Any
 
 import pytest
+import yaml
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
@@ -16,7 +18,7 @@ from chat.models import Conversation
 from memory.models import LibrarianRun
 from recall.celery import app, install_broker
 from recall.environment import BASE_DIR
-from recall.observability import metrics
+from recall.observability import heartbeat, metrics
 from tests.chat.conftest import Provider, Tabs
 
 TOKEN = "a-long-token"
@@ -103,7 +105,7 @@ def test_while_the_database_is_away_the_process_tells_of_itself(
 @pytest.mark.django_db
 def test_no_figure_is_of_one_person() -> None:
     labels = {label for family in metrics.REGISTRY.collect() for one in family.samples for label in one.labels}
-    assert labels <= {"outcome", "kind", "state", "queue", "le"}
+    assert labels <= {"outcome", "kind", "state", "queue", "le", "status", "code"}
 
 
 def test_each_figure_is_on_the_page_about_observing() -> None:
@@ -111,3 +113,40 @@ def test_each_figure_is_on_the_page_about_observing() -> None:
     source = (BASE_DIR / "recall" / "observability" / "metrics.py").read_text()
     for name in set(re.findall(r'"(recall_[a-z_]+)"', source)):
         assert f"`{name}" in page
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.django_db
+@pytest.mark.parametrize("file", ["alerts.yaml", "grafana-dashboard.json"])
+def test_every_name_in_alerts_and_dashboard_is_a_metric(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings.ENVIRONMENT, "redis_url", "redis://127.0.0.1:1")
+    for name in ("worker@one", "beat@one", "queue", "backup"):
+        heartbeat.renew(name)
+    metrics.MODEL_ERRORS.labels(code="overloaded")
+    metrics.REQUESTS.labels(status="5xx")
+    families = list(metrics.REGISTRY.collect())
+    exposed = {one.name for family in families for one in family.samples} | {family.name for family in families}
+    exposed |= {f"{name}_total" for name in ("recall_turns", "recall_tokens")}  # no turn yet
+    kinds = {one.labels["kind"] for family in families for one in family.samples if "heartbeat" in one.name}
+    text = (BASE_DIR / "docker" / file).read_text()
+    expressions = " ".join(yaml_expressions(text) if file.endswith("yaml") else json_expressions(text))
+    assert set(re.findall(r"\brecall_\w+", expressions)) <= exposed
+    assert set(re.findall(r'kind="(\w+)"', expressions)) <= kinds
+
+
+def yaml_expressions(text: str) -> list[str]:
+    rules = [rule for group in yaml.safe_load(text)["groups"] for rule in group["rules"]]
+    assert all(rule["alert"] and rule["annotations"]["summary"] for rule in rules)
+    return [rule["expr"] for rule in rules]
+
+
+def json_expressions(text: str) -> list[str]:
+    return [target["expr"] for panel in json.loads(text)["panels"] for target in panel["targets"]]
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.django_db
+def test_requests_are_counted_by_status() -> None:
+    before = scraped().get("recall_http_requests_total4xx", 0.0)
+    Client().get("/no-such-page")
+    assert scraped()["recall_http_requests_total4xx"] == before + 1

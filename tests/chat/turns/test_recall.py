@@ -23,7 +23,7 @@ from chat.turn import AcceptedTurn, ToolUse
 from chat.turns import intake
 from memory.documents import revisions
 from memory.index.indexer import embed_pending, index_document
-from memory.models import Document, Episode, Fact
+from memory.models import Chunk, Document, Episode, Fact
 from tests.chat.conftest import Frame, Provider, Tabs
 from tests.memory.index.test_indexer import said
 
@@ -59,6 +59,62 @@ async def test_what_was_said_in_another_conversation_is_recalled_with_who_said_i
     assert by_id[f"message:{question}"]["said_by"] == "user"
     assert by_id[f"message:{question}"]["text"] == CELLO
     assert by_id.get(f"message:{answer}", {"said_by": "assistant"})["said_by"] == "assistant"
+
+
+@pytest.mark.parametrize(
+    ("answer", "omit"),
+    [
+        ("You told me that you bought it in Cremona, from Bertolotti.", "answered from memories"),
+        ("I don't know where you bought it.", "did not know"),
+        ("Tune the strings in fifths, loosen the bow after playing, and keep the wood away from radiators.", ""),
+    ],
+)
+async def test_an_answer_from_memories_is_no_memory_and_one_with_something_of_its_own_is(
+    alice: Any, tabs: Tabs, provider: Provider, answer: str, omit: str
+) -> None:
+    await earlier(alice, ("user", CELLO))
+    provider.script({"text": answer})
+    tab = await tabs.open(alice)
+
+    done = await tab.talk("Tell me where I bought the cello from Cremona, and what it needs to keep well and long.")
+
+    chunk = await Chunk.objects.aget(message=done["message"])
+    assert chunk.omit == omit
+
+
+async def test_each_recalled_memory_has_its_qualifier_in_the_prompt_and_in_the_receipt(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    (bought,) = await earlier(alice, ("user", CELLO))
+    new = await Fact.objects.acreate(user=alice, statement="The user owns a viola.", status="active")
+    old = await Fact.objects.acreate(
+        user=alice, statement="The user owned a cello from Cremona.", status="superseded", superseded_by=new
+    )
+    tab = await tabs.open(alice)
+
+    done = await tab.talk("Which cello from Cremona did I own before?")
+
+    superseded = f"superseded by {new.ref} (The user owns a viola.)"
+    qualifiers = {memory["id"]: memory["qualifier"] for memory in recalled(provider)}
+    assert qualifiers[old.ref] == superseded
+    assert qualifiers[f"message:{bought}"] == "current"
+    receipt = await Receipt.objects.aget(message=done["message"])
+    kept = {item["ref"]: item["qualifier"] for item in receipt.items if item["section"] == "memories" and item["kept"]}
+    assert kept[old.ref] == superseded
+
+
+async def test_the_receipt_names_the_rule_of_what_is_not_true(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    (bought,) = await earlier(alice, ("user", CELLO))
+    await Fact.objects.acreate(
+        user=alice, statement="The user bought a cello.", status="rejected", message_id=bought, quote=CELLO
+    )
+    tab = await tabs.open(alice)
+
+    done = await tab.talk("Who sold me the cello from Cremona?")
+
+    assert CELLO not in json.dumps(provider.requests()[-1]["body"])
+    receipt = await Receipt.objects.aget(message=done["message"])
+    assert {item["ref"]: item["rule"] for item in receipt.items}[f"message:{bought}"] == "rejected"
 
 
 async def test_what_stands_in_the_window_is_not_recalled_again(alice: Any, tabs: Tabs, provider: Provider) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import time
 from typing import Any
 from unittest.mock import Mock
 from uuid import uuid4
@@ -14,10 +15,11 @@ from accounts.deletion import delete_account
 from accounts.models import User
 from budget.models import Receipt
 from chat.messages.outcomes import outcome
+from chat.messages.rendering import messages_html
 from chat.models import Conversation, Message
 from chat.tools.remember import REMEMBER
 from chat.turn import MAX_ROUNDS
-from chat.turns import intake
+from chat.turns import intake, start
 from chat.turns.backend import StoredTurn
 from chat.turns.live import TURN_REGISTRY
 from chat.turns.recovery import mark_abandoned_answers
@@ -43,6 +45,22 @@ async def test_a_question_is_answered_saved_and_shown_as_it_comes(alice: Any, ta
     assert (answer.status, done["outcome"]) == (Message.Status.COMPLETE, "complete")
     assert "Lisbon is lovely" in done["html"]
     assert [f["type"] for f in tab.seen if f["type"] in ("accepted", "context", "done")][:1] == ["accepted"]
+
+
+async def test_a_short_answer_never_overtakes_the_frame_that_accepts_its_question(
+    alice: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(*args: Any, **kwargs: Any) -> str:
+        deadline = time.monotonic() + 20
+        while TURN_REGISTRY.by_conversation and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return messages_html(*args, **kwargs)
+
+    monkeypatch.setattr(start, "messages_html", slowly)
+    provider.script({"text": "Yes."})
+    tab = await tabs.open(alice)
+    await tab.talk("Is it?")
+    assert [f["type"] for f in tab.seen if f["type"] in ("accepted", "delta", "done")] == ["accepted", "delta", "done"]
 
 
 async def test_every_answer_has_a_receipt_with_the_providers_figures(
@@ -311,7 +329,7 @@ async def test_a_shutdown_keeps_what_was_written(alice: Any, tabs: Tabs, provide
     tab = await tabs.open(alice)
     accepted = await tab.ask("Count to ten, please")
     await tab.hear("delta")
-    await TURN_REGISTRY.shut_down()
+    await TURN_REGISTRY.shut_down(drain_seconds=0)
     answer = await answer_of(accepted["message"])
     assert answer.status == Message.Status.INTERRUPTED
     assert answer.text
@@ -481,7 +499,12 @@ async def test_a_rejected_fact_leaves_the_next_prompt_of_a_running_conversation(
     alice: Any, tabs: Tabs, provider: Provider
 ) -> None:
     fact = await Fact.objects.acreate(
-        user=alice, statement="The user lives in Minsk.", kind="biography", key="home", status="active", importance=0.8
+        user=alice,
+        statement="The user lives in Minsk.",
+        kind="biography",
+        key="user/home",
+        status="active",
+        importance=0.8,
     )
     tab = await tabs.open(alice)
     first = await tab.talk("One")

@@ -41,7 +41,7 @@ def known_of(user: Any) -> None:
 
     revisions.save(user, "/profile/identity", "I am a nurse.", started_from=0)
     Fact.objects.create(
-        user=user, statement=HOME, kind="place", key="home", value="Lisbon", importance=0.9, status="active"
+        user=user, statement=HOME, kind="place", key="user/home", value="Lisbon", importance=0.9, status="active"
     )
     ChatSource().import_conversation(
         user, "Instruments", said(("user", CELLO), ("assistant", "A fine town for a cello."))

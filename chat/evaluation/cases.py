@@ -1,0 +1,134 @@
+"""Cases as data: scenarios and the wordings of the contradiction matrix, read from `data/`."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+DATA: Final = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Messages of one sitting; the librarian reads them when it is over."""
+
+    at: datetime
+    say: tuple[str, ...]
+    same: bool = False
+    """Continues the conversation of the session before."""
+    reject: str = ""
+    """Pattern of the facts that the user rejects afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A question in a new conversation, and what must hold for its answer and its prompt. All are patterns."""
+
+    ask: str
+    must: tuple[str, ...] = ()
+    """In the answer and in the prompt."""
+    must_not: tuple[str, ...] = ()
+    """Not in the answer; in the prompt only with a qualifier, or beside what replaced it."""
+    answer_must: tuple[str, ...] = ()
+    answer_must_not: tuple[str, ...] = ()
+    prompt_must: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    """Neither in the answer nor anywhere in the prompt."""
+    silent: bool = False
+    """Nothing is recalled."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactRule:
+    """What may be learned: facts that are active or wait."""
+
+    min: int = 0
+    max: int | None = None
+    of: str = ""
+    """Pattern of the facts that are counted; empty: all."""
+    none: tuple[str, ...] = ()
+    """No fact matches any of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Sessions of one user, then probes."""
+
+    id: str
+    category: str
+    held_out: bool
+    sessions: tuple[Session, ...]
+    probes: tuple[Probe, ...]
+    facts: FactRule = FactRule()
+    secret: str = ""
+    """In no prompt after the turn it was written in."""
+    accept_at_end: bool = False
+    """Where proposals are accepted, all at the end, oldest first."""
+    model: tuple[Mapping[str, Any], ...] = ()
+    """What a language model would extract from each session."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixCase:
+    """Two statements of which the later changes what the first said."""
+
+    id: str
+    case: str
+    first: str
+    later: str
+    ask: str
+    must: tuple[str, ...]
+    stale: str
+    """Pattern of what must no longer be asserted."""
+    past: str
+    """A question about the past, to which the first statement is the answer."""
+    past_must: tuple[str, ...]
+    model: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def probe(self) -> Probe:
+        """The question about now."""
+        return Probe(self.ask, answer_must=self.must, must_not=(self.stale,))
+
+
+def load_scenarios() -> list[Scenario]:
+    """All scenarios, in the file's order."""
+    return [_scenario(row) for row in read_rows("scenarios.jsonl")]
+
+
+def load_matrix() -> list[MatrixCase]:
+    """All wordings of all cases."""
+    return [MatrixCase(**as_tuples(row)) for row in read_rows("matrix.jsonl")]
+
+
+def _scenario(row: dict[str, Any]) -> Scenario:
+    sessions = tuple(
+        Session(**{**as_tuples(one), "at": datetime.fromisoformat(f"{one['at']}T09:30:00+00:00")})
+        for one in row["sessions"]
+    )
+    probes = tuple(Probe(**as_tuples(one)) for one in row["probes"])
+    return Scenario(
+        **{
+            **as_tuples(row),
+            "sessions": sessions,
+            "probes": probes,
+            "facts": FactRule(**as_tuples(row.get("facts", {}))),
+        }
+    )
+
+
+def as_tuples(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+
+
+def read_rows(name: str) -> Iterable[dict[str, Any]]:
+    with (DATA / name).open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def found(pattern: str, text: str) -> bool:
+    """Whether the pattern's words are in the text, in any case; it neither starts nor ends within a word."""
+    return re.search(rf"(?<!\w)(?:{pattern})(?!\w)", text.replace("’", "'"), re.IGNORECASE) is not None

@@ -1,0 +1,59 @@
+"""What the user asked in a chat to forget is not used from then on, in any conversation, until it is deleted or kept.
+
+The message that asks keeps the references of what it names (`event_data`), never words. Deleting is up to the user: the
+link under the message opens the preview.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from accounts.models import User
+from chat.messages.forget_request import WITHHOLDS, ForgetRequest
+from chat.models import Message
+from chat.prompt.ablation import load_carriers, load_texts, words_pattern
+from chat.turn import NO_EXCLUSION, Exclusion
+from memory.forgetting.select import select_topic
+from memory.models import Chunk
+from memory.text.parts import parts_of
+
+MOST_REQUESTS: Final = 50
+"""Open requests that are heeded, the latest: each adds sentences to the pattern that every text is searched for."""
+
+
+def find_withheld(user: User, request: ForgetRequest, before: Message | None) -> list[str]:
+    """References of what the request names: `fact:12`, or `message:5:1,2` for parts of a text.
+
+    `before`: the answer before it; “that” is what the user had written, and this answer.
+    """
+    if request.everything:
+        return []
+    if not request.topic:
+        return [f"message:{before.parent_id}", f"message:{before.pk}"] if before is not None else []
+    refs = [match.ref for match in select_topic(user, request.topic) if match.is_ticked]
+    documents = [int(ref.split(":")[1]) for ref in refs if ref.startswith("document:")]
+    passages = Chunk.objects.for_user(user).filter(document__in=documents).only("pk", "kind") if documents else ()
+    return [*refs, *(passage.ref for passage in passages)]
+
+
+def load_forgotten(user: User, only: Collection[int] | None = None) -> Exclusion:
+    """What the user's messages ask to forget, as an exclusion. `only`: the ids of some of these messages."""
+    asking = Message.objects.not_deleted().for_user(user).filter(event_data__has_key=WITHHOLDS)
+    asking = asking if only is None else asking.filter(pk__in=only)
+    requests = list(asking.order_by("-pk").values_list("pk", "event_data")[:MOST_REQUESTS])
+    if not requests:
+        return NO_EXCLUSION
+    named = {ref for _, data in requests for ref in data[WITHHOLDS]}
+    whole = {":".join(ref.split(":")[:2]) for ref in named}
+    whole |= {f"message:{pk}" for pk, _ in requests}
+    whole |= {*load_carriers(user.pk, [*whole])}
+    partial = {ref for ref in named if ref.count(":") == 2 and ref.startswith("message:")}
+    in_full = {ref for ref in named if ref.count(":") == 1 or ref.startswith("fact:")}
+    texts = [*load_texts(user.pk, [":".join(ref.split(":")[:2]) for ref in in_full]), *_parts(user, partial)]
+    return Exclusion((), frozenset(whole), words_pattern(texts), tuple(pk for pk, _ in requests))
+
+
+def _parts(user: User, refs: Collection[str]) -> Iterator[str]:
+    """The words of parts of messages."""
+    numbers = {int(pk): {*map(int, parts.split(","))} for _, pk, parts in (ref.split(":") for ref in refs)}
+    for pk, text in Message.objects.for_user(user).filter(pk__in=numbers).values_list("pk", "text"):
+        yield from (text[part.start : part.end] for part in parts_of(text) if part.number in numbers[pk])

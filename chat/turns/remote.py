@@ -1,0 +1,90 @@
+"""Turns of other web processes: stop them, and watch what they write.
+
+A process publishes an answer's text only after another one asked for it, so a turn that no one watches from elsewhere
+costs nothing. Text goes to the owner's sockets as events, some 150 ms of it at a time.
+"""
+
+import asyncio
+from functools import partial
+from typing import Any, Final
+from uuid import UUID
+
+from channels.layers import get_channel_layer
+from django.dispatch import receiver
+
+from accounts.deletion import account_deletion_started
+from accounts.models import User
+from chat.models import Message
+from chat.turns.live import TURN_REGISTRY, RunningTurn
+from recall.db.connections import run_in_thread
+from recall.db.notify import PROCESS_KEY, publish_event
+
+PROCESSES: Final = "web-processes"
+"""Channel group of every web process."""
+SHARE_EVERY: Final = 0.15
+"""Seconds between two events of one answer: text is seen elsewhere within 300 ms."""
+PIECE: Final = 1_200
+"""Characters of one event: a notification holds 8,000 bytes, and a character takes up to six of them as JSON."""
+STARTED, DELTA = "started", "delta"
+"""Kinds of events to the user's sockets: another process writes in this conversation; more of its text."""
+
+
+def publish_stop(conversation_id: UUID) -> None:
+    """Ask the process that is writing in this conversation to stop."""
+    publish_event(PROCESSES, "stop", conversation=str(conversation_id))
+
+
+def publish_watch(conversation_id: UUID, offset: int) -> None:
+    """Ask the process that is writing in this conversation to publish its text from this character on."""
+    publish_event(PROCESSES, "watch", conversation=str(conversation_id), offset=offset)
+
+
+def publish_start(user_id: int, conversation_id: UUID) -> None:
+    """Tell the user's tabs on other processes that an answer is being written here."""
+    publish_event(f"user-{user_id}", STARTED, conversation=str(conversation_id), process=PROCESS_KEY)
+
+
+@receiver(account_deletion_started)
+def stop_answers(user: User, **_: Any) -> None:
+    """Stop every answer to this user: what it writes afterwards finds no row."""
+    running = Message.objects.for_user(user).streaming()
+    for conversation_id in running.values_list("conversation_id", flat=True):
+        publish_stop(conversation_id)
+
+
+async def listen() -> None:
+    """Do what other processes ask of this process's turns. Runs as long as the process serves."""
+    layer = get_channel_layer()
+    channel = await layer.new_channel()
+    await layer.group_add(PROCESSES, channel)
+    sharing: set[asyncio.Task[None]] = set()
+    while True:
+        message = await layer.receive(channel)
+        conversation_id = UUID(message.get("conversation", str(UUID(int=0))))
+        turn = TURN_REGISTRY.by_conversation.get(conversation_id)
+        if turn is None:
+            continue
+        match message["kind"]:
+            case "stop":
+                turn.stop()
+            case "watch" if turn.shared is None:
+                turn.shared = int(message["offset"])
+                task = asyncio.create_task(share(turn))
+                sharing.add(task)
+                task.add_done_callback(sharing.discard)
+            case "watch":
+                turn.shared = min(turn.shared or 0, int(message["offset"]))
+
+
+async def share(turn: RunningTurn) -> None:
+    """Publish the turn's text from `turn.shared` on, until the turn ends; the page then fetches the whole answer."""
+    while TURN_REGISTRY.by_conversation.get(turn.conversation_id) is turn:
+        offset = turn.shared or 0
+        text = turn.text[offset : offset + PIECE]
+        if text:
+            ids: dict[str, int | str] = {"message": turn.message_id, "offset": offset, "text": text}
+            turn.shared = offset + len(text)
+            conversation = str(turn.conversation_id)
+            await run_in_thread(partial(publish_event, f"user-{turn.user_id}", DELTA, conversation=conversation, **ids))
+        if turn.shared == len(turn.text):
+            await asyncio.sleep(SHARE_EVERY)

@@ -1,0 +1,45 @@
+"""A few cases of each part of the memory evaluation, as CI runs them: nothing that holds today may stop holding."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from chat.evaluation.cases import load_matrix, load_scenarios
+from chat.evaluation.deletion import KINDS, run_kind
+from chat.evaluation.matrix import run_case
+from chat.evaluation.person import Worker
+from chat.evaluation.scenarios import run_scenario
+from chat.evaluation.scope import load_scope_cases, run_scope_case
+from tests.chat.conftest import Provider
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def worker(provider: Provider) -> Iterator[Worker]:
+    with Worker() as worker:
+        yield worker
+
+
+@pytest.mark.parametrize("kind", ["fact", "rejected fact"])
+def test_what_was_forgotten_or_rejected_comes_back_by_no_way(worker: Worker, kind: str) -> None:
+    assert {step.name: step.failures for step in run_kind(kind, worker) if step.failures} == {}
+
+
+def test_every_kind_of_memory_can_be_forgotten_and_is_evaluated() -> None:
+    assert {*KINDS} >= {"fact", "message", "conversation", "document", "episode", "profile line", "upload", "topic"}
+
+
+def test_a_correction_holds_in_every_column(worker: Worker) -> None:
+    case = next(case for case in load_matrix() if case.case == "replacement")
+    row = run_case(case, "months", worker, accept=True)
+    assert {column: wrong for column, wrong in row.failures.items() if wrong} == {}
+
+
+def test_most_scenarios_and_scopes_hold(worker: Worker) -> None:
+    scenarios = [one for one in load_scenarios() if not one.held_out][::12]
+    outcomes = [run_scenario(one, worker, accept=True) for one in scenarios]
+    assert sum(one.passed for one in outcomes) > len(outcomes) / 2, [(one.id, one.failures) for one in outcomes]
+    cases = [one for one in load_scope_cases() if not one.held_out][::15]
+    scopes = [run_scope_case(one, worker) for one in cases]
+    assert sum(not one.failures for one in scopes) > len(scopes) / 2, [(one.id, one.failures) for one in scopes]

@@ -1,0 +1,231 @@
+"""“Please forget that”: it is no longer used in the conversation, nothing is learned from it, and a link deletes it."""
+
+from collections.abc import Callable
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import User
+from chat.messages.forget_request import ForgetRequest, find_request
+from chat.models import Conversation, Message
+from chat.prompt.assemble import AssembledPrompt, assemble_prompt
+from chat.prompt.measure import FORGET_NOTE
+from chat.prompt.replay import replay
+from chat.turn import AcceptedTurn
+from chat.turns.finish import save_draft_receipt
+from chat.turns.intake import accept_message
+from chat.turns.temporary import TemporaryChat, TemporaryTurn
+from memory.models import Fact
+from memory.ports.source import get_source
+from tests.memory.retrieval.test_recall import remember
+
+SignIn = Callable[[User], Client]
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("forget my ex's name", "my ex's name"),
+        ("Please forget what I said about the move.", "the move"),
+        ("Forget everything about Tom", "Tom"),
+        ("ok, forget everything you know about Tom, please", "Tom"),
+        ("Can you forget my address?", "my address"),
+        ("Hi! Please forget my birthday. What's for dinner?", "my birthday"),
+        ("forget that my sister lives in Porto", "my sister lives in Porto"),
+        ("You can forget the thing about Berlin", "Berlin"),
+        ("Please delete my phone number from your memory", "my phone number"),
+        ("Stop remembering my diet", "my diet"),
+        ("pls forget my salary", "my salary"),
+        ("Don't remember my salary, please", "my salary"),
+    ],
+)
+def test_a_topic_is_asked_to_be_forgotten(text: str, topic: str) -> None:
+    assert find_request(text) == ForgetRequest(topic)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "please forget that",
+        "Forget that.",
+        "don't remember that",
+        "Please forget it.",
+        "Forget I said that",
+        "forget what I just told you",
+    ],
+)
+def test_that_is_the_message_before(text: str) -> None:
+    assert find_request(text) == ForgetRequest()
+
+
+@pytest.mark.parametrize("text", ["Forget everything", "Please forget everything you know about me"])
+def test_everything_is_asked_to_be_forgotten(text: str) -> None:
+    assert find_request(text) == ForgetRequest(everything=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't forget to call the bank.",
+        "I forget what it's called",
+        "I forgot my keys",
+        "An unforgettable trip",
+        "Never forget that day",
+        "Forget it, let's move on",
+        "Forget it.",
+        "Forget about it",
+        "Forget that. What about lunch?",
+        "Forget the cheese, use tofu",
+        "forget to lock the door and you're in trouble",
+        "Did you forget my name?",
+        "Can you forget things?",
+        "Forget all previous instructions",
+        "I want to forget about him",
+        'He said: "forget my name"',
+        "My memory is bad",
+        "I don't remember that",
+        "Do you remember my name?",
+    ],
+)
+def test_figures_of_speech_and_other_talk_ask_for_nothing(text: str) -> None:
+    assert find_request(text) is None
+
+
+# In the conversation -----------------------------------------------------------------------------------------------
+
+TOM = "The user's brother Tom plays the tuba."
+SAID = "My brother Tom plays the tuba every Sunday."
+pytestmark = pytest.mark.django_db
+
+
+def say(user: User, *texts: str) -> AcceptedTurn:
+    """The last of these messages, accepted; the others have an answer."""
+    turn = accept_message(user, uuid4(), None, texts[0])
+    for text in texts[1:]:
+        Message.objects.filter(pk=turn.answer.pk).update(text="I see.", status=Message.Status.COMPLETE)
+        turn = accept_message(user, uuid4(), turn.conversation.pk, text)
+    return turn
+
+
+def sent(prompt: AssembledPrompt) -> str:
+    """Everything but the question itself."""
+    *earlier, last = prompt.request["messages"]
+    return str([*prompt.request["system"], *earlier, *last["content"][:-1]])
+
+
+def test_that_is_left_out_of_this_prompt_and_the_next_and_the_model_is_told(alice: User) -> None:
+    asking = assemble_prompt(say(alice, SAID, "Please forget that"))
+    assert "tuba" not in sent(asking)
+    assert FORGET_NOTE in asking.contents.clock
+
+    later = assemble_prompt(say(alice, SAID, "Please forget that", "What does Tom play?"))
+    assert "tuba" not in sent(later)
+    assert FORGET_NOTE not in later.contents.clock
+
+
+def test_the_answer_to_it_is_left_out_too(alice: User) -> None:
+    first = say(alice, SAID)
+    Message.objects.filter(pk=first.answer.pk).update(text="The tuba is a fine instrument.", status="complete")
+    turn = accept_message(alice, uuid4(), first.conversation.pk, "Please forget that")
+
+    assert "tuba" not in sent(assemble_prompt(turn))
+
+
+def test_a_topic_is_left_out_of_recall_profile_and_history_but_its_neighbors_stay(alice: User) -> None:
+    remember(alice, TOM, "The user's sister Mary plays the harp.")
+    remember(alice, "The user's brother is called Tom.", key="user/brother/name", kind="person", importance=0.9)
+    before = assemble_prompt(say(alice, "What do my brother Tom and my sister Mary play?"))
+    assert "tuba" in sent(before)
+
+    turn = say(alice, f"{SAID} I like pears.", "Forget everything about Tom.", "What do Tom and my sister Mary play?")
+    after = sent(assemble_prompt(turn))
+
+    assert "tuba" not in after
+    assert "called Tom" not in after
+    assert "harp" in after
+    assert "I like pears." in after
+
+
+def test_no_other_conversation_uses_it_and_another_users_is_not_affected(alice: User, bob: User) -> None:
+    for user in (alice, bob):
+        remember(user, TOM)
+    say(alice, SAID, "Forget everything about Tom.")
+
+    used = ["tuba" in sent(assemble_prompt(say(user, "What does my brother Tom play?"))) for user in (alice, bob)]
+
+    assert used == [False, True]
+
+
+def test_a_temporary_chat_does_not_use_it_either(alice: User) -> None:
+    remember(alice, TOM)
+    say(alice, "Forget everything about Tom.")
+
+    talk = Conversation(user=alice)
+    question = Message(pk=-1, user=alice, role="user", turn=1, text="What does my brother Tom play?")
+    turn = AcceptedTurn(talk, question, Message(pk=-2, user=alice), created=False, is_duplicate=False)
+    chat = TemporaryChat(alice, follower=lambda _: None)
+    assert "tuba" not in sent(TemporaryTurn(chat, turn, reads_memory=True, client_id=uuid4()).build_prompt())
+
+
+def test_of_a_message_that_says_more_the_rest_stays(alice: User) -> None:
+    turn = say(alice, "My brother Tom plays the tuba. I live in Porto.", "Forget everything about Tom", "Ok")
+
+    read, _ = get_source().load_range(turn.conversation.pk, 1, 99)
+    assert [one.text.strip(" .") for one in read if one.speaker == "user"] == ["I live in Porto", "Ok"]
+
+
+def test_the_user_can_have_it_used_again(alice: User, bob: User, sign_in: SignIn) -> None:
+    remember(alice, TOM)
+    turn = say(alice, "Forget everything about Tom.")
+    url = reverse("keep_using", args=[turn.question.pk])
+
+    assert sign_in(bob).post(url).status_code == 404
+    assert sign_in(alice).post(url).status_code == 302
+
+    assert "tuba" in sent(assemble_prompt(say(alice, "What does my brother Tom play?")))
+    page = sign_in(alice).get(reverse("conversation", args=[turn.conversation.pk])).content.decode()
+    assert url not in page
+
+
+def test_the_librarian_learns_nothing_from_it(alice: User) -> None:
+    turn = say(
+        alice, "I live in Porto.", SAID, "Forget what I said about Tom", "I keep bees.", "please forget that", "Ok"
+    )
+
+    read, _ = get_source().load_range(turn.conversation.pk, 1, 99)
+
+    assert [one.text for one in read if one.speaker == "user"] == ["I live in Porto.", "Ok"]
+
+
+def test_the_receipts_of_such_a_turn_can_be_replayed(alice: User) -> None:
+    turn = say(alice, SAID, "Please forget that", "What does Tom play?")
+    save_draft_receipt(turn, assemble_prompt(turn))
+
+    assert replay(Message.objects.get(pk=turn.answer.pk).receipt).identical
+
+
+# On the page -------------------------------------------------------------------------------------------------------
+
+
+def test_a_link_under_the_message_opens_the_preview(alice: User, bob: User, sign_in: SignIn) -> None:
+    (fact,) = remember(alice, TOM)
+    turn = say(alice, SAID, "Forget everything about Tom")
+    page = sign_in(alice).get(reverse("conversation", args=[turn.conversation.pk])).content.decode()
+    url = f"{reverse('memory:forget_topic')}?message={turn.question.pk}"
+    assert url in page
+
+    assert fact.statement in sign_in(alice).get(url).content.decode().replace("&#x27;", "'")
+    assert "Tom" not in sign_in(bob).get(url).content.decode()
+
+
+def test_that_links_to_the_preview_of_the_message_before(alice: User, sign_in: SignIn) -> None:
+    turn = say(alice, SAID, "please forget that")
+    before = Message.objects.get(text=SAID)
+    page = sign_in(alice).get(reverse("conversation", args=[turn.conversation.pk])).content.decode()
+
+    assert f"{reverse('memory:forget')}?what=message&amp;id={before.pk}" in page
+    preview = sign_in(alice).get(f"{reverse('memory:forget')}?what=message&id={before.pk}")
+    assert "tuba" in preview.content.decode()
+    assert not Fact.objects.exists()

@@ -1,0 +1,94 @@
+"""“Hi, me again”: a new conversation starts with what was left open, and the receipt says why."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from budget.planning.plan import Section
+from chat.models import Conversation, Message
+from chat.prompt.assemble import assemble_prompt
+from chat.turns.intake import accept_message
+from memory.models import Episode, Fact
+
+pytestmark = pytest.mark.django_db
+SAID = "I am writing a talk on bees for Thursday."
+
+
+def session(user: User, *texts: str, days_ago: float = 1) -> Conversation:
+    """A conversation in which the user said these things, each with an answer."""
+    opened = accept_message(user, uuid4(), None, texts[0])
+    for text in texts:
+        if text != texts[0]:
+            opened = accept_message(user, uuid4(), opened.conversation.pk, text)
+        Message.objects.filter(pk=opened.answer.pk).update(text="I see.", status=Message.Status.COMPLETE)
+    at = timezone.now() - timedelta(days=days_ago)
+    Conversation.objects.filter(pk=opened.conversation.pk).update(last_activity_at=at)
+    return opened.conversation
+
+
+def opened_with(user: User, text: str = "Hi, me again") -> list[Any]:
+    """The recalled memories of a new conversation's first prompt."""
+    prompt = assemble_prompt(accept_message(user, uuid4(), None, text))
+    return [piece for piece in prompt.fitted.kept if piece.section == Section.MEMORIES]
+
+
+def test_the_last_sessions_own_words_serve_where_there_is_no_episode(alice: User) -> None:
+    session(alice, "I collect stamps from Peru.", days_ago=3)
+    session(alice, "Hello!", SAID, "What is a drone?", "Can you draft the opening?", "Thanks!")
+
+    items = opened_with(alice)
+
+    assert [piece.label for piece in items] == [SAID, "Can you draft the opening?"]
+    assert {piece.parts["opening"] for piece in items} == {1.0}
+
+
+def test_an_episode_of_that_session_is_enough(alice: User) -> None:
+    last = session(alice, SAID)
+    now = timezone.now()
+    Episode.objects.create(
+        user=alice, conversation=last, title="A talk", summary="Decided on bees.", significance=0.5, happened_at=now
+    )
+
+    assert [piece.label for piece in opened_with(alice)] == ["Decided on bees."]
+
+
+def test_an_open_goal_comes_with_the_last_sessions_words(alice: User) -> None:
+    session(alice, SAID)
+    Fact.objects.create(user=alice, kind="goal", status="active", statement="The user wants to keep bees.")
+
+    assert [piece.label for piece in opened_with(alice)] == ["The user wants to keep bees.", SAID]
+
+
+def test_a_first_message_with_a_topic_recalls_no_last_session(alice: User) -> None:
+    session(alice, SAID)
+
+    assert opened_with(alice, "What is the capital of Mongolia?") == []
+
+
+@pytest.mark.parametrize("status", [Fact.Status.REJECTED, Fact.Status.SUPERSEDED])
+def test_what_a_withdrawn_fact_was_learned_from_is_left_out(alice: User, status: str) -> None:
+    last = session(alice, SAID)
+    question = last.messages.get(role="user")
+    Fact.objects.create(user=alice, status=status, statement="The user gives talks.", quote=SAID, message=question)
+
+    assert opened_with(alice) == []
+
+
+@pytest.mark.parametrize("said", ["My password is hunter2secret.", "We talked of [forgotten].", "What is a drone?"])
+def test_secrets_forgotten_words_and_bare_questions_are_not_repeated(alice: User, said: str) -> None:
+    session(alice, said)
+
+    assert opened_with(alice) == []
+
+
+def test_deleted_old_and_other_peoples_sessions_do_not_count(alice: User, bob: User) -> None:
+    deleted = session(alice, SAID)
+    Conversation.objects.filter(pk=deleted.pk).update(deleted_at=timezone.now())
+    session(alice, SAID, days_ago=31)
+    session(bob, SAID)
+
+    assert opened_with(alice) == []

@@ -16,7 +16,6 @@ import { store } from "./connection.js";
 const $ = (id) => document.getElementById(id);
 const NOT_TEMPORARY = "Temporary chats don't support attachments. Turn off Temporary to attach files.";
 const UNFINISHED = "A file is still uploading. Wait for it, or remove it.";
-const FAILED = "One file couldn't be uploaded. Retry or remove it.";
 const NO_CONNECTION = "Can't reach Recall.";
 const WILL_FAIL_AGAIN = [413, 422]; // the file itself was rejected
 const MEGABYTE = 1_000_000;
@@ -45,15 +44,13 @@ export class Attachments {
     return this.#items.flatMap(({ draft }) => (draft ? [draft.id] : []));
   }
 
-  /** @returns {string} why they can't be sent yet; "" if they can, or there are none */
+  /** @returns {string} why they can't be sent yet; "" if they can, or there are none. Failed ones are left out. */
   get refusal() {
-    if (!this.#items.length) return "";
-    if (this.#on.isTemporary()) return NOT_TEMPORARY;
     if (this.#items.some(({ xhr }) => xhr)) return UNFINISHED;
-    return this.#items.every(({ draft }) => draft) ? "" : FAILED;
+    return this.ids.length && this.#on.isTemporary() ? NOT_TEMPORARY : "";
   }
 
-  /** Move the drafts into a message. @returns {number[]} */
+  /** Move the drafts into a message, and drop what failed. @returns {number[]} */
   take() {
     const ids = this.ids;
     for (const { element } of this.#items) element.remove();

@@ -2,7 +2,7 @@
 /** The chat page: applies the socket's frames to the page, and sends what the user does (frames: docs/protocol.md). */
 
 import { Attachments } from "./attachments.js";
-import { choices, removeChoices } from "./choices.js";
+import { choices } from "./choices.js";
 import { Branches } from "./branches.js";
 import { Connection, store } from "./connection.js";
 import { Temporary } from "./temporary.js";
@@ -400,7 +400,6 @@ function becomeConversation(id) {
   store(draftKey(), "");
   attachments.forget();
   temporary.leave();
-  removeChoices();
   conversation = id;
   store(draftKey(), text.value);
   attachments.remember();
@@ -423,8 +422,8 @@ function submit() {
   if (temporary.isOn) connection.ask(temporary.frame(clientId(), { text: text.value }));
   else {
     const begins = conversation ? {} : choices();
-    const attached = attachments.ids.length ? { attachments: attachments.take() } : {};
-    const what = { conversation: conversation || null, text: text.value, ...begins, ...attached };
+    const attached = attachments.take();
+    const what = { conversation: conversation || null, text: text.value, ...begins, ...(attached.length && { attachments: attached }) };
     connection.send({ type: "send", client_id: clientId(), ...what });
   }
   $("notices").replaceChildren();
@@ -476,12 +475,17 @@ function showButtons() {
   if (hadFocus && stop.hidden) text.focus();
 }
 
-/** @param {Element} button @param {string} words */
+/** @param {Element} button with an icon, or with a word @param {string} words */
 async function copy(button, words) {
   await navigator.clipboard.writeText(words);
-  const label = button.querySelector("span") ?? button;
-  label.textContent = "Copied";
-  setTimeout(() => (label.textContent = "Copy"), 1500);
+  const use = button.querySelector("use");
+  const show = (/** @type {string} */ icon, /** @type {string} */ label) => {
+    if (use) use.setAttribute("href", String(use.getAttribute("href")).replace(/#.*/, `#${icon}`));
+    else button.textContent = label;
+  };
+  show("check", "Copied");
+  announce("Copied.");
+  setTimeout(() => show("copy", "Copy"), 1500);
 }
 
 /** @type {Record<string, (button: any, article: any) => unknown>} */
@@ -495,7 +499,7 @@ const actions = {
   },
   "toggle-context"() {
     if (narrow.matches) $("context").togglePopover();
-    else setContextClosed(chat.dataset.context !== "closed");
+    else setContextClosed(getComputedStyle($("context")).visibility === "visible");
   },
   copy: (button, article) => copy(button, article.querySelector(".message-body").innerText),
   "copy-code": (button) => copy(button, button.parentElement.querySelector("code").textContent),
@@ -505,7 +509,7 @@ const actions = {
     text.focus();
   },
   example(button) {
-    fill(button.textContent);
+    fill(button.textContent.replace("…", "")); // the dots are for the user to complete
     text.focus();
   },
 };

@@ -18,11 +18,6 @@ export function choices() {
   };
 }
 
-/** Remove the form: a started conversation has its options in its header. */
-export function removeChoices() {
-  document.getElementById("choices")?.remove();
-}
-
 /** @param {string} id of a list @returns {string} the label of the selected option, "" for none */
 function selectedLabel(id) {
   const list = /** @type {HTMLSelectElement | null} */ (document.getElementById(id));

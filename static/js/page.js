@@ -47,6 +47,13 @@ document.addEventListener("keydown", (event) => {
   closeMenus(null);
 });
 
+document.addEventListener(
+  "toggle", // doesn't bubble: listen in the capture phase
+  ({ target }) => target instanceof Element && target.matches("details.menu[open]") && target.querySelector(".menu-sheet")?.scrollIntoView({ block: "nearest" }),
+  true,
+);
+document.addEventListener("submit", ({ target }) => target instanceof Element && target.closest("[data-closes]") && closeMenus(null));
+
 document.addEventListener("htmx:beforeSwap", (event) => {
   // The user was signed out meanwhile: the response is the sign-in page. Reload instead of swapping it into the page.
   const { xhr } = /** @type {CustomEvent} */ (event).detail;

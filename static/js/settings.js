@@ -45,5 +45,8 @@ document.addEventListener("click", (event) => {
 document.addEventListener("htmx:afterSettle", () => offerZone(document));
 
 offerZone(document);
-document.querySelector(".settings-nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+// Not scrollIntoView: it would also have the Tab key start there, behind the skip link.
+const current = /** @type {HTMLElement | null} */ (document.querySelector(".settings-nav [aria-current]"));
+const tabs = current?.closest(".settings-nav");
+if (current && tabs) tabs.scrollLeft += current.getBoundingClientRect().left - tabs.getBoundingClientRect().left - (tabs.clientWidth - current.offsetWidth) / 2;
 if (navigator.clipboard) for (const button of document.querySelectorAll("[data-copy]")) button.removeAttribute("hidden");

@@ -205,6 +205,12 @@ def send(page: Page) -> None:
         composer(page).press("Enter")
 
 
+def save_memories(page: Page) -> None:
+    """Have the librarian read the conversation now."""
+    tap(page.locator("#conversation-menu > summary"))
+    tap(page.get_by_role("button", name="Save memories now"))
+
+
 def being_written(page: Page) -> Locator:
     """The text of the answer that is being written."""
     return page.locator(".message-assistant [data-text]")

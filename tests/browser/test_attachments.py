@@ -82,8 +82,10 @@ def test_what_is_given_and_pasted_goes_with_the_message(somebody: Person, screen
     expect(page.get_by_label("Your message")).to_have_value(LETTER.strip())
     expect(chips).to_have_count(2)
 
+    drop(page, broken_png=b"\x89PNG\r\n\x1a\nnothing")
+    expect(chips.filter(has_text="broken.png")).to_contain_text("This file is damaged or not an image")
     page.get_by_label("Your message").fill("What is all this?")
-    send(page)
+    send(page)  # what failed stands in the way of nothing
     asked = page.locator(".message-user").last
     expect(asked.get_by_role("img", name="plan.png")).to_be_visible()
     expect(asked.get_by_text("lease.md")).to_be_visible()

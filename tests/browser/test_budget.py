@@ -95,19 +95,6 @@ def test_moving_a_slider_by_keyboard_shows_what_would_change_and_saves_nothing(
     expect(number(page, "History")).to_have_value(before)
 
 
-def test_the_line_beside_the_composer_tells_of_the_last_turn_and_leads_to_the_dashboard(
-    newcomer: Callable[[str], Person], offline: OfflineServer
-) -> None:
-    person = newcomer("Quinn")
-    page = with_a_turn(person, offline, "Say something, that it costs something.")
-    line = page.get_by_role("link", name=re.compile("^Last turn: "))
-    expect(line).to_contain_text(re.compile(r"[\d,]+ of 40,000 tokens, would cost \$"))
-    page.reload()
-    expect(line).to_be_visible()
-    line.click()
-    expect(page.get_by_role("heading", name="Budget", exact=True)).to_be_visible()
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_dashboard_fits_a_phone_and_can_be_read(
     newcomer: Callable[[str], Person], offline: OfflineServer, scheme: str

@@ -6,7 +6,17 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.people import PHONE, OfflineServer, Person, Watch, ask, last_answer, says_offline, wear
+from tests.browser.people import (
+    PHONE,
+    OfflineServer,
+    Person,
+    Watch,
+    ask,
+    last_answer,
+    save_memories,
+    says_offline,
+    wear,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -114,7 +124,7 @@ def with_wide_content(person: Person, offline: OfflineServer) -> str:
     offline.reply(WIDE_ANSWER, match="My aunt Donau", seconds_a_word=0)
     ask(page, question)
     expect(last_answer(page)).to_contain_text("column11")
-    page.get_by_role("button", name="End conversation").click()
+    save_memories(page)
     expect(page.locator("#librarian")).to_contain_text("to review")
     return page.url
 
@@ -183,7 +193,7 @@ def test_the_chat_does_not_move_under_its_reader(somebody: Person) -> None:
     page.reload()
 
     scroller = page.locator("#scroller")
-    expect(page.locator("#budget-line")).to_contain_text("tokens")
+    expect(page.locator("#receipt .budget-bar")).to_be_visible()
     assert page.evaluate(SHIFTED) < 0.001
     assert scroller.evaluate("it => it.scrollHeight - it.clientHeight") > 100
     page.locator("#attach").set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"a word"})

@@ -52,10 +52,10 @@ def test_a_project_and_a_role_are_made_and_a_conversation_begins_in_them(
     system = "\n".join(block["text"] for block in sent["system"])
     assert "We garden in clay soil." in system
     assert "Critical reader" in system
-    expect(page.locator("#choices")).to_have_count(0)
-    header = page.locator("#talk-header")
-    expect(header.get_by_role("link", name="Project: Bean patch")).to_be_visible()
-    expect(header.get_by_role("link", name="Role: Critical reader")).to_be_visible()
+    expect(page.locator("#choices-form")).to_have_count(0)
+    chosen = page.locator("#choices")
+    expect(chosen.get_by_role("link", name="Project: Bean patch")).to_be_visible()
+    expect(chosen.get_by_role("link", name="Role: Critical reader")).to_be_visible()
 
     tap(page.locator("#choices-menu > summary"))
     only = page.get_by_label("Only use this project's memories")

@@ -65,6 +65,7 @@ PLACES: Final[Mapping[str, str]] = {
 """Pages of somebody who has used Recall for weeks, by name; in braces what `furnish` returns."""
 
 ENTRANCES: Final[Mapping[str, str]] = {
+    "landing": "/",
     "sign-in": "/accounts/login/",
     "sign-up": "/accounts/signup/",
     "forgotten-password": "/accounts/password/reset/",

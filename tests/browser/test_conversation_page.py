@@ -1,0 +1,106 @@
+"""The conversation page: quiet actions, the composer as one box, and the context panel where there is room for it."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.people import PHONE, OfflineServer, Person, ask, composer, last_answer
+
+pytestmark = pytest.mark.browser
+
+OPACITY = "it => getComputedStyle(it).opacity"
+EDGES = "it => { const { left, right } = it.getBoundingClientRect(); return [left, right].map(Math.round); }"
+
+
+def talk(person: Person, offline: OfflineServer) -> Page:
+    page = person.tab()
+    for word in ("cellos", "violas"):
+        offline.reply(f"About {word}.", match=f"Tell me about {word}")
+        ask(page, f"Tell me about {word}.")
+        expect(last_answer(page)).to_have_text(f"About {word}.")
+    return page
+
+
+def test_actions_are_shown_on_the_last_message_and_where_the_pointer_or_the_focus_is(
+    somebody: Person, offline: OfflineServer
+) -> None:
+    page = talk(somebody, offline)
+    actions = page.locator(".message-assistant .message-actions")
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(200)
+    assert actions.last.evaluate(OPACITY) == "1"
+    assert actions.first.evaluate(OPACITY) == "0"
+    page.locator(".message-assistant").first.hover()
+    page.wait_for_timeout(200)
+    assert actions.first.evaluate(OPACITY) == "1"
+    page.mouse.move(0, 0)
+    actions.first.get_by_role("button", name="Copy").focus()
+    page.wait_for_timeout(200)
+    assert actions.first.evaluate(OPACITY) == "1"
+    actions.first.get_by_label("More actions").press("Enter")
+    expect(actions.first.get_by_role("link", name="Forget…")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(actions.first.get_by_label("More actions")).to_be_focused()
+
+
+def test_on_touch_all_actions_are_shown(somebody: Person, offline: OfflineServer) -> None:
+    address = talk(somebody, offline).url
+    page = somebody.open_browser(**PHONE).new_page()
+    page.goto(address)
+    actions = page.locator(".message-actions")
+    assert {actions.nth(each).evaluate(OPACITY) for each in range(actions.count())} == {"1"}
+
+
+def test_the_composer_is_one_box_as_wide_as_the_messages(somebody: Person, offline: OfflineServer) -> None:
+    page = somebody.open_browser(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto("/")
+    box = page.locator(".composer")
+    for name in ("Attach images or files", "Your message", "Temporary", "Send"):
+        expect(box.get_by_label(name, exact=True)).to_have_count(1)
+    expect(box.locator("#choices")).to_be_visible()
+    offline.reply("Fine.", match="How are the oboes")
+    ask(page, "How are the oboes?")
+    expect(last_answer(page)).to_have_text("Fine.")
+    assert box.evaluate(EDGES) == page.locator("#messages").evaluate(EDGES)
+    expect(box.get_by_label("Temporary", exact=True)).to_have_count(0)
+    expect(box.locator("#choices-menu"), "the model stays at hand").to_be_visible()
+    expect(page.locator("#budget-line")).to_be_hidden()
+
+
+def test_below_1280_pixels_the_context_is_closed_until_it_is_opened(somebody: Person) -> None:
+    page = somebody.open_browser(viewport={"width": 1180, "height": 800}).new_page()
+    page.goto("/")
+    expect(page.locator("#context")).to_be_hidden()
+    page.get_by_role("button", name="Context panel").click()
+    expect(page.locator("#context")).to_be_visible()
+    page.reload()
+    expect(page.locator("#context")).to_be_visible()
+    expect(composer(page)).to_be_focused()
+
+
+SMALL_TARGETS = """() => [...document.querySelectorAll("a, button, summary, input, select, textarea")]
+  .filter((it) => it.checkVisibility({ visibilityProperty: true }) && !it.closest(".visually-hidden, .skip-link, p"))
+  .filter((it) => it.type !== "checkbox") // those have a label around them
+  .map((it) => [it, it.getBoundingClientRect()])
+  .filter(([, { width, height }]) => Math.min(width, height) < 24)
+  .map(([it, { width, height }]) => `${it.outerHTML.slice(0, 80)}: ${width} × ${height}`)"""
+
+
+def test_at_400_percent_the_messages_have_a_height_and_one_can_write(somebody: Person, offline: OfflineServer) -> None:
+    address = talk(somebody, offline).url
+    page = somebody.open_browser(viewport={"width": 320, "height": 256}).new_page()
+    page.goto(address)
+    height = page.locator("#scroller").evaluate("it => it.clientHeight")
+    assert height >= 160
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    offline.reply("About flutes.", match="Tell me about flutes")
+    ask(page, "Tell me about flutes.")
+    expect(last_answer(page)).to_have_text("About flutes.")
+    page.get_by_role("button", name="Send").scroll_into_view_if_needed()
+    expect(page.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
+
+
+def test_targets_are_at_least_24_pixels_wide_and_high(somebody: Person, offline: OfflineServer) -> None:
+    page = talk(somebody, offline)
+    for address in (page.url, "/", "/memory/review", "/memory/profile", "/settings"):
+        page.goto(address)
+        assert page.evaluate(SMALL_TARGETS) == [], address

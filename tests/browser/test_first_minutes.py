@@ -1,0 +1,45 @@
+"""The first minutes: what a visitor, a new account and a returning one see at `/`, on a desktop and on a phone."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.people import ON_BOTH, Person, ask, composer, last_answer
+
+pytestmark = pytest.mark.browser
+
+
+@ON_BOTH
+def test_from_the_landing_page_to_a_first_answer_and_back(
+    newcomer: Callable[[str], Person], screen: dict[str, object]
+) -> None:
+    person = newcomer("Nora")
+    person.screen = screen
+    page = person.open_browser().new_page()
+    page.goto("/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Chat that shows its memory")
+    for name in ("Sign up", "Sign in"):
+        expect(page.get_by_role("link", name=name)).to_be_in_viewport()
+    page = person.sign_up()
+    starters = page.locator("#welcome button")
+    expect(starters).to_have_count(3)
+    expect(page.get_by_role("link", name="Import your conversations")).to_be_visible()
+    starters.first.click()
+    expect(composer(page)).to_have_value("I live in ")
+    expect(composer(page)).to_be_focused()
+    ask(page, "I live in Lyon.")
+    expect(last_answer(page)).to_contain_text("Lyon")
+    page.goto("/")
+    expect(page.locator("#welcome").get_by_role("link", name="Lyon")).to_be_visible()
+    expect(page.locator("#welcome button")).to_have_count(0)
+
+
+def test_every_starter_gets_an_answer(newcomer: Callable[[str], Person]) -> None:
+    page = newcomer("Nils").sign_up()
+    for starter in ("What do you know about me?", "What can you do?"):
+        page.goto("/")
+        page.locator("#welcome button", has_text=starter).or_(composer(page)).first.click()
+        ask(page, starter)
+        expect(last_answer(page)).to_contain_text("Tell me")
+        expect(last_answer(page)).not_to_contain_text("real model would have more to say")

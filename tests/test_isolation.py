@@ -18,9 +18,10 @@ from django.utils import timezone
 from accounts.models import ApiKey, User
 from budget.models import ProfileSnapshot, Receipt
 from chat.models import Attachment, Conversation, ImportJob, Message, Project, Role, Segment
+from memory import tombstones
 from memory.documents import revisions
 from memory.index.indexer import index_conversation
-from memory.models import Boundary, Document, Episode, Fact, LibrarianRun, ReviewAction, Upload
+from memory.models import Boundary, Document, Episode, Fact, Forgetting, LibrarianRun, ReviewAction, Tombstone, Upload
 
 pytestmark = pytest.mark.django_db
 
@@ -49,6 +50,7 @@ class Hers:
     role: Role
     project: Project
     attachment: Attachment
+    forgetting: Forgetting
 
 
 @pytest.fixture
@@ -86,10 +88,12 @@ def hers(alice: Any) -> Hers:
     attachment = Attachment.objects.create(
         user=alice, kind="file", name=SECRET, media_type="text/plain", size=1, content=SECRET.encode(), text=SECRET
     )
+    forgetting = Forgetting.objects.create(user=alice, what="fact")
+    tombstones.record(alice.pk, tombstones.phrases_of("I live in Lisbon", (2, 1)), forgetting)
     return Hers(
         conversation, question, answer, fact, action, document, boundary, episode, upload, receipt, segment, job, key,
         session, role,
-        project, attachment,
+        project, attachment, forgetting,
     )  # fmt: skip
 
 
@@ -149,6 +153,9 @@ HERS: dict[str, tuple[str, Any]] = {
     "memory:revert": ("post", lambda h: {"pk": h.document.pk}),
     "memory:fact": ("get", lambda h: {"pk": h.fact.pk}),
     "memory:correct": ("post", lambda h: {"pk": h.fact.pk}),
+    "memory:link": ("post", lambda h: {"pk": h.fact.pk}),
+    "memory:unlink": ("post", lambda h: {"pk": h.fact.pk, "other": h.fact.pk}),
+    "keep_using": ("post", lambda h: {"pk": h.question.pk}),
     "memory:why": ("get", lambda h: {"message_id": h.answer.pk, "ref": "fact:1"}),
     "memory:documents": ("get", lambda h: {}),  # this one and the next but two name the document in their fields
     "memory:document": ("get", lambda h: {"path": h.document.path[1:]}),
@@ -157,11 +164,13 @@ HERS: dict[str, tuple[str, Any]] = {
     "memory:remove": ("post", lambda h: {}),
     "memory:read_upload_again": ("post", lambda h: {"pk": h.upload.pk}),
     "memory:story": ("get", lambda h: {"pk": h.conversation.pk}),
+    "memory:allow_again": ("post", lambda h: {"pk": h.forgetting.pk}),
     "memory:forget": ("post", lambda h: {}),  # its fields are those of tests/memory/forgetting/test_pages.py
     "memory:save_boundary": ("post", lambda h: {"pk": h.boundary.pk}),
     "memory:remove_boundary": ("post", lambda h: {"pk": h.boundary.pk}),
 }
 OWN_PAGES = [
+    "new",  # visitors see the landing page there
     "attachments",
     "roles",
     "projects",
@@ -178,7 +187,6 @@ OWN_PAGES = [
     "import_jobs",
     "account_change_password",
     "delete_account",
-    "new",
     "conversations",
     "search_conversations",
     "palette",
@@ -205,8 +213,8 @@ OWN_POSTS = [
     "memory:restore",
     "restore_role",
     "restore_project",
-    "welcomed",
     "read_imported",
+    "stated",
     "memory:forget_topic",
     "memory:tidy",
     "memory:check_forgotten",
@@ -216,7 +224,7 @@ OWN_POSTS = [
     "budget_plan",
     "budget_limits",
 ]
-PUBLIC = ["healthz", "metrics", "account_deleted", "docs", "docs_page", "docs_source"]
+PUBLIC = ["healthz", "livez", "readyz", "metrics", "account_deleted", "docs", "docs_page", "docs_source"]
 STREAMED = ["export"]
 """What Bob's own holds is asked in tests/chat/importing/test_pages.py."""
 RECOVERY_CODES = ["mfa_view_recovery_codes", "mfa_download_recovery_codes"]
@@ -241,7 +249,7 @@ def rows() -> dict[str, Any]:
     """Everything of Alice's that could be changed."""
     models = (
         Conversation, Message, Segment, Fact, ReviewAction, Document, Boundary, LibrarianRun, Receipt, Episode, Upload,
-        ImportJob, ApiKey, Role, Project, Attachment,
+        ImportJob, ApiKey, Role, Project, Attachment, Tombstone,
     )  # fmt: skip
     return {model.__name__: list(model.objects.order_by("pk").values()) for model in models}
 
@@ -262,7 +270,7 @@ def test_bob_gets_nothing_and_changes_nothing_at(name: str, hers: Hers, bob: Use
     assert rows() == before
 
 
-@pytest.mark.parametrize("name", [*HERS, *OWN_PAGES, *OWN_POSTS, *STREAMED, *RECOVERY_CODES])
+@pytest.mark.parametrize("name", [*HERS, *OWN_PAGES[1:], *OWN_POSTS, *STREAMED, *RECOVERY_CODES])
 def test_nobody_is_sent_to_the_sign_in_page_at(name: str, hers: Hers, client: Client) -> None:
     arguments = HERS[name][1](hers) if name in HERS else {}
     method = HERS[name][0] if name in HERS else "post" if name in OWN_POSTS else "get"
@@ -307,7 +315,7 @@ def test_the_model_gets_nothing_of_alices_for_bobs_question(hers: Hers, bob: Use
     from memory.documents.profile import profile_lines
     from memory.retrieval.recall import retrieve
 
-    Fact.objects.filter(pk=hers.fact.pk).update(status="active", key="identity:name")
+    Fact.objects.filter(pk=hers.fact.pk).update(status="active", key="user/name")
     found = retrieve(bob, SECRET, now=timezone.now())
     assert (found.kept, found.cut, profile_lines(bob)) == ((), (), [])
     assert list(Boundary.for_prompt(bob)) == list(Boundary.objects.filter(user=None))

@@ -37,7 +37,7 @@ SEARCHES: Final[dict[str, tuple[Definition, ...]]] = {
 }
 """What WEB_SEARCH adds. Set per installation, never per user or turn: `chat/tools/search_providers.py: OFFER`."""
 SHORT_DESCRIPTIONS: Final = {
-    "remember": "Propose one statement: “The user …”.",
+    "remember": "Propose one fact: “The user …”.",
     "search_conversation": "Search what was said.",
     "search_knowledge": "Search facts and documents.",
     "web_search": "Search the web. Put nothing private in it.",

@@ -241,8 +241,6 @@ def test_the_process_counts_and_classes_texts_without_the_vocabulary(
 ) -> None:
     from django.conf import settings as django_settings
 
-    if not django_settings.configured:
-        django_settings.configure()
     monkeypatch.setattr(django_settings, "TIKTOKEN_CACHE_DIR", tmp_path, raising=False)
     tokens._load.cache_clear()
     try:

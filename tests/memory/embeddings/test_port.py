@@ -298,8 +298,6 @@ def embed_in_process(cache: Path, text: str) -> NDArray[Any]:
 def test_a_process_loads_one_embedder_however_many_threads_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from django.conf import settings
 
-    if not settings.configured:
-        settings.configure()
     monkeypatch.setattr(settings, "MODEL_CACHE_DIR", tmp_path, raising=False)
     port._load.cache_clear()
     try:

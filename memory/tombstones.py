@@ -23,7 +23,7 @@ from uuid import UUID
 
 from memory.models import ForgetList, Tombstone
 from recall.db.prepared import PreparedQuery
-from recall.redaction import FORGOTTEN, merged, words_of
+from recall.redaction import FORGOTTEN, merge_marks, words_of
 
 if TYPE_CHECKING:
     from memory.models import Forgetting
@@ -160,7 +160,7 @@ class Recognizer:
             if hit.begin >= last:
                 left += [text[last : hit.begin], FORGOTTEN]
             last = max(last, hit.end)
-        return merged("".join([*left, text[last:]]))
+        return merge_marks("".join([*left, text[last:]]))
 
     def forgotten_at(self, statement: str, key: str = "", value: str = "", quote: str = "") -> datetime | None:
         """When a fact was forgotten: by its words, its value, or the words it is read from. None: it wasn't."""

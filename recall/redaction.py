@@ -1,7 +1,7 @@
-"""What becomes of a text when something in it is forgotten? The words go, `[forgotten]` stands there, the rest stays.
+"""Redaction: replaces forgotten words in a text by `[forgotten]`, and keeps the rest.
 
 `Erasure` says what is being forgotten, in plain data that every app understands: rows by id and by reference, the
-texts themselves (in memory only, never in a row or a log), and the words by which a trace of them is known.
+texts themselves (in memory only, never in a row or a log), and the words that reveal a trace of them.
 """
 
 import re
@@ -11,19 +11,18 @@ from typing import Any, Final
 from uuid import UUID
 
 FORGOTTEN: Final = "[forgotten]"
-"""What stands where something was forgotten, on screen and in prompts."""
+"""Replaces what was forgotten, on screen and in prompts."""
 BLANKED: Final = frozenset({"label", "text", "title", "summary"})
-"""In JSON, of an object whose `ref` names what is forgotten: what it shows of it."""
+"""Keys whose values are blanked in a JSON object whose `ref` names something forgotten."""
 FIXED: Final = frozenset(
     {"ref", "section", "rule", "url", "kind", "source", "role", "type", "id", "name", "status", "ttl", "print", "code"}
 )
-"""In JSON, names of values that the code reads: a word that happens to stand there is no trace of a memory."""
-LEAST_TEXT: Final = 8
-"""Characters from which on a text is looked for as a whole; a shorter one is a word, and words have rules of their
-own."""
+"""JSON keys whose values the code reads: a word in them is no trace of a memory."""
+MIN_TEXT_CHARS: Final = 8
+"""Characters. A shorter text counts as a word, and words have rules of their own."""
 
-HINTS_AT_ONCE: Final = 200
-"""Words of one pattern."""
+MAX_HINTS: Final = 200
+"""Words in one pattern."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _REPEATED: Final = re.compile(rf"(?:{re.escape(FORGOTTEN)}[\s,;.:!?…”\"'’)(–-]*)+(?={re.escape(FORGOTTEN)})")
@@ -45,38 +44,38 @@ STOP_WORDS: Final = frozenset(
     )
     for word in line.split()
 )
-"""English words that tell nothing by themselves (PostgreSQL's list, and the commonest verbs)."""
+"""English words without meaning of their own (PostgreSQL's list, and the most common verbs)."""
 
 
 def words_of(text: str) -> set[str]:
-    """The words of a text that may tell something, in small letters; numbers count, single letters do not."""
+    """The meaningful words of a text, in lower case; numbers count, single letters don't."""
     found = {word.casefold() for word in _WORD.findall(text)}
     return {word for word in found if (len(word) > 1 or word.isdigit()) and word not in STOP_WORDS}
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureItem:
-    """One thing that goes, or comes back, as the dry run lists it."""
+    """One thing that is deleted or comes back, as the preview lists it."""
 
     what: str
     """Type, as in `Forgetting.gone`: fact, answer, receipt …"""
     ref: str
     text: str = ""
-    """Shown to the person, and never stored."""
+    """Shown to the user, and never stored."""
     url: str = ""
 
 
 @dataclass(slots=True)
 class WordMatch:
-    """One thing that was said or learned: by which words is it known again?"""
+    """The words that reveal one thing that was said or learned."""
 
     words: frozenset[str]
     value: frozenset[str] = frozenset()
 
     def is_in(self, found: set[str]) -> bool:
-        """Whether a text of these words says it again: its value, or at least half of its words and no fewer than two.
+        """Whether a text with these words repeats it: its value, or at least half of its words and no fewer than two.
 
-        Asked only of texts that may have known it: of all others half of the words would be too little.
+        Only for texts that may have known it; for any other, half of the words would prove nothing.
         """
         if self.value and self.value <= found:
             return True
@@ -85,86 +84,86 @@ class WordMatch:
 
 @dataclass(slots=True)
 class Erasure:
-    """What is being forgotten. Ids are the person's own rows; the one who fills it in has seen to that."""
+    """What is being forgotten. The caller guarantees that all ids are rows of `user_id`."""
 
     user_id: int
     facts: set[int] = field(default_factory=set)
     episodes: set[int] = field(default_factory=set)
     retold: set[int] = field(default_factory=set)
-    """Episodes among them that are told anew from what is left."""
+    """Episodes among them that are rewritten from what is left."""
     documents: set[int] = field(default_factory=set)
     lines: dict[int, int] = field(default_factory=dict)
-    """Document → how many of its lines go."""
+    """Document → number of lines deleted."""
     conversations: set[UUID] = field(default_factory=set)
     """Deleted with everything in them."""
     messages: set[int] = field(default_factory=set)
-    """Their whole text goes."""
+    """Their whole text is deleted."""
     quotes: dict[int, set[str]] = field(default_factory=dict)
-    """Message → parts of its text that go."""
+    """Message → parts of its text that are deleted."""
     parts: dict[str, set[str]] = field(default_factory=dict)
-    """Reference of a fact, message or document that stays → its parts that go, each as it is written there."""
+    """Reference of a fact, message or document that stays → parts of it that are deleted, verbatim."""
     shortened: dict[int, str] = field(default_factory=dict)
     """Fact that stays → its statement without these parts."""
     segments: set[int] = field(default_factory=set)
-    """Summaries that are dropped, and written anew."""
+    """Summaries that are dropped and rewritten."""
     refs: set[str] = field(default_factory=set)
-    """All of it as receipts and prompts name it."""
+    """References by which receipts and prompts name any of it."""
     echoes: set[str] = field(default_factory=set)
-    """Those of the refs that name answers in which it stood: what came of them again is told apart by its words."""
+    """References among them to answers that contained it: what was derived from those is judged by its words."""
     learned_too: bool = True
-    """With a conversation goes what was learned from it."""
+    """Whether deleting a conversation also deletes what was learned from it."""
     texts: set[str] = field(default_factory=set)
     sayings: list[WordMatch] = field(default_factory=list)
     telling: set[str] = field(default_factory=set)
-    """Words of it that the person says nowhere else."""
+    """Its words that the user says nowhere else."""
     words: set[str] = field(default_factory=set)
-    """Words of it that stand in no text that is left: set when all else is erased, for the last look."""
+    """Its words that no remaining text has: set when all else is erased, for the final check."""
     _patterns: dict[str, tuple[int, re.Pattern[str] | None]] = field(default_factory=dict, repr=False)
 
     @property
     def extent(self) -> int:
-        """Grows as long as more is found."""
+        """Grows while more is found."""
         sets = (self.facts, self.episodes, self.documents, self.messages, self.quotes, self.segments, self.refs)
         return sum(map(len, sets)) + len(self.texts)
 
     def add_text(self, *texts: str) -> None:
-        """Look for these, too, where they say enough to be known again by."""
+        """Look for these too, if they are distinctive enough."""
         self.texts |= {text.strip() for text in texts if _is_telling(text.strip())}
 
     def is_paraphrased_in(self, text: str) -> bool:
-        """Whether a text that may have known it says it again."""
+        """Whether a text that may have known it repeats it."""
         found = words_of(text)
         return bool(found & self.telling) or self.occurs_in(text) or any(saying.is_in(found) for saying in self.sayings)
 
     def occurs_in(self, text: str) -> bool:
-        """Whether one of the forgotten texts stands in it, word by word."""
+        """Whether the text contains one of the forgotten texts, word for word."""
         pattern = self.pattern()
         return pattern is not None and pattern.search(text) is not None
 
     def pattern(self) -> re.Pattern[str] | None:
-        """Finds the forgotten texts whatever their blanks, punctuation and case; the longest first."""
-        return self._kept("texts", self.texts, _pattern_of)
+        """Matches the forgotten texts in any spacing, punctuation and case; the longest first."""
+        return self._cached("texts", self.texts, _texts_pattern)
 
     def hints(self) -> Iterator[str]:
-        """What PostgreSQL looks for, so that few texts are read: the longest word of each text, and the words.
+        """Patterns for PostgreSQL that select the few texts to read: the longest word of each text, and the words.
 
-        A text that says it matches one of them; whether a text that matches says it, `cleaned` decides.
+        Every text that contains it matches one of them; `redact` decides whether a match contains it.
         """
-        for texts in batches(sorted(self.texts), HINTS_AT_ONCE):
+        for texts in batches(sorted(self.texts), MAX_HINTS):
             longest = {max(_WORD.findall(text), key=len, default="") for text in texts} - {""}
             if longest:
                 yield rf"(?<![[:alnum:]])({'|'.join(sorted(longest))})(?![[:alnum:]])"
-        for words in batches(sorted(self.words), HINTS_AT_ONCE):
+        for words in batches(sorted(self.words), MAX_HINTS):
             yield rf"({'|'.join(words)})"
 
     def words_pattern(self) -> re.Pattern[str] | None:
-        """Finds any of the words that are left nowhere else."""
-        return self._kept("words", self.words, _any_of)
+        """Matches any of the words that no remaining text has."""
+        return self._cached("words", self.words, _words_pattern)
 
-    def _kept(
+    def _cached(
         self, name: str, texts: set[str], make: Callable[[set[str]], re.Pattern[str] | None]
     ) -> re.Pattern[str] | None:
-        """Made once for thousands of texts; kept here, and not in the module, so that it goes when this goes."""
+        """Compiled once for thousands of texts; cached here, so that it is dropped with the erasure."""
         made = self._patterns.get(name)
         if made is None or made[0] != len(texts):
             made = self._patterns[name] = (len(texts), make(texts))
@@ -175,29 +174,29 @@ class Erasure:
         pattern, lone = self.pattern(), self.words_pattern() if words else None
         left = text if pattern is None else pattern.sub(FORGOTTEN, text)
         left = left if lone is None else lone.sub(FORGOTTEN, left)
-        return text if left == text else merged(left)
+        return text if left == text else merge_marks(left)
 
     def without_sentences(self, text: str) -> str:
         """The text without what is forgotten, and without sentences that repeat it in other words."""
         text = self.redact(text)
         kept = [FORGOTTEN if self._is_trace(one) else one for one in _SENTENCE.split(text)]
-        return merged(" ".join(kept)) if FORGOTTEN in kept else text
+        return merge_marks(" ".join(kept)) if FORGOTTEN in kept else text
 
     def _is_trace(self, sentence: str) -> bool:
         found = words_of(sentence)
         return bool(found & self.telling) or any(one.value and one.value <= found for one in self.sayings)
 
     def redact_json(self, value: Any) -> Any:
-        """The same for every string of a JSON value; objects that name it by `ref` show nothing of it."""
+        """Redact every string of a JSON value; objects whose `ref` names it are blanked."""
         if isinstance(value, str):
             return self.redact(value)
         if isinstance(value, list):
             return [self.redact_json(one) for one in value]
         if isinstance(value, dict):
-            return self._cleaned_object(value)
+            return self._redact_object(value)
         return value
 
-    def _cleaned_object(self, value: Mapping[str, Any]) -> dict[str, Any]:
+    def _redact_object(self, value: Mapping[str, Any]) -> dict[str, Any]:
         if self.names(value.get("ref")):
             shown = {name: FORGOTTEN if name in BLANKED and one else one for name, one in value.items()}
             return {**shown, "ref": self.redact(str(value["ref"]))}
@@ -210,44 +209,44 @@ class Erasure:
         return self.redact(value, words=False)
 
     def names(self, ref: Any) -> bool:
-        """Whether this reference is to what is forgotten; a line of a document is named by the document's."""
+        """Whether the reference names something forgotten; a document's reference covers its lines."""
         return isinstance(ref, str) and (ref in self.refs or ref.rpartition(":")[0] in self.refs)
 
 
-def merged(text: str) -> str:
-    """Several marks in a row are one."""
+def merge_marks(text: str) -> str:
+    """Merge repeated marks into one."""
     return _REPEATED.sub("", text)
 
 
 def _is_telling(text: str) -> bool:
-    """Whether a text is long enough, and more than one short word: “Form: ____” stands for no other “form”."""
+    """Whether a text is long enough, and more than one short word: “Form: ____” must not match every “form”."""
     words = _WORD.findall(text)
-    return len(text) >= LEAST_TEXT and (len(words) > 1 or any(len(word) >= LEAST_TEXT for word in words))
+    return len(text) >= MIN_TEXT_CHARS and (len(words) > 1 or any(len(word) >= MIN_TEXT_CHARS for word in words))
 
 
-def _pattern_of(texts: set[str]) -> re.Pattern[str] | None:
-    found = [_between(_WORD.findall(text)) for text in sorted(texts, key=lambda text: (-len(text), text))]
+def _texts_pattern(texts: set[str]) -> re.Pattern[str] | None:
+    found = [_sequence_pattern(_WORD.findall(text)) for text in sorted(texts, key=lambda text: (-len(text), text))]
     wanted = [one for one in found if one]
     return re.compile("|".join(wanted), re.IGNORECASE) if wanted else None
 
 
-def _any_of(words: set[str]) -> re.Pattern[str] | None:
+def _words_pattern(words: set[str]) -> re.Pattern[str] | None:
     any_of = "|".join(map(re.escape, sorted(words)))
     return re.compile(rf"(?<![^\W_])(?:{any_of})(?![^\W_])", re.IGNORECASE) if words else None
 
 
-def _between(words: Iterable[str]) -> str:
-    """A pattern of these words one after the other, whatever stands between them that is no word.
+def _sequence_pattern(words: Iterable[str]) -> str:
+    """A pattern of these words in order, with anything but words between them.
 
-    A character is part of a word or stands between words, never both: else a line to be filled in, of underscores
-    alone, would be looked for in as many ways as it can be divided.
+    A character is part of a word or between words, never both: otherwise a line of underscores would be matched in
+    as many ways as it can be divided.
     """
     joined = r"[\W_]+".join(map(re.escape, words))
     return rf"(?<![^\W_]){joined}(?![^\W_])" if joined else ""
 
 
 def batches[T](items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The items, so many at a time: a statement takes a pattern or a list of any length, but not quickly."""
+    """The items in lists of `size`: long patterns and lists make a statement slow."""
     batch: list[T] = []
     for item in items:
         batch.append(item)

@@ -65,9 +65,9 @@ class Result:
     optimum_read: dict[tuple[int, str], float] = field(default_factory=dict)
     """By length and model."""
     static: dict[int, tuple[float, float]] = field(default_factory=dict)
-    """Per cent of the static prefix from the cache: of all, and of what was sent within the last hour."""
+    """Percentage of the static prefix that came from the cache: of all, and of what was sent within the hour."""
     again: dict[int, tuple[float, float]] = field(default_factory=dict)
-    """Likewise of the tokens already sent and unchanged."""
+    """Percentage of the tokens already sent and unchanged that came from the cache: of all, and within the hour."""
     folds: dict[str, int] = field(default_factory=dict)
     lasted: float = 0.0
 

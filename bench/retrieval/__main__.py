@@ -237,9 +237,9 @@ def percentiles(values: Sequence[float]) -> tuple[float, float]:
 
 
 def ask(people: Sequence[User], questions: Iterator[str], each: int) -> Timings:
-    """Each person asks one question that does not count, and so many that do.
+    """Each user asks one question as a warm-up, then `each` questions that count.
 
-    What a question is the first to read lies on the disk, or in the system's memory at best.
+    What a user's first question reads is still on disk, or in the system's memory at best.
     """
     from django.utils import timezone
 

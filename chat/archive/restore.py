@@ -262,7 +262,7 @@ def _parse_uuid(parsed: Any) -> str:
 
 
 def _parse_id(parsed: Any) -> int:
-    """A row's id, likewise."""
+    """A row's id; anything else raises."""
     if type(parsed) is not int or parsed.bit_length() > MAX_ID_BITS:
         raise NotImportedError(NO_ARCHIVE)
     return parsed

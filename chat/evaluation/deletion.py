@@ -142,7 +142,7 @@ def _forget_topic(person: Person, name: str) -> None:
 
 
 def _forget_episode(person: Person, name: str) -> None:
-    """The episode, and the message it tells of: alone, the message would still be recalled, as it should."""
+    """The episode with the message it describes: otherwise the message would still be recalled, rightly."""
     episodes = [f"episode:{pk}" for pk in _ids(Episode.objects.for_user(person.user))]
     refs = (*episodes, *(f"message:{pk}" for pk in _messages(person, name)))
     forget(person.user, Target(What.TOPIC, refs=refs if episodes else ()), by=person.user)

@@ -37,7 +37,7 @@ def columns() -> list[tuple[str, str, str]]:
 
 
 def tables_with(*texts: str, but: frozenset[str] = frozenset()) -> dict[str, int]:
-    """Column → rows in which one of the texts stands, in small letters, in the open or as bytes."""
+    """Column → number of rows that contain one of the texts, in lower case, as text or as bytes."""
     found: dict[str, int] = {}
     for schema, table, column in columns():
         statement = sql.SQL(

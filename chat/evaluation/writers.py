@@ -101,7 +101,7 @@ def end_conversations(person: Person) -> None:
 
 
 def rebuild_index(person: Person) -> None:
-    """The index is made anew from messages and documents."""
+    """Rebuild the index from messages and documents."""
     Chunk.objects.for_user(person.user).delete()
     for conversation in _conversations(person):
         index_conversation(conversation.pk)

@@ -1,8 +1,7 @@
 """Excluding memories from one answer (“Answer without this memory”): the memory, what repeats it, and its words.
 
-An excluded memory may be nowhere in that one prompt: not in the profile, the recalled memories, tool results or the
-history. Its words are found in any case and with any punctuation; a paraphrase cannot be told from another thought and
-stays.
+An excluded memory is nowhere in that prompt: not in the profile, the recalled memories, tool results or the history.
+Its words are found in any case and punctuation; a paraphrase can't be distinguished from another thought, and stays.
 """
 
 import re

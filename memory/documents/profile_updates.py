@@ -42,7 +42,7 @@ PLACES: Final[Mapping[Kind, str]] = {
 }
 """Document of each kind. The others (events, decisions, things) are recalled when relevant."""
 _SUBJECT_OF_SENTENCE: Final = re.compile(r"(?:The user['’]s (?:(?!(?:is|are|was|has)\b)[a-z-]+ ){1,3})?")
-"""What may come before the name of the person that a sentence is about: “The user's sister Mary loves figs.”"""
+"""Words that may precede the name a sentence is about: “The user's sister Mary loves figs.”"""
 MIN_IMPORTANCE: Final = GUARANTEED_IMPORTANCE
 """A line costs tokens in every prompt, as a guaranteed fact does."""
 MOST_LINES: Final = 30

@@ -152,7 +152,7 @@ class Withdrawal(BaseModel):
 
 
 class ProposedEpisode(BaseModel):
-    """A stretch of the conversation that is worth telling later, told."""
+    """A stretch of the conversation worth remembering, written up as a short narrative."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -257,7 +257,7 @@ class ProposedDocument(BaseModel):
 
 
 class ProposedStory(BaseModel):
-    """Something the user told of their life. The words are not repeated: they are taken from the message itself."""
+    """A story from the user's life. It has no words of its own: they are taken from the message."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=ask_for_all_fields)
 

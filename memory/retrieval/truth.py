@@ -96,7 +96,7 @@ _DENIES: Final = re.compile(
     r"|called off)\b",
     re.IGNORECASE,
 )
-"""A sentence with one of these corrects a fact, or tells of the past; it does not state it as true now."""
+"""A sentence with one of these corrects a fact, or tells of the past; it doesn't state it as true now."""
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|\n+|$|[.!?])")
 
 

@@ -196,7 +196,7 @@ class RedisListener(Listener):
     errors = (OSError, redis.RedisError)
 
     def __init__(self, url: str) -> None:
-        # No retries by the client: it would subscribe again in silence, and no page would be told to reload.
+        # No retries by the client: it would resubscribe silently, and no page would learn that it must reload.
         self._redis = redis.asyncio.Redis.from_url(
             url,
             retry=AsyncRetry(NoBackoff(), 0),

@@ -33,7 +33,7 @@ from recall.rendering import math
 MAX_CHARS = 40_000
 """Longer text is shown as it is: the parser takes up to half a second for this much, on inputs made to be slow."""
 MAX_BRACKET_WORK = 500_000
-"""Sum over the paragraphs of (opening brackets)²: each may begin a link, and the parser looks for its end, 0.4 µs a
+"""Sum over the paragraphs of (opening brackets)²: each may start a link, and the parser looks for its end, 0.4 µs a
 pair. Where the sum passes this, paragraphs are shown as they are (40,000 brackets in one would take 3 s)."""
 MAX_CODE_CHARS = 30_000
 """Characters of code highlighted in one answer; the rest is shown plain."""

@@ -150,8 +150,9 @@ _TEXT: Final = re.compile(r"\\[A-Za-z]+\*?(?:\{[^{}]*\})?")
 
 
 def is_formula(between: str) -> bool:
-    """Whether what stands between two dollars is a formula, and not the text between two prices or two variables of a
-    shell: words are no formula, unless there is a sign in it that only formulas have."""
+    """Whether the text between two dollar signs is a formula, not the text between two prices or shell variables.
+
+    Words are no formula, unless they have a sign that only formulas have."""
     bare = _TEXT.sub("", between)
     if between[:1].isdigit() and re.search(r"\s[A-Za-z]{2,}", bare):
         return False

@@ -69,12 +69,12 @@ IMPORTANCE: Final = (
 """Which line stays longest. The first of each kind come before the second of any, and so on."""
 
 WROTE: Final = "The user wrote: "
-"""How a narrative begins that is made of the user's own words, in quotation marks."""
+"""Introduces a narrative that consists of the user's own words, in quotation marks."""
 
 TOPICS_SHARE: Final = 0.5
 """Of a prompt's summary, at most: topics are how a segment is found, but do not tell what was said."""
 NARRATIVE_SHARE: Final = 0.5
-"""Likewise of the narrative, so that a long one leaves room for decisions."""
+"""The narrative's share, at most: a long one must leave room for decisions."""
 
 MAX_ITEM, MAX_ITEMS = 300, 40
 """Characters of a sentence, sentences of a kind: a merged summary holds those of many segments."""

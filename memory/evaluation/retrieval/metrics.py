@@ -39,9 +39,9 @@ type Figures = Mapping[str, float]
 def measure[Item: Hashable](
     evidence: Collection[Item], ranked: Sequence[Item], tokens: Mapping[Item, int]
 ) -> dict[str, float]:
-    """Every measure of one question. `tokens` is what each item's line takes; items it does not know take no room.
+    """Every measure of one question. `tokens`: of each item's line; items without an entry take no room.
 
-    `evidence` must not be empty, and an item may stand in `ranked` once only.
+    `evidence` must not be empty, and an item may be in `ranked` only once.
     """
     figures = {f"R@{k}": recall(evidence, ranked, k) for k in RECALL_AT}
     figures |= {f"hit@{k}": float(recall(evidence, ranked, k) > 0) for k in HIT_AT}

@@ -43,7 +43,8 @@ def count_owned_rows(user: User) -> list[tuple[str, int]]:
     counts = []
     for label in SHOWN:
         model = apps.get_model(label)
-        count = model._default_manager.filter(user=user).count()
+        rows = model._default_manager.filter(user=user)
+        count = (rows.written() if hasattr(rows, "written") else rows).count()
         singular, plural = NAMES.get(label, (str(model._meta.verbose_name), str(model._meta.verbose_name_plural)))
         counts.append((singular if count == 1 else plural, count))
     return [(name, count) for name, count in counts if count]

@@ -90,7 +90,7 @@ def readable_codes_only(page: Callable[[HttpRequest], HttpResponseBase]) -> Call
         if request.user.is_authenticated:
             mine = Authenticator.objects.filter(user=request.user, type=Authenticator.Type.RECOVERY_CODES)
             if not all(map(secret_encryption.is_readable, mine)):
-                return redirect("settings_sign_in")
+                return redirect("settings_security")
         return page(request)
 
     return shown

@@ -13,6 +13,7 @@ from recall.rendering.docs_pages import docs, source
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
+    path("", include("recall.moved_addresses")),
     path("", include("chat.urls")),
     path("memory/", include("memory.urls")),
     path("api/v1/", api.urls),

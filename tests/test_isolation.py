@@ -26,7 +26,8 @@ from memory.models import Boundary, Document, Episode, Fact, Forgetting, Librari
 pytestmark = pytest.mark.django_db
 
 SECRET = "xyzzy-secret"
-OURS = ("chat", "memory", "budget", "recall", "accounts")
+OURS = ("chat.", "memory.", "budget.", "accounts.")
+"""Packages with named addresses; those of recall/moved_addresses.py only redirect."""
 
 
 @dataclass
@@ -136,7 +137,7 @@ HERS: dict[str, tuple[str, Any]] = {
     "attachment_thumbnail": ("get", lambda h: {"pk": h.attachment.pk}),
     "attachment_text": ("get", lambda h: {"pk": h.attachment.pk}),
     "remove_attachment": ("post", lambda h: {"pk": h.attachment.pk}),
-    "budget_line": ("get", lambda h: {"conversation": h.conversation.pk}),
+    "usage_line": ("get", lambda h: {"conversation": h.conversation.pk}),
     "retire_memory": ("post", lambda h: {"pk": h.fact.pk}),
     "memory:accept": ("post", lambda h: {"pk": h.fact.pk}),
     "memory:edit": ("post", lambda h: {"pk": h.fact.pk}),
@@ -148,7 +149,7 @@ HERS: dict[str, tuple[str, Any]] = {
     "memory:merge": ("post", lambda h: {}),
     "memory:undo": ("post", lambda h: {"pk": h.action.pk}),
     "memory:save_document": ("post", lambda h: {"pk": h.document.pk}),
-    "memory:history": ("get", lambda h: {"pk": h.document.pk}),
+    "memory:versions": ("get", lambda h: {"pk": h.document.pk}),
     "memory:version": ("get", lambda h: {"pk": h.document.pk, "number": 1}),
     "memory:revert": ("post", lambda h: {"pk": h.document.pk}),
     "memory:fact": ("get", lambda h: {"pk": h.fact.pk}),
@@ -157,7 +158,6 @@ HERS: dict[str, tuple[str, Any]] = {
     "memory:unlink": ("post", lambda h: {"pk": h.fact.pk, "other": h.fact.pk}),
     "keep_using": ("post", lambda h: {"pk": h.question.pk}),
     "memory:why": ("get", lambda h: {"message_id": h.answer.pk, "ref": "fact:1"}),
-    "memory:documents": ("get", lambda h: {}),  # this one and the next but two name the document in their fields
     "memory:document": ("get", lambda h: {"path": h.document.path[1:]}),
     "memory:move": ("post", lambda h: {}),
     "memory:tags": ("post", lambda h: {}),
@@ -174,12 +174,9 @@ OWN_PAGES = [
     "attachments",
     "roles",
     "projects",
-    "settings",
+    "settings_account",
     "settings_model",
-    "settings_memory",
-    "settings_appearance",
-    "settings_sign_in",
-    "settings_sessions",
+    "settings_security",
     "settings_keys",
     "make_key",
     "settings_data",
@@ -188,22 +185,25 @@ OWN_PAGES = [
     "account_change_password",
     "delete_account",
     "conversations",
-    "search_conversations",
+    "search",
     "palette",
     "shortcuts",
-    "memory:home",
+    "memory:documents",
+    "memory:time_travel",
     "memory:review",
-    "memory:decisions",
-    "memory:policies",
-    "memory:looks",
-    "memory:profile",
-    "memory:episodes",
+    "memory:history",
+    "memory:rules",
+    "memory:access_log",
+    "memory:about",
+    "memory:timeline",
     "memory:uploads",
     "memory:forgotten",
-    "memory:tidied",
-    "budget",
-    "budget_now",
-    "budget_charts",
+    "memory:clean_ups",
+    "usage",
+    "usage_advanced",
+    "usage_now",
+    "usage_turn",
+    "usage_charts",
     "answers",
 ]
 OWN_POSTS = [
@@ -216,13 +216,15 @@ OWN_POSTS = [
     "read_imported",
     "stated",
     "memory:forget_topic",
-    "memory:tidy",
+    "memory:clean_up",
     "memory:check_forgotten",
     "send",
     "memory:add_boundary",
     "memory:new_document",
-    "budget_plan",
-    "budget_limits",
+    "usage_plan",
+    "usage_limits",
+    "settings_theme",
+    "end_other_sessions",
 ]
 PUBLIC = ["healthz", "livez", "readyz", "metrics", "account_deleted", "docs", "docs_page", "docs_source"]
 STREAMED = ["export"]
@@ -294,12 +296,12 @@ def test_alice_finds_her_own_secret(hers: Hers, alice: User, client: Client) -> 
         "conversation",
         "conversation_messages",
         "receipt",
-        "memory:history",
+        "memory:versions",
         "memory:document",
         "memory:story",
     ):
         assert SECRET in client.get(reverse(name, kwargs=HERS[name][1](hers))).content.decode(), name
-    for name in ("memory:review", "memory:profile", "new", "memory:episodes", "memory:home"):
+    for name in ("memory:review", "memory:about", "new", "memory:timeline", "memory:documents"):
         assert SECRET in client.get(reverse(name)).content.decode(), name
 
 

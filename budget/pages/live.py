@@ -1,4 +1,4 @@
-"""The live part of the dashboard: the latest turn by section, and usage by turn, conversation, day and month."""
+"""The figures of the usage pages: totals and limits; the latest turn by section, and usage by turn and conversation."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -106,14 +106,26 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Totals:
+    """Today, this month, and how much of each limit is used."""
+
+    periods: list[Line]
+    standings: list[tuple[LimitStatus, int]]
+    """Each limit, and the filled width of its bar."""
+
+    @property
+    def unpriced(self) -> int:
+        """This month's turns and background calls without a known price."""
+        return self.periods[-1].used.unpriced
+
+
+@dataclass(frozen=True, slots=True)
 class LiveStatus:
-    """The part of the page that updates with each turn."""
+    """The part of the advanced page that updates with each turn."""
 
     turn: Turn | None
     lines: list[Line]
     by_model: list[Line]
-    standings: list[tuple[LimitStatus, int]]
-    """Each limit, and the filled width of its bar."""
     is_demo: bool
     """Nothing is charged: costs are those of the configured model."""
 
@@ -121,6 +133,16 @@ class LiveStatus:
     def unpriced(self) -> int:
         """This month's turns and background calls without a known price."""
         return self.lines[-1].used.unpriced
+
+
+def build_totals(user: User) -> Totals:
+    """The totals of the usage page. At most four indexed statements."""
+    standings = [(one, min(BAR_WIDTH, round(BAR_WIDTH * one.share))) for one in limits.limit_statuses(user)]
+    return Totals(_build_periods(user), standings)
+
+
+def _build_periods(user: User) -> list[Line]:
+    return [Line("Today", usage.of_day(user)), Line("This month", usage.of_month(user))]
 
 
 def build_live_status(user: User, receipt: Receipt | None = None) -> LiveStatus:
@@ -131,9 +153,8 @@ def build_live_status(user: User, receipt: Receipt | None = None) -> LiveStatus:
     month = usage.by_model(user, usage.today(user).replace(day=1))
     return LiveStatus(
         turn,
-        [*mine, Line("Today", usage.of_day(user)), Line("This month", usage.of_month(user))],
+        [*mine, *_build_periods(user)],
         [Line(model, used) for model, used in month.items()],
-        [(one, min(BAR_WIDTH, round(BAR_WIDTH * one.share))) for one in limits.limit_statuses(user)],
         settings.IS_OFFLINE,
     )
 

@@ -1,4 +1,4 @@
-"""Trend charts: recent turns by section, cost and caching by day, and estimation error by turn."""
+"""The charts: cost by day; for the curious, recent turns by section, caching by day, and estimation error by turn."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -17,15 +17,14 @@ PARTS: Final = {str(section): section.heading for section in Section}
 
 
 def trends(user: User) -> list[Chart]:
-    """The charts, from the latest turns and days. Two statements."""
+    """The advanced charts, from the latest turns and days. Two statements."""
     turns = _turns(user)
-    days = usage.series(user, DAYS)
-    return [
-        by_section(turns),
-        cost_by_day(days),
-        cache_by_day(days),
-        error_by_turn(turns),
-    ]
+    return [by_section(turns), cache_by_day(usage.series(user, DAYS)), error_by_turn(turns)]
+
+
+def cost_chart(user: User) -> Chart:
+    """The cost of the latest days. One statement."""
+    return cost_by_day(usage.series(user, DAYS))
 
 
 def by_section(turns: Sequence[dict[str, Any]]) -> Chart:

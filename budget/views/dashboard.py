@@ -1,4 +1,4 @@
-"""The dashboard at /budget and its forms: usage and cost, trends, the plan, limits, and what memories cost."""
+"""The usage pages and their forms: totals and limits; the latest turn, trends, the token plan, and memory costs."""
 
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ from budget.models import Receipt
 from budget.pages import limits as limiting
 from budget.pages import live
 from budget.pages import plan as planning
-from budget.pages.trends import trends
+from budget.pages.trends import cost_chart, trends
 from budget.planning import user_plan
 from budget.planning.fit import PRUNING_ORDER
 from budget.receipts import memory_cost
@@ -29,6 +29,7 @@ from recall.llm.client import get_capabilities
 from recall.views import is_htmx, post_only, signed_in_user
 
 PAGE = "budget/page.html"
+ADVANCED = "budget/advanced.html"
 type Labels = dict[str, tuple[str, str]]
 """By ref: label and address."""
 
@@ -37,16 +38,33 @@ type Labels = dict[str, tuple[str, str]]
 @login_required
 @never_cache
 def home(request: HttpRequest) -> HttpResponse:
-    """The whole dashboard."""
-    return _page(request)
+    """Today, this month, the cost by day, and limits."""
+    return _render_usage(request)
 
 
 @require_safe
 @login_required
 @never_cache
 def now(request: HttpRequest) -> HttpResponse:
-    """The live part, updated during each turn."""
-    return render(request, f"{PAGE}#live", {"now": live.build_live_status(signed_in_user(request)), "is_update": True})
+    """The figures and the chart, updated after each turn."""
+    return render(request, f"{PAGE}#live", _load_totals(signed_in_user(request)))
+
+
+@require_safe
+@login_required
+@never_cache
+def advanced(request: HttpRequest) -> HttpResponse:
+    """The latest turn, caching, trends, the token plan, and memory costs."""
+    return _render_advanced(request)
+
+
+@require_safe
+@login_required
+@never_cache
+def turn(request: HttpRequest) -> HttpResponse:
+    """The latest turn, updated while it is answered."""
+    context = {"now": live.build_live_status(signed_in_user(request)), "is_update": True}
+    return render(request, f"{ADVANCED}#turn", context)
 
 
 @require_safe
@@ -54,10 +72,10 @@ def now(request: HttpRequest) -> HttpResponse:
 @never_cache
 def charts(request: HttpRequest) -> HttpResponse:
     """The charts, updated after each turn."""
-    return render(request, f"{PAGE}#trends", {"charts": trends(signed_in_user(request))})
+    return render(request, f"{ADVANCED}#trends", {"charts": trends(signed_in_user(request))})
 
 
-@post_only("budget", at="plan")
+@post_only("usage_advanced", at="plan")
 @login_required
 def plan(request: HttpRequest) -> HttpResponse:
     """Preview a plan, start from a preset, save it, or reset to the default."""
@@ -65,7 +83,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     if deed == "default":
         user_plan.reset_to_default(user)
         messages.success(request, "Reset to the default plan. It applies from your next message.")
-        return redirect(f"{reverse('budget')}#plan")
+        return redirect(f"{reverse('usage_advanced')}#plan")
     latest = live.latest(user)
     window = _window(latest)
     if deed == "preset":
@@ -76,19 +94,19 @@ def plan(request: HttpRequest) -> HttpResponse:
     choice, _ = planning.read(request.POST)
     user_plan.save(user, choice.preset, choice.total, choice.reserve, choice.ceilings, window)
     messages.success(request, "Plan saved. It applies from your next message.")
-    return redirect(f"{reverse('budget')}#plan")
+    return redirect(f"{reverse('usage_advanced')}#plan")
 
 
-@post_only("budget", at="limits")
+@post_only("usage", at="limits")
 @login_required
 def limits(request: HttpRequest) -> HttpResponse:
     """Save the user's limits, all at once."""
     errors = limiting.save(signed_in_user(request), request.POST)
     if errors:
         fields = limiting.fields(signed_in_user(request), request.POST, errors)
-        return _page(request, status=422, limit_fields=fields)
+        return _render_usage(request, status=422, limit_fields=fields)
     messages.success(request, "Limits saved.")
-    return redirect(f"{reverse('budget')}#limits")
+    return redirect(f"{reverse('usage')}#limits")
 
 
 @require_POST
@@ -100,30 +118,39 @@ def retire(request: HttpRequest, pk: int) -> HttpResponse:
         action = review.reject(fact, by=signed_in_user(request))
     except review.RefusedError as refusal:
         messages.warning(request, str(refusal))
-        return redirect(f"{reverse('budget')}#memories")
-    return redirect(f"{reverse('budget')}?retired={action.pk}#memories")
+        return redirect(f"{reverse('usage_advanced')}#memories")
+    return redirect(f"{reverse('usage_advanced')}?retired={action.pk}#memories")
 
 
-def _page(request: HttpRequest, status: int = 200, **instead: Any) -> HttpResponse:
+def _render_usage(request: HttpRequest, status: int = 200, **instead: Any) -> HttpResponse:
+    user = signed_in_user(request)
+    fields = {} if "limit_fields" in instead else {"limit_fields": limiting.fields(user)}
+    return render(request, PAGE, _load_totals(user) | fields | instead, status=status)
+
+
+def _load_totals(user: User) -> dict[str, Any]:
+    return {"now": live.build_totals(user), "chart": cost_chart(user)}
+
+
+def _render_advanced(request: HttpRequest, status: int = 200, **instead: Any) -> HttpResponse:
     user = signed_in_user(request)
     latest = live.latest(user)
     context = {
         "now": live.build_live_status(user, latest),
         "charts": trends(user),
-        "limit_fields": limiting.fields(user) if "limit_fields" not in instead else (),
         "planning": planning.stored(user, latest, _window(latest)) if "planning" not in instead else None,
         "economy": _economy(user, timezone.now()),
         "pruning_order": PRUNING_ORDER,
         "retired": _retired(request),
     }
-    return render(request, PAGE, context | instead, status=status)
+    return render(request, ADVANCED, context | instead, status=status)
 
 
 def _plan(request: HttpRequest, found: planning.Planning, partial: str, status: int = 200) -> HttpResponse:
     """The changed part for htmx, else the whole page."""
     if is_htmx(request):
-        return render(request, f"{PAGE}#{partial}", {"planning": found, "is_update": True}, status=status)
-    return _page(request, status=status, planning=found)
+        return render(request, f"{ADVANCED}#{partial}", {"planning": found, "is_update": True}, status=status)
+    return _render_advanced(request, status=status, planning=found)
 
 
 def _window(latest: Receipt | None) -> int:

@@ -69,4 +69,4 @@ def line(request: HttpRequest, conversation: UUID) -> HttpResponse:
     latest = Receipt.objects.filter(conversation=found).defer(*live.NOT_SHOWN).order_by("-created_at").first()
     is_filling = latest is not None and latest.estimated_input >= SHOWN_FROM * latest.plan_total
     turn = live.build_turn(latest) if latest is not None and is_filling else None
-    return render(request, "budget/page.html#line", {"turn": turn})
+    return render(request, "budget/parts.html#line", {"turn": turn})

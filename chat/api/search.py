@@ -90,7 +90,7 @@ class FoundPage(Schema):
 
 @router.get(
     "", response=FoundPage, auth=require_scope("chat:read"), summary="Search conversations",
-    operation_id="search_conversations",
+    operation_id="search",
 )  # fmt: skip
 def search_conversations(request: HttpRequest, query: Query[Searching]) -> Any:
     """Messages that match, grouped by conversation; ten conversations per page."""

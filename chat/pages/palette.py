@@ -67,17 +67,22 @@ COMMANDS: Final = (
             when="in a conversation"),
     Command("Delete this conversation", "delete_conversation", "remove trash", "trash-2", when="in a conversation",
             send={}),
-    Command("Search conversations", "search_conversations", "find", "search", "/"),
-    Command("Review", "memory:review", "proposals queue decide", "inbox"),
-    Command("Profile", "memory:profile", "facts about me", "circle-user-round"),
-    Command("Memory", "memory:home", "documents knowledge search", "folder"),
-    Command("Timeline", "memory:episodes", "episodes what happened", "calendar-days"),
+    Command("Search", "search", "find conversations facts documents", "search", "/"),
+    Command("To review", "memory:review", "proposals queue decide", "inbox"),
+    Command("About you", "memory:about", "memory facts profile boundaries", "circle-user-round"),
+    Command("Documents", "memory:documents", "memory knowledge files upload", "folder"),
+    Command("Timeline", "memory:timeline", "episodes what happened", "calendar-days"),
+    Command("Rules", "memory:rules", "memory learning policies clean-up", "check", when="looked for"),
+    Command("History", "memory:history", "memory decisions undo", "rotate-ccw", when="looked for"),
+    Command("Time travel", "memory:time_travel", "memory past day known", "calendar-days", when="looked for"),
+    Command("Access log", "memory:access_log", "admin staff viewed", "info", when="looked for"),
     Command("Forget something", "memory:forgotten", "delete remove memory", "trash-2"),
     Command("Projects", "projects", "folder instructions", "folder"),
     Command("Roles", "roles", "persona instructions behave", "drama"),
-    Command("Budget", "budget", "tokens cost limits plan money", "receipt-text"),
+    Command("Usage", "usage", "tokens cost limits budget money", "receipt-text"),
+    Command("Usage, advanced", "usage_advanced", "plan caching estimates costs", "receipt-text", when="looked for"),
     Command("Import and export", "import", "chatgpt claude download everything", "upload"),
-    Command("Settings", "settings", "preferences options account", "settings"),
+    Command("Settings", "settings_account", "preferences options account", "settings"),
     *(Command(f"Settings: {each.label}", each.url_name, each.words, "settings", when="looked for")
       for each in SECTIONS),
     Command("Documentation", "docs", "help manual guide", "book-open"),
@@ -180,8 +185,8 @@ def _find_conversations(user: User, words: list[str], current: UUID | None) -> I
 
 
 def _search_option(typed: str) -> Option:
-    url = f"{reverse('search_conversations')}?{urlencode({'q': typed})}"
-    return Option(f"Search conversations for “{typed}”", "search", url)
+    url = f"{reverse('search')}?{urlencode({'q': typed})}"
+    return Option(f"Search for “{typed}”", "search", url)
 
 
 # Shortcuts ---------------------------------------------------------------------------------------------------------
@@ -217,15 +222,15 @@ SHORTCUTS: Final = (
     Shortcut(("Ctrl", "K"), "Open the command palette (⌘ K on a Mac)", focus="#palette"),
     Shortcut(("?",), "Show shortcuts", url_name="shortcuts"),
     Shortcut(("n",), "New conversation", url_name="new"),
-    Shortcut(("/",), "Search conversations", url_name="search_conversations", focus="#id_q"),
-    Shortcut(("m",), "Focus the message box", "Everywhere except Review", url_name="new", focus="#text"),
+    Shortcut(("/",), "Search", url_name="search", focus="#id_q"),
+    Shortcut(("m",), "Focus the message box", "Everywhere except To review", url_name="new", focus="#text"),
     Shortcut(("l",), "Focus the conversation list", "Chat", focus="#conversation-list a"),
     Shortcut(("i",), "Show or hide the context panel", "Chat", focus='[data-action="toggle-context"]'),
     Shortcut(("Enter",), "Send the message", "Message box", is_ours=False),
     Shortcut(("Shift", "Enter"), "New line", "Message box", is_ours=False),
     Shortcut(("Esc",), "Close the open palette, menu or panel", is_ours=False),
-    Shortcut(("j",), "Next proposal (k: previous)", "Review", is_ours=False),
-    Shortcut(("a",), "Accept (r: reject, e: edit, b: keep both)", "Review", is_ours=False),
-    Shortcut(("x",), "Select (m: merge selected)", "Review", is_ours=False),
-    Shortcut(("u",), "Undo the last decision", "Review", is_ours=False),
+    Shortcut(("j",), "Next proposal (k: previous)", "To review", is_ours=False),
+    Shortcut(("a",), "Accept (r: reject, e: edit, b: keep both)", "To review", is_ours=False),
+    Shortcut(("x",), "Select (m: merge selected)", "To review", is_ours=False),
+    Shortcut(("u",), "Undo the last decision", "To review", is_ours=False),
 )

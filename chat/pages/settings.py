@@ -12,11 +12,8 @@ from django.urls import reverse
 from accounts import deletion
 from accounts.api.scopes import SCOPES
 from accounts.models import ApiKey, User
-from budget.planning.user_plan import MAX_TOTAL, plan_for
 from chat.conversations import retention
 from chat.conversations.model_choice import EFFORTS, accepts_any_name, defaults_of, has_effort, models_for
-from memory.models import Boundary, Fact
-from memory.pages.consolidation import load_reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +29,20 @@ class Section:
 
 
 SECTIONS: Final = (
-    Section("Profile", "settings", words="name time zone timezone language account"),
-    Section("Model and budget", "settings_model", words="effort thinking plan default"),
-    Section("Memory", "settings_memory", words="learns learning recall boundaries remember policies fades clean-up"),
-    Section("Appearance", "settings_appearance", words="theme light dark colours colors"),
+    Section("Account", "settings_account", words="name time zone timezone language theme appearance light dark tone"),
+    Section("Model", "settings_model", words="effort thinking default"),
     Section(
-        "Sign-in",
-        "settings_sign_in",
-        ("/accounts/2fa/", "/accounts/email/", "/accounts/password/"),
-        "password passkeys security two-factor 2fa mfa totp second factor authenticator recovery codes e-mail email",
+        "Security",
+        "settings_security",
+        ("/accounts/2fa/", "/accounts/email/", "/accounts/password/", "/accounts/sessions/"),
+        "sign-in password passkeys two-factor 2fa mfa totp second factor authenticator recovery codes e-mail email"
+        " sessions devices browsers sign out everywhere",
     ),
-    Section("Sessions", "settings_sessions", ("/accounts/sessions/",), "devices browsers sign out everywhere"),
     Section("API keys", "settings_keys", ("/settings/keys/",), "tokens mcp programs access"),
     Section(
-        "Your data",
+        "Data",
         "settings_data",
-        ("/accounts/delete",),
+        ("/accounts/delete", "/import"),
         "export import download privacy kept retention delete remove account",
     ),
 )
@@ -59,7 +54,7 @@ def sections(path: str) -> list[tuple[str, str, bool]]:
     return [(section.label, url, path == url or path.startswith(section.beneath)) for section, url in rows]
 
 
-# Profile ---------------------------------------------------------------------------------------------------------
+# Account ---------------------------------------------------------------------------------------------------------
 
 
 _NOT_PLACES: Final = ("Etc/", "SystemV/", "US/", "posix/", "right/")
@@ -71,20 +66,18 @@ def time_zones() -> list[str]:
     return ["UTC", *sorted(names)]
 
 
-# Model and budget ------------------------------------------------------------------------------------------------
+# Model -----------------------------------------------------------------------------------------------------------
 
 
 def model_choice(user: User) -> dict[str, Any]:
-    """The models and efforts to choose from, the user's choice, and the budget plan."""
+    """The models and efforts to choose from, and the user's choice."""
     model, effort = defaults_of(user)
-    plan = plan_for(user, MAX_TOTAL)
     return {
         "models": models_for(user),
         "model": model,
         "any_name": accepts_any_name(),
         "efforts": [(value, label, value == effort) for value, label in EFFORTS.items()],
         "has_effort": has_effort(model or settings.ENVIRONMENT.chat_model),
-        "plan": plan,
     }
 
 
@@ -135,18 +128,7 @@ def key_form(data: Mapping[str, Any] | None, chosen: Iterable[str] = ()) -> dict
     }
 
 
-# Memory and data -------------------------------------------------------------------------------------------------
-
-
-def memory_summary(user: User) -> dict[str, Any]:
-    """Counts of facts, proposals and boundaries; the latest consolidation."""
-    facts = Fact.objects.for_user(user)
-    return {
-        "known": facts.filter(status=Fact.Status.ACTIVE).count(),
-        "waiting": facts.proposed().count(),
-        "boundaries": Boundary.objects.filter(user=user).count(),
-        **load_reports(user),
-    }
+# Data ------------------------------------------------------------------------------------------------------------
 
 
 def stored_data(user: User) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from chat.pages import settings
 from chat.prompt.stated_identity import offer_id
 from chat.prompt.user_context import load_relationship_so_far, reached_stage
 from memory.index import language_change
-from recall.views import is_htmx, signed_in_user
+from recall.views import is_htmx, post_only, signed_in_user
 
 SAVED: Final = "Saved."
 THEMES: Final = ("", "light", "dark")
@@ -40,8 +40,8 @@ YEAR: Final = 365 * 24 * 3600
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @never_cache
-def profile(request: HttpRequest) -> HttpResponse:
-    """Name, time zone, language and tone."""
+def account(request: HttpRequest) -> HttpResponse:
+    """Name, time zone, language, tone and theme."""
     user = signed_in_user(request)
     stage = reached_stage(user, load_relationship_so_far(user), timezone.now())
     form = ProfileForm(request.POST if request.method == "POST" else None, instance=user, grown=stage)
@@ -50,12 +50,11 @@ def profile(request: HttpRequest) -> HttpResponse:
         if "language" in form.changed_data:
             language_change.request_rebuild(user.pk)
         context = {"form": ProfileForm(instance=user, grown=stage)}
-        return _render_saved(request, "settings", "settings/profile.html#form", context)
+        return _render_saved(request, "settings_account", "settings/account.html#form", context)
     if form.errors:
         user.refresh_from_db()  # validation has already changed the instance
-    return _render_form(
-        request, "settings/profile.html", {"form": form, "time_zones": settings.time_zones()}, bool(form.errors)
-    )
+    page = {"form": form, "time_zones": settings.time_zones(), "theme": _chosen_theme(request)}
+    return _render_form(request, "settings/account.html", page, bool(form.errors))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -77,31 +76,25 @@ def model(request: HttpRequest) -> HttpResponse:
     return _render_saved(request, "settings_model", "settings/model.html#form", settings.model_choice(user))
 
 
-@require_safe
+@post_only("settings_account", at="appearance")
 @login_required
 @never_cache
-def memory(request: HttpRequest) -> HttpResponse:
-    """How memory works, with links to its rules."""
-    return render(request, "settings/memory.html", settings.memory_summary(signed_in_user(request)))
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
-def appearance(request: HttpRequest) -> HttpResponse:
+def theme(request: HttpRequest) -> HttpResponse:
     """Light, dark or system theme: a cookie of this browser, so that pages don't flash."""
-    chosen = request.COOKIES.get("theme", "")
-    if request.method != "POST":
-        return render(request, "settings/appearance.html", {"theme": chosen if chosen in THEMES else ""})
     theme = request.POST.get("theme", "")
     if theme not in THEMES:
         raise Http404
-    response = _render_saved(request, "settings_appearance", "settings/appearance.html#form", {"theme": theme})
+    response = _render_saved(request, "settings_account", "settings/account.html#theme", {"theme": theme})
     if theme:
         response.set_cookie("theme", theme, max_age=YEAR, samesite="Lax")
     else:
         response.delete_cookie("theme", samesite="Lax")
     return response
+
+
+def _chosen_theme(request: HttpRequest) -> str:
+    chosen = request.COOKIES.get("theme", "")
+    return chosen if chosen in THEMES else ""
 
 
 @require_safe
@@ -110,13 +103,6 @@ def appearance(request: HttpRequest) -> HttpResponse:
 def data(request: HttpRequest) -> HttpResponse:
     """Stored data and its retention, export and deletion."""
     return render(request, "settings/data.html", settings.stored_data(signed_in_user(request)))
-
-
-@method_decorator(never_cache, name="dispatch")
-class SignIn(IndexView):  # type: ignore[misc]
-    """Password, email addresses, passkeys and second factors: allauth's overview with our template."""
-
-    template_name = "settings/sign_in.html"
 
 
 # API keys --------------------------------------------------------------------------------------------------------
@@ -168,21 +154,28 @@ def _keys_context(request: HttpRequest) -> dict[str, Any]:
     return {"rows": settings.key_rows(signed_in_user(request), timezone.now())}
 
 
-# Sessions --------------------------------------------------------------------------------------------------------
+# Security --------------------------------------------------------------------------------------------------------
 
 
 @method_decorator(never_cache, name="dispatch")
-class Sessions(ListUserSessionsView):  # type: ignore[misc]
-    """The user's sessions. A POST ends all but the current one."""
+class Security(IndexView):  # type: ignore[misc]
+    """Password, email addresses, passkeys, second factors and sessions: allauth's overview with our template."""
 
-    template_name = "settings/sessions.html"
-    success_url = reverse_lazy("settings_sessions")
+    template_name = "settings/security.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """The current session first, then the most recently seen."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
-        context["sessions"].sort(key=lambda session: (session.is_current(), session.last_seen_at), reverse=True)
-        return context
+        sessions = list(UserSession.objects.purge_and_list(signed_in_user(self.request)))
+        sessions.sort(key=lambda session: (session.is_current(), session.last_seen_at), reverse=True)
+        return {**context, "sessions": sessions}
+
+
+class EndOtherSessions(ListUserSessionsView):  # type: ignore[misc]
+    """End all sessions but the current one."""
+
+    http_method_names = ("post",)
+    success_url = reverse_lazy("settings_security")
 
 
 @require_POST
@@ -194,7 +187,7 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("account_logout")
     sessions_adapter().end_sessions([ending])
     messages.success(request, "Session ended.")
-    return redirect("settings_sessions")
+    return redirect("settings_security")
 
 
 @require_POST
@@ -215,7 +208,7 @@ def answer_offer(request: HttpRequest) -> HttpResponse:
     else:
         user.declined_offers = [*user.declined_offers, offer_id(column, value)][-MAX_DECLINED:]
         user.save(update_fields=["declined_offers"])
-    return HttpResponse() if is_htmx(request) else redirect("settings")
+    return HttpResponse() if is_htmx(request) else redirect("settings_account")
 
 
 def _render_saved(request: HttpRequest, page: str, partial: str, context: dict[str, Any]) -> HttpResponse:

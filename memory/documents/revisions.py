@@ -35,7 +35,7 @@ class StarterDocument:
 BEGINNINGS: Final = (
     StarterDocument(
         "/profile/identity",
-        "About you",
+        "Introduction",
         "Your name, where you live, the people around you, what you do. For example: “I am a nurse in Porto, "
         "and I live with my wife Ana and our dog Rufus.”",
     ),

@@ -69,8 +69,9 @@ SELECT subpath(path, 0, %(depth)s + 1)::text AS head,
        max(id) FILTER (WHERE nlevel(path) = %(depth)s + 1),
        coalesce(max(title) FILTER (WHERE nlevel(path) = %(depth)s + 1), ''),
        count(*), sum(tokens), max(changed_at)
-FROM memory_document
-WHERE user_id = %(user)s AND nlevel(path) > %(depth)s AND (%(folder)s = '' OR path <@ %(folder)s::ltree)
+FROM memory_document AS document
+WHERE (text <> '' OR EXISTS (SELECT FROM memory_revision WHERE document_id = document.id))
+      AND user_id = %(user)s AND nlevel(path) > %(depth)s AND (%(folder)s = '' OR path <@ %(folder)s::ltree)
 GROUP BY head
 """
 
@@ -110,7 +111,7 @@ def whole(user: User, folder: str = ROOT, tag: str = "") -> Node:
     Raises:
         ValidationError: `folder` is invalid.
     """
-    found = Document.objects.for_user(user).defer("text")
+    found = Document.objects.for_user(user).written().defer("text")
     found = found if folder == ROOT else found.under(folder)
     found = found.filter(tags__contains=[normal_tag(tag)]) if tag else found
     root = Node("", ROOT)

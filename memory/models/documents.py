@@ -5,7 +5,7 @@ from typing import Self
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GistIndex
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from memory.models.indexed import ZERO_TO_ONE
 from memory.models.paths import PathField
@@ -19,6 +19,10 @@ class DocumentQuerySet(OwnedQuerySet):
     def under(self, folder: str) -> Self:
         """The document at `folder` and all below it, such as `/profile`."""
         return self.filter(path__under=folder)
+
+    def written(self) -> Self:
+        """Without the starter documents of the profile that nobody has written to: they aren't counted or listed."""
+        return self.filter(~Q(text="") | Exists(Revision.objects.filter(document=OuterRef("pk"))))
 
 
 class Document(Owned):

@@ -17,10 +17,10 @@ from memory.facts.links import STATABLE, linkable
 from memory.facts.review import CORRECTABLE
 from memory.facts.undo import UNDO_FOR
 from memory.models import Document, Episode, Fact, ReviewAction
+from memory.pages.about import locate_in_tabs
 from memory.pages.graph import RELATIONS, build_graph
 from memory.pages.knowledge import document_url
 from memory.pages.labels import SOURCES, freshness, reason, sureness
-from memory.pages.profile import locate_in_tabs
 from memory.pages.review import Row, load_fact_view
 from memory.text.fact_lines import lines_of
 
@@ -88,8 +88,7 @@ def build_fact_page(user: User, fact: Fact, *, form: StatementForm | None = None
         "graph": build_graph(user, fact),
         "linkable": linkable(user, fact),
         "relations": [(relation.value, RELATIONS[relation][0]) for relation in STATABLE],
-        "in_list": f"{reverse('memory:profile')}?show={tab}&page={number}#fact-{fact.pk}",
-        "page": "profile",
+        "in_list": f"{reverse('memory:about')}?show={tab}&page={number}#fact-{fact.pk}",
     }
 
 

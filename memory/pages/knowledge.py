@@ -19,7 +19,7 @@ from memory.documents.profile import FOLDER
 from memory.documents.readers.formats import ENDINGS, KNOWN
 from memory.documents.revisions import MAX_TEXT, WENT_BACK, changes, part
 from memory.models import Chunk, Document, Upload
-from memory.pages.profile import Editor, build_editor
+from memory.pages.about import Editor, build_editor
 from memory.text.fact_lines import without_marks
 from recall.rendering.markdown import render
 
@@ -28,6 +28,8 @@ MAX_IN_FOLDER: Final = 200
 MAX_IN_TREE: Final = 1_000
 """Rows of the tree: about 200 kB of HTML, 20 kB compressed."""
 PAGE_SIZE: Final = 100
+MAX_LATEST: Final = 10
+"""Documents listed on the start page."""
 MAX_VERSIONS: Final = 200
 
 
@@ -114,7 +116,7 @@ def document_url(path: str) -> str:
     Paths with `.`, `..` or line breaks go into a parameter, because browsers rewrite such URLs.
     """
     if path == tree.ROOT:
-        return reverse("memory:home")
+        return reverse("memory:documents")
     if {".", ".."} & set(path.split("/")) or not path.isprintable():
         return f"{reverse('memory:documents')}?path={quote(path, safe='')}"
     return reverse("memory:document", args=[path[1:]])
@@ -170,9 +172,20 @@ class Listed:
     changed_at: datetime
 
 
+def build_documents_page(user: User) -> dict[str, Any]:
+    """The start page of the documents: the latest changes. Two queries."""
+    latest = Document.objects.for_user(user).written().order_by("-changed_at")[:MAX_LATEST]
+    rows = latest.values_list("path", "title", "tags", "tokens", "changed_at")
+    return {
+        "rows": [_build_listed(path, path[1:], *rest) for path, *rest in rows],
+        "tree": build_tree(user),
+        "largest": max_upload_bytes(),
+    }
+
+
 def build_folder_page(user: User, path: str, number: str | None) -> dict[str, Any] | None:
     """The documents at and below a path, by page, and its subfolders; None: there are none."""
-    below = _load_listed(Document.objects.for_user(user).under(path), path)
+    below = _load_listed(Document.objects.for_user(user).under(path).written(), path)
     if not below:
         return None
     page = Paginator(below, PAGE_SIZE).get_page(number)
@@ -218,7 +231,6 @@ def build_tag_page(user: User, tag: str) -> dict[str, Any]:
         "rows": _load_listed(found),
         "tree": build_tree(user),
         "largest": max_upload_bytes(),
-        "page": "knowledge",
     }
 
 
@@ -231,7 +243,6 @@ def _build_frame(user: User, path: str) -> dict[str, Any]:
         "crumbs": build_crumbs(path),
         "tree": build_tree(user, path),
         "largest": max_upload_bytes(),
-        "page": "knowledge",
     }
 
 
@@ -240,7 +251,7 @@ def _tree_order(path: str) -> list[tuple[str, str]]:
     return [tree.by_name(name) for name in path[1:].split("/")]
 
 
-def build_history_page(document: Document, number: int | None) -> dict[str, Any]:
+def build_versions_page(document: Document, number: int | None) -> dict[str, Any]:
     """A document's versions, and the changes of version `number`, by default the newest.
 
     Raises:

@@ -20,6 +20,7 @@ from memory.librarian.decision import Rule
 from memory.librarian.policies import MEANS, NAMES, SUCH_AS, default_rule, rules_of, subject_of
 from memory.librarian.precision import precision_of
 from memory.models import Fact, KindPolicy, ReviewAction
+from memory.pages.consolidation import load_reports
 
 QUEUE_LENGTH: Final = 50
 """Proposals per page; reloading shows the next ones."""
@@ -133,7 +134,6 @@ def build_queue(user: User, changed: Row | None = None, notice: BatchNotice | No
         "progress": so_far,
         "recent": can_be_undone(user)[:MAX_RECENT],
         "told": notice,
-        "page": "review",
     }
 
 
@@ -174,7 +174,6 @@ def build_merge_form(
         "into": into or (facts[0].pk if facts else 0),
         "statement": statement,
         "sentence": sentence,
-        "page": "review",
     }
 
 
@@ -244,7 +243,7 @@ class Click:
         return self.actions[0]
 
 
-def build_decisions_page(user: User, number: str | None) -> dict[str, Any]:
+def build_history_page(user: User, number: str | None) -> dict[str, Any]:
     """Page `number` of the decisions that can be undone, and the automatically saved facts."""
     page = Paginator(can_be_undone(user), PAGE_SIZE).get_page(number)
     return {
@@ -252,7 +251,6 @@ def build_decisions_page(user: User, number: str | None) -> dict[str, Any]:
         "decisions": page,
         "kept": saved_automatically(user),
         "days": UNDO_FOR.days,
-        "page": "review",
     }
 
 
@@ -275,7 +273,7 @@ LABELS: Final = {Rule(value): label for value, label in KindPolicy.Rule.choices}
 
 
 def build_rules_page(user: User) -> dict[str, Any]:
-    """Every subject with its rule and the share of correct proposals."""
+    """Every subject with its rule and the share of correct proposals; the latest clean-ups."""
     rules, tallies = rules_of(user), precision_of(user)
     rows = [
         {
@@ -289,4 +287,4 @@ def build_rules_page(user: User) -> dict[str, Any]:
         }
         for subject, rule in rules.items()
     ]
-    return {"rows": rows, "rules": [(rule, LABELS[rule], MEANS[rule]) for rule in Rule], "page": "review"}
+    return {"rows": rows, "rules": [(rule, LABELS[rule], MEANS[rule]) for rule in Rule], **load_reports(user)}

@@ -45,13 +45,6 @@ SOURCES: Final[Mapping[Source, str]] = {
     "message": "Message",
     "segment": "Summary",
 }
-SOURCES_PLURAL: Final[Mapping[Source, str]] = {
-    "fact": "Facts",
-    "episode": "Episodes",
-    "document": "Documents",
-    "message": "Messages",
-    "segment": "Summaries",
-}
 ICONS: Final[Mapping[Source, str]] = {
     "fact": "check",
     "episode": "calendar-days",
@@ -175,8 +168,6 @@ def build_search_page(user: User, form: SearchForm) -> dict[str, Any]:
         "results": shown[: len(found.kept)],
         "left_out": [_mark_left_out(*pair) for pair in zip(shown[len(found.kept) :], cut, strict=True)],
         "left_out_count": len(found.cut),
-        "milliseconds": round(sum(found.timings.values())),
-        "timings": found.timings,
         "is_small_talk": is_small_talk(asked),
     }
 
@@ -236,8 +227,7 @@ def _load_tags(user: User) -> list[str]:
 
 
 def _build_choices() -> dict[str, Sequence[tuple[str, str]]]:
-    kinds = dict([*Kind.choices, *EpisodeKind.choices])
-    return {"source": list(SOURCES_PLURAL.items()), "kind": list(kinds.items())}
+    return {"kind": list(dict([*Kind.choices, *EpisodeKind.choices]).items())}
 
 
 # The results -------------------------------------------------------------------------------------------------------
@@ -281,7 +271,7 @@ SPEAKERS: Final = {"user": "You", "assistant": "Recall"}
 
 
 def _story_url(conversation_id: str) -> str:
-    return reverse("memory:story", args=[conversation_id]) if conversation_id else reverse("memory:episodes")
+    return reverse("memory:story", args=[conversation_id]) if conversation_id else reverse("memory:timeline")
 
 
 def _mark_left_out(result: Result, cut: CutItem) -> Result:

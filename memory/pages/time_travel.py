@@ -19,7 +19,7 @@ from memory.documents.revisions import Change, changes
 from memory.models import Document, Fact, Revision
 from memory.models.facts import FactQuerySet
 from memory.models.kinds import Kind
-from memory.pages.profile import FACT_ORDER
+from memory.pages.about import FACT_ORDER
 from memory.ports import source
 from memory.text.fact_lines import without_marks
 from memory.text.second_person import second_person

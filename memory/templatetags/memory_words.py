@@ -3,17 +3,31 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from django import template
 from django.utils import timezone
 
 from memory.models import Fact
-from memory.pages import labels
+from memory.pages import labels, navigation
 from memory.text.fact_lines import Line, lines_of
 from memory.text.second_person import second_person
 
 register = template.Library()
 register.filter("second_person", second_person)
+
+
+@register.simple_tag(takes_context=True)
+def memory_tabs(context: Any) -> list[tuple[str, str, bool]]:
+    """Label and URL of memory's tabs, and whether the page belongs to it."""
+    return navigation.locate(navigation.TABS, context["request"].path)
+
+
+@register.simple_tag(takes_context=True)
+def memory_menu(context: Any) -> list[tuple[str, str, bool]]:
+    """Label and URL of the other pages of memory, and whether the page is it."""
+    return navigation.locate(navigation.MENU, context["request"].path)
+
 
 BULLETS = ("- ", "* ", "+ ")
 

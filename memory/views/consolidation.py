@@ -1,4 +1,4 @@
-"""The consolidation section of the memory settings: the button queues a run, and htmx polls for its report."""
+"""The consolidation section of the rules page: the button queues a run, and htmx polls for its report."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -12,8 +12,8 @@ from memory.consolidation import jobs
 from memory.pages.consolidation import load_reports
 from recall.views import is_htmx, post_only, signed_in_user
 
-PAGE = "settings_memory"
-ANCHOR = "tidying"
+PAGE = "memory:rules"
+ANCHOR = "clean-up"
 
 
 @post_only(PAGE, at=ANCHOR)
@@ -23,7 +23,7 @@ def start_consolidation(request: HttpRequest) -> HttpResponse:
     """Queue it; consolidation twice, it is queued once."""
     consolidation = jobs.request_consolidation(signed_in_user(request))
     if is_htmx(request):
-        return render(request, "memory/tidied.html", load_reports(signed_in_user(request)))
+        return render(request, "memory/clean_ups.html", load_reports(signed_in_user(request)))
     messages.success(request, " ".join(jobs.sentences(consolidation)))
     return redirect(f"{reverse(PAGE)}#{ANCHOR}")
 
@@ -35,4 +35,4 @@ def consolidation_reports(request: HttpRequest) -> HttpResponse:
     """The reports alone, for a page that polls."""
     if not is_htmx(request):
         return redirect(f"{reverse(PAGE)}#{ANCHOR}")
-    return render(request, "memory/tidied.html", load_reports(signed_in_user(request)))
+    return render(request, "memory/clean_ups.html", load_reports(signed_in_user(request)))

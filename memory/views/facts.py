@@ -100,7 +100,7 @@ def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpRespons
     explanation = explain_recall(found.item, found.place, found.among, found.last_kept)
     named = ref.removeprefix("fact:")
     still = Fact.objects.for_user(user).filter(pk=named).only("status", "user").first() if named.isdecimal() else None
-    context = {"found": found, "item": found.item, "why": explanation, "fact": still, "page": "profile"}
+    context = {"found": found, "item": found.item, "why": explanation, "fact": still}
     return render(request, "memory/why.html", context)
 
 

@@ -1,4 +1,4 @@
-"""Views of the profile, the knowledge base and the timeline. All of them work without JavaScript."""
+"""Views of what Recall knows about the user, of documents and of the timeline. All of them work without JavaScript."""
 
 from collections.abc import Sized
 from typing import Any, Final
@@ -14,7 +14,6 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from chat.projects.projects import projects_of
 from chat.prompt.user_context import stages_reached
 from memory.documents import trash, tree, uploads
 from memory.documents.revisions import DocumentChangedError, Origin, PathTakenError, add, changes, revert, save
@@ -26,15 +25,13 @@ from memory.forms import (
     PlaceForm,
     RestoreForm,
     RevertForm,
-    SearchForm,
     TagsForm,
     TimelineForm,
     UploadForm,
 )
 from memory.models import Boundary, Document, Episode, Revision, Upload
-from memory.pages import knowledge, profile, timeline
-from memory.pages.profile import Editor, build_editor
-from memory.pages.search import build_search_page
+from memory.pages import about, knowledge, timeline
+from memory.pages.about import Editor, build_editor
 from memory.pages.time_travel import build_past_profile, build_sliders
 from memory.text.fact_lines import without_marks
 from memory.tombstones import ForgottenTextError
@@ -50,27 +47,33 @@ MOVED: Final = "memory-moved"
 @require_safe
 @login_required
 @never_cache
-def profile_page(request: HttpRequest) -> HttpResponse:
-    """What Recall knows about the user; with `at` or `true`, what it knew then."""
+def about_you(request: HttpRequest) -> HttpResponse:
+    """What Recall knows about the user: facts, profile documents, boundaries."""
+    return render(request, "memory/about.html", _build_about(request))
+
+
+@require_safe
+@login_required
+@never_cache
+def time_travel(request: HttpRequest) -> HttpResponse:
+    """What Recall knew on the day `at`, of what was true on the day `true`; today without them."""
     user, now = signed_in_user(request), timezone.now()
     days = {name: request.GET[name] for name in ("at", "true") if name in request.GET}
     if not days:
-        return render(request, "memory/profile.html", {**_build_profile(request), "sliders": build_sliders(user, now)})
+        return render(request, "memory/time_travel.html", {"sliders": build_sliders(user, now)})
     past = build_past_profile(user, days, now)
+    template = "memory/time_travel.html#then" if is_htmx(request) else "memory/time_travel.html"
     context = {"then": past, "sliders": (past.known, past.true)}
-    status = 422 if past.errors else 200
-    if is_htmx(request):
-        return render(request, "memory/profile.html#then", context, status=status)
-    return render(request, "memory/profile.html", {**_build_profile(request), **context}, status=status)
+    return render(request, template, context, status=422 if past.errors else 200)
 
 
-@post_only("memory:profile", at="boundaries")
+@post_only("memory:about", at="boundaries")
 @login_required
 def add_boundary(request: HttpRequest) -> HttpResponse:
     """Add a boundary."""
     form = BoundaryForm(request.POST)
     if not form.is_valid():
-        return render(request, "memory/profile.html", _build_profile(request, new_boundary=form), status=422)
+        return render(request, "memory/about.html", _build_about(request, new_boundary=form), status=422)
     Boundary.objects.create(user=signed_in_user(request), text=form.cleaned_data["text"])
     return _redirect_to_boundaries(request, "Boundary added. It applies from the next answer.")
 
@@ -83,7 +86,7 @@ def save_boundary(request: HttpRequest, pk: int) -> HttpResponse:
     form = BoundaryForm(request.POST)
     if not form.is_valid():
         messages.warning(request, f"Nothing was saved. {first_error(form)}")
-        return redirect(f"{reverse('memory:profile')}#boundaries")
+        return redirect(f"{reverse('memory:about')}#boundaries")
     boundary.text = form.cleaned_data["text"]
     boundary.save(update_fields=["text"])
     return _redirect_to_boundaries(request, "Boundary saved.")
@@ -100,37 +103,17 @@ def remove_boundary(request: HttpRequest, pk: int) -> HttpResponse:
 def _redirect_to_boundaries(request: HttpRequest, sentence: str) -> HttpResponse:
     publish_event(f"user-{signed_in_user(request).pk}", "memory")
     messages.success(request, sentence)
-    return redirect(f"{reverse('memory:profile')}#boundaries")
+    return redirect(f"{reverse('memory:about')}#boundaries")
 
 
-def _build_profile(request: HttpRequest, **instead: Any) -> dict[str, Any]:
+def _build_about(request: HttpRequest, **instead: Any) -> dict[str, Any]:
     query = request.GET
-    return profile.build_profile_page(
+    return about.build_about_page(
         signed_in_user(request), tab=query.get("show", ""), number=query.get("page"), **instead
     )
 
 
 # The knowledge base ----------------------------------------------------------------------------------------------
-
-
-@require_safe
-@login_required
-@never_cache
-def home(request: HttpRequest) -> HttpResponse:
-    """The start page of memory: search over everything, next to the document tree."""
-    form = SearchForm(request.GET)
-    page = build_search_page(signed_in_user(request), form)
-    status = 200 if form.is_valid() else 422
-    if is_htmx(request):
-        return render(request, "memory/memory.html#results", page, status=status)
-    return _render_home(request, page, status=status)
-
-
-def _render_home(request: HttpRequest, page: dict[str, Any], status: int = 200) -> HttpResponse:
-    user = signed_in_user(request)
-    frame = {"tree": knowledge.build_tree(user), "page": "knowledge", "projects": projects_of(user)}
-    context = {**frame, **knowledge.build_uploads(user), **page}
-    return render(request, "memory/memory.html", context, status=status)
 
 
 @require_safe
@@ -142,6 +125,8 @@ def document(request: HttpRequest, path: str = "") -> HttpResponse:
         return render(
             request, "memory/tagged.html", knowledge.build_tag_page(signed_in_user(request), request.GET["tag"])
         )
+    if not path and "path" not in request.GET:
+        return _render_documents(request)
     path = _parse_path(PlaceForm({"path": path} if path else request.GET))
     found = Document.objects.for_user(signed_in_user(request)).filter(path=path).first()
     if found is None or "below" in request.GET:
@@ -151,34 +136,35 @@ def document(request: HttpRequest, path: str = "") -> HttpResponse:
     return render(request, "memory/document.html", {**context, "came_from": _pop_previous_path(request, path)})
 
 
+def _render_documents(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
+    user = signed_in_user(request)
+    context = {**knowledge.build_documents_page(user), **knowledge.build_uploads(user), **more}
+    return render(request, "memory/documents.html", context, status=status)
+
+
 def _render_folder(request: HttpRequest, path: str, status: int = 200, **more: Any) -> HttpResponse:
     folder = _or_404(knowledge.build_folder_page(signed_in_user(request), path, request.GET.get("page")))
     context = {**folder, "came_from": _pop_previous_path(request, path), **more}
     return render(request, "memory/folder.html", context, status=status)
 
 
-@post_only("memory:home")
+@post_only("memory:documents")
 @login_required
 def new_document(request: HttpRequest) -> HttpResponse:
     """Create a document at an unused path."""
     form = NewDocumentForm(request.POST)
     try:
         if not form.is_valid():
-            return _render_creation_error(request, form, first_error(form), status=422)
+            return _render_documents(request, status=422, new=form, not_begun=first_error(form))
         path, text = form.cleaned_data["path"], form.cleaned_data["text"].replace("\r\n", "\n")
         add(signed_in_user(request), path, text, Revision.Author.USER, Origin())
     except (PathTakenError, ForgottenTextError) as refusal:
-        return _render_creation_error(request, form, str(refusal), status=409)
+        return _render_documents(request, status=409, new=form, not_begun=str(refusal))
     messages.success(request, f"Document created at {path}.")
     return redirect(knowledge.document_url(path))
 
 
-def _render_creation_error(request: HttpRequest, form: NewDocumentForm, sentence: str, status: int) -> HttpResponse:
-    page = build_search_page(signed_in_user(request), SearchForm({}))
-    return _render_home(request, {**page, "new": form, "not_begun": sentence}, status=status)
-
-
-@post_only("memory:home")
+@post_only("memory:documents")
 @login_required
 def move(request: HttpRequest) -> HttpResponse:
     """Move or rename a document or folder."""
@@ -230,7 +216,7 @@ def _pop_previous_path(request: HttpRequest, path: str) -> str:
     return str(old) + path.removeprefix(new)
 
 
-@post_only("memory:home")
+@post_only("memory:documents")
 @login_required
 def tag(request: HttpRequest) -> HttpResponse:
     """Replace a document's tags."""
@@ -280,7 +266,7 @@ def restore(request: HttpRequest) -> HttpResponse:
     back = trash.undo(signed_in_user(request), form.cleaned_data["deleted"]) if form.is_valid() else []
     if not back:
         messages.warning(request, trash.NOTHING_TO_UNDO)
-        return redirect("memory:home")
+        return redirect("memory:documents")
     messages.success(request, f"Restored: {_count_documents(back)}.")
     return redirect(knowledge.document_url(back[0].path))
 
@@ -299,12 +285,12 @@ def upload(request: HttpRequest) -> HttpResponse:
         beside = {"tree": knowledge.build_tree(signed_in_user(request)), "is_answer": True}
         return render(
             request,
-            "memory/memory.html#uploads",
+            "memory/documents.html#uploads",
             {**knowledge.build_uploads(signed_in_user(request), refused), **beside},
         )
     for name, sentence in refused:
         messages.warning(request, f"{name}: {sentence}")
-    return redirect(f"{reverse('memory:home')}#uploads")
+    return redirect(f"{reverse('memory:documents')}#uploads")
 
 
 def _accept_files(request: HttpRequest) -> list[tuple[str, str]]:
@@ -328,7 +314,7 @@ def _accept_files(request: HttpRequest) -> list[tuple[str, str]]:
 def retry_upload(request: HttpRequest, pk: int) -> HttpResponse:
     """Read a file again after the reader timed out or crashed."""
     uploads.retry_upload(get_object_or_404(Upload.objects.for_user(signed_in_user(request)).defer("content"), pk=pk))
-    return redirect(f"{reverse('memory:home')}#uploads")
+    return redirect(f"{reverse('memory:documents')}#uploads")
 
 
 def _parse_path(form: PlaceForm) -> str:
@@ -344,7 +330,7 @@ def _or_404[T](found: T | None) -> T:
     return found
 
 
-@post_only("memory:home")
+@post_only("memory:documents")
 @login_required
 def save_document(request: HttpRequest, pk: int) -> HttpResponse:
     """Save a document, unless it has changed since."""
@@ -375,23 +361,23 @@ def _render_document(request: HttpRequest, shown: Editor, status: int = 200) -> 
         template = "memory/document.html#text" if is_htmx(request) else "memory/document.html"
         return render(request, template, context, status=status)
     if is_htmx(request):
-        return render(request, "memory/profile.html#document", {"editor": shown}, status=status)
+        return render(request, "memory/about.html#document", {"editor": shown}, status=status)
     if status != 200:
-        return render(request, "memory/profile.html", _build_profile(request, changed=shown), status=status)
+        return render(request, "memory/about.html", _build_about(request, changed=shown), status=status)
     messages.success(request, shown.sentence)
     if is_alone:
         return redirect(knowledge.document_url(shown.document.path))
-    return redirect(f"{reverse('memory:profile')}#document-{shown.document.pk}")
+    return redirect(f"{reverse('memory:about')}#document-{shown.document.pk}")
 
 
 @require_safe
 @login_required
 @never_cache
-def history(request: HttpRequest, pk: int, number: int | None = None) -> HttpResponse:
+def versions(request: HttpRequest, pk: int, number: int | None = None) -> HttpResponse:
     """A document's versions and the changes of one."""
     document = get_object_or_404(Document.objects.for_user(signed_in_user(request)), pk=pk)
     try:
-        return render(request, "memory/history.html", knowledge.build_history_page(document, number))
+        return render(request, "memory/versions.html", knowledge.build_versions_page(document, number))
     except Revision.DoesNotExist:
         raise Http404 from None
 
@@ -412,7 +398,7 @@ def revert_document(request: HttpRequest, pk: int) -> HttpResponse:
         messages.warning(request, str(refusal))
     else:
         messages.success(request, f"Restored version {number} of “{document.title}”.")
-    return redirect("memory:history", pk)
+    return redirect("memory:versions", pk)
 
 
 # Episodes --------------------------------------------------------------------------------------------------------
@@ -426,7 +412,7 @@ def episodes(request: HttpRequest) -> HttpResponse:
     user = signed_in_user(request)
     form, number = TimelineForm(request.GET), request.GET.get("page")
     context = timeline.build_timeline(user, form, number, stages_reached(user))
-    return render(request, "memory/timeline.html", {**context, **_timeline_frame(request)})
+    return render(request, "memory/timeline.html", context)
 
 
 @require_safe
@@ -438,12 +424,4 @@ def story(request: HttpRequest, pk: UUID) -> HttpResponse:
         context = timeline.build_story(signed_in_user(request), pk)
     except Episode.DoesNotExist:
         raise Http404 from None
-    return render(request, "memory/story.html", {**context, **_timeline_frame(request)})
-
-
-def _timeline_frame(request: HttpRequest) -> dict[str, Any]:
-    return {
-        "tree": knowledge.build_tree(signed_in_user(request)),
-        "largest": knowledge.max_upload_bytes(),
-        "page": "timeline",
-    }
+    return render(request, "memory/story.html", context)

@@ -1,4 +1,4 @@
-"""Views of the review queue, past decisions, memory rules and the access log.
+"""Views of the review queue, the history of decisions, the rules and the access log.
 
 They work without JavaScript: htmx gets the part of the page that changed, a plain form a redirect and a message.
 """
@@ -32,7 +32,7 @@ from memory.pages.review import (
     LABELS,
     BatchNotice,
     Row,
-    build_decisions_page,
+    build_history_page,
     build_merge_form,
     build_queue,
     build_rules_page,
@@ -44,9 +44,9 @@ from memory.pages.review import (
 from memory.text.second_person import second_person
 from recall.views import first_error, is_htmx, post_only, signed_in_user
 
-ROWS: Final = {"review": "memory/review.html#row", "profile": "memory/profile.html#fact"}
+ROWS: Final = {"review": "memory/review.html#row", "about": "memory/about.html#fact"}
 """The template that re-renders a fact after a decision, by page."""
-PAGES: Final = {*ROWS, "decisions", "fact"}
+PAGES: Final = {*ROWS, "history", "fact"}
 """Pages with decisions on facts, to redirect back to."""
 LOG_PAGE_SIZE: Final = 100
 
@@ -237,19 +237,17 @@ def rule_for(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @never_cache
-def policy_page(request: HttpRequest) -> HttpResponse:
+def rules_page(request: HttpRequest) -> HttpResponse:
     """The memory rules, with the share of correct proposals."""
     if request.method != "POST":
-        return render(request, "memory/policies.html", build_rules_page(signed_in_user(request)))
+        return render(request, "memory/rules.html", build_rules_page(signed_in_user(request)))
     form = PoliciesForm(request.POST)
     if not form.is_valid():
         more = {"sentence": f"Nothing was saved. {first_error(form)}"}
-        return render(
-            request, "memory/policies.html", {**build_rules_page(signed_in_user(request)), **more}, status=422
-        )
+        return render(request, "memory/rules.html", {**build_rules_page(signed_in_user(request)), **more}, status=422)
     set_rules(signed_in_user(request), form.rules())
     messages.success(request, "Rules saved. They apply to new memories.")
-    return redirect("memory:policies")
+    return redirect("memory:rules")
 
 
 # Decisions and the access log ------------------------------------------------------------------------------------
@@ -260,9 +258,7 @@ def policy_page(request: HttpRequest) -> HttpResponse:
 @never_cache
 def decision_list(request: HttpRequest) -> HttpResponse:
     """Decisions that can be undone."""
-    return render(
-        request, "memory/decisions.html", build_decisions_page(signed_in_user(request), request.GET.get("page"))
-    )
+    return render(request, "memory/history.html", build_history_page(signed_in_user(request), request.GET.get("page")))
 
 
 @require_safe
@@ -271,7 +267,7 @@ def decision_list(request: HttpRequest) -> HttpResponse:
 def access_log_page(request: HttpRequest) -> HttpResponse:
     """Which admins viewed the user's memory."""
     entries = Paginator(access_log.latest(signed_in_user(request)), LOG_PAGE_SIZE).get_page(request.GET.get("page"))
-    return render(request, "memory/looks.html", {"looks": entries, "page": "review"})
+    return render(request, "memory/access_log.html", {"looks": entries})
 
 
 # Responses -------------------------------------------------------------------------------------------------------
@@ -303,7 +299,7 @@ def _redirect_back(request: HttpRequest, sentence: str, status: int, fact: int =
     messages.add_message(request, messages.SUCCESS if status == 200 else messages.WARNING, sentence)
     page = _return_page(request)
     if page == "fact":
-        return redirect("memory:fact", fact) if fact else redirect("memory:decisions")
+        return redirect("memory:fact", fact) if fact else redirect("memory:history")
     return redirect(f"{reverse(f'memory:{page}')}{f'#fact-{fact}' if fact and page in ROWS else ''}")
 
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** The budget dashboard: live updates over the socket, and sliders kept in sync with their number fields. */
+/** The usage pages: live updates over the socket, and sliders kept in sync with their number fields. */
 
 import { Connection } from "./connection.js";
 
@@ -19,10 +19,12 @@ function onFrame(frame) {
   if (frame.type === "nudge" && USED.includes(frame.kind)) refresh(frame.kind !== "budget");
 }
 
-/** @param {boolean} hasEnded a turn has ended: the charts have a new column */
+/** @param {boolean} hasEnded a turn has ended: totals and charts have changed */
 function refresh(hasEnded) {
-  htmx.trigger("#live", "refresh");
-  if (hasEnded) htmx.trigger("#trends", "refresh");
+  for (const id of hasEnded ? ["live", "turn", "trends"] : ["turn"]) {
+    const part = document.getElementById(id);
+    if (part) htmx.trigger(part, "refresh");
+  }
 }
 
 /** @param {import("./connection.js").State} state */

@@ -392,7 +392,7 @@ function showReceipt(id) {
 
 /** The small bar beside the composer: the latest turn's tokens and cost. */
 function showBudget() {
-  if (conversation) refetch(`/budget/line/${conversation}`, "budget-line");
+  if (conversation) refetch(`/usage/line/${conversation}`, "budget-line");
 }
 
 /** The first message created the conversation: the page is now its page. @param {string} id */

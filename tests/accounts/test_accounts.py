@@ -95,7 +95,7 @@ def test_alice_signs_in_and_out(alice: User, client: Client) -> None:
     assert signed_in["Location"] == "/"
     assert client.get("/").status_code == 200
     client.post("/accounts/logout/")
-    assert client.get("/memory/")["Location"].startswith("/accounts/login/")
+    assert client.get("/memory/about")["Location"].startswith("/accounts/login/")
 
 
 def test_a_wrong_password_does_not_say_whether_the_address_is_known(alice: User, client: Client) -> None:

@@ -158,7 +158,7 @@ def test_the_right_one_deletes_signs_out_everywhere_and_says_so(everything: User
     assert response.redirect_chain[-1][0] == reverse("account_deleted")
     assert "Account deleted" in response.content.decode()
     assert not Session.objects.exists()
-    assert elsewhere.get("/memory/").status_code == client.get("/memory/").status_code == 302
+    assert elsewhere.get("/memory/about").status_code == client.get("/memory/about").status_code == 302
     assert not User.objects.filter(pk=everything.pk).exists()
 
 

@@ -44,7 +44,7 @@ def signed_in(user: User, user_agent: str = FIREFOX) -> Client:
 
 
 def is_in(client: Client) -> bool:
-    return bool(client.get(reverse("settings")).status_code == 200)
+    return bool(client.get(reverse("settings_account")).status_code == 200)
 
 
 def row_of(client: Client) -> UserSession:
@@ -54,7 +54,7 @@ def row_of(client: Client) -> UserSession:
 
 def test_each_session_is_listed_by_its_browser_and_ones_own_is_marked(alice: User) -> None:
     here, _ = signed_in(alice), signed_in(alice, PHONE)
-    html = here.get(reverse("settings_sessions")).content.decode()
+    html = here.get(reverse("settings_security")).content.decode()
     assert "Safari on iPhone" in html
     assert re.search(r"Firefox on Linux\s*<span[^>]*>current</span>", html)
     assert html.count("127.0.0.1") == 2
@@ -64,7 +64,7 @@ def test_ones_own_session_stands_first(alice: User) -> None:
     for agent in (FIREFOX, PHONE):
         here = signed_in(alice, agent)
         signed_in(alice, PHONE)
-        shown = re.findall(r"<h2>.*?</h2>", here.get(reverse("settings_sessions")).content.decode())
+        shown = re.findall(r"<h2>.*?</h2>", here.get(reverse("settings_security")).content.decode())
         assert ["current" in heading for heading in shown][:2] == [True, False]
 
 
@@ -78,7 +78,7 @@ def test_another_session_is_ended_and_its_sockets_with_it(alice: User, nudges: l
 
 def test_all_others_are_ended_at_once(alice: User, nudges: list[Any]) -> None:
     here, *others = [signed_in(alice, agent) for agent in (FIREFOX, PHONE, FIREFOX)]
-    assert here.post(reverse("settings_sessions"))["Location"] == reverse("settings_sessions")
+    assert here.post(reverse("settings_security"))["Location"] == reverse("settings_security")
     assert [is_in(client) for client in (here, *others)] == [True, False, False]
     assert nudges == [(f"user-{alice.pk}", SESSIONS_CHANGED)]
 
@@ -93,7 +93,7 @@ def test_ones_own_session_is_ended_by_signing_out(alice: User) -> None:
 def test_nobody_ends_anothers_session(alice: User, bob: User, nudges: list[Any]) -> None:
     hers, his = signed_in(alice), signed_in(bob)
     assert his.post(reverse("end_session", args=[row_of(hers).pk])).status_code == 404
-    his.post(reverse("settings_sessions"))
+    his.post(reverse("settings_security"))
     assert is_in(hers)
     assert nudges == []
 
@@ -101,25 +101,25 @@ def test_nobody_ends_anothers_session(alice: User, bob: User, nudges: list[Any])
 def test_a_session_from_before_the_list_appears_in_it(alice: User, client: Client) -> None:
     client.force_login(alice)
     assert not UserSession.objects.exists()
-    client.get(reverse("settings"))
+    client.get(reverse("settings_account"))
     assert row_of(client).user == alice
 
 
 def test_that_a_session_is_in_use_is_noted_every_ten_minutes_only(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     here = signed_in(alice)
-    here.get(reverse("settings"))
+    here.get(reverse("settings_account"))
     first = row_of(here).last_seen_at
-    here.get(reverse("settings"))
+    here.get(reverse("settings_account"))
     assert row_of(here).last_seen_at == first
     now = time.time() + middleware.SEEN_EVERY
     monkeypatch.setattr("accounts.middleware.time.time", lambda: now)
-    here.get(reverse("settings"))
+    here.get(reverse("settings_account"))
     assert row_of(here).last_seen_at > first
 
 
 def test_a_page_is_shown_while_nothing_can_be_written(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     here = signed_in(alice)
-    here.get(reverse("settings"))
+    here.get(reverse("settings_account"))
 
     def full(*_: Any, **__: Any) -> None:
         raise OperationalError("could not extend file: No space left on device")
@@ -128,7 +128,7 @@ def test_a_page_is_shown_while_nothing_can_be_written(alice: User, monkeypatch: 
     monkeypatch.setattr("accounts.middleware.time.time", lambda: now)
     monkeypatch.setattr("accounts.middleware.UserSession.objects.create_from_request", full)
     monkeypatch.setattr("django.contrib.sessions.backends.db.SessionStore.save", full)
-    assert here.get(reverse("settings")).status_code == 200
+    assert here.get(reverse("settings_account")).status_code == 200
 
 
 def test_forgetting_everything_leaves_no_words_in_any_session(alice: User) -> None:
@@ -151,6 +151,6 @@ def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(alice: User) 
     new = "an entirely other phrase"
     here.post("/accounts/password/change/", {"oldpassword": PASSWORD, "password1": new, "password2": new})
     assert (is_in(here), is_in(there)) == (True, False)
-    html = here.get(reverse("settings_sessions")).content.decode()
+    html = here.get(reverse("settings_security")).content.decode()
     assert "Safari on iPhone" not in html
     assert ">current</span>" in html

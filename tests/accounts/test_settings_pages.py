@@ -45,7 +45,7 @@ def test_each_section_is_reached_from_each_and_knows_itself(section: Any, sign_i
 
 def test_pages_of_the_library_stand_below_their_section(sign_in: SignIn, alice: User) -> None:
     html = text(sign_in(alice).get("/accounts/password/change/"))
-    assert re.search(r'aria-current="true">Sign-in<', html)
+    assert re.search(r'aria-current="true">Security<', html)
 
 
 # Profile -----------------------------------------------------------------------------------------------------------
@@ -60,21 +60,23 @@ def test_another_language_is_saved_and_the_words_are_read_anew(
     queued: list[tuple[str, tuple[str | int, ...]]],
     django_capture_on_commit_callbacks: Any,
 ) -> None:
-    page = text(sign_in(alice).get(reverse("settings")))
+    page = text(sign_in(alice).get(reverse("settings_account")))
     assert '<option value="english" selected>English</option>' in page
 
     with django_capture_on_commit_callbacks(execute=True):
-        sign_in(alice).post(reverse("settings"), PROFILE, headers=HTMX)
+        sign_in(alice).post(reverse("settings_account"), PROFILE, headers=HTMX)
     assert queued == []
     with django_capture_on_commit_callbacks(execute=True):
-        sign_in(alice).post(reverse("settings"), {**PROFILE, "language": "german"}, headers=HTMX)
+        sign_in(alice).post(reverse("settings_account"), {**PROFILE, "language": "german"}, headers=HTMX)
     alice.refresh_from_db()
     assert (alice.language, sorted(alice.words_in)) == ("german", ["english", "german"])
     assert queued == [("memory.tasks.reword", (alice.pk,))]
 
 
 def test_a_language_that_is_none_is_refused(sign_in: SignIn, alice: User) -> None:
-    answer = sign_in(alice).post(reverse("settings"), {**PROFILE, "language": "english'); DROP TABLE"}, headers=HTMX)
+    answer = sign_in(alice).post(
+        reverse("settings_account"), {**PROFILE, "language": "english'); DROP TABLE"}, headers=HTMX
+    )
     assert answer.status_code == 422
     alice.refresh_from_db()
     assert alice.language == "english"
@@ -82,7 +84,7 @@ def test_a_language_that_is_none_is_refused(sign_in: SignIn, alice: User) -> Non
 
 def test_name_and_time_zone_are_saved_in_place(sign_in: SignIn, alice: User) -> None:
     answer = sign_in(alice).post(
-        reverse("settings"), {**PROFILE, "preferred_name": "Lis", "time_zone": "America/New York"}, headers=HTMX
+        reverse("settings_account"), {**PROFILE, "preferred_name": "Lis", "time_zone": "America/New York"}, headers=HTMX
     )
     assert "Saved." in text(answer)
     assert "<html" not in text(answer)
@@ -91,8 +93,8 @@ def test_name_and_time_zone_are_saved_in_place(sign_in: SignIn, alice: User) -> 
 
 
 def test_without_javascript_the_page_comes_back_and_says_saved(sign_in: SignIn, alice: User) -> None:
-    answer = sign_in(alice).post(reverse("settings"), {**PROFILE, "preferred_name": ""}, follow=True)
-    assert answer.redirect_chain == [(reverse("settings"), 302)]
+    answer = sign_in(alice).post(reverse("settings_account"), {**PROFILE, "preferred_name": ""}, follow=True)
+    assert answer.redirect_chain == [(reverse("settings_account"), 302)]
     assert "Saved." in text(answer)
 
 
@@ -101,7 +103,7 @@ def test_a_time_zone_that_is_none_is_refused_and_nothing_changed(
     headers: dict[str, str], sign_in: SignIn, alice: User
 ) -> None:
     answer = sign_in(alice).post(
-        reverse("settings"), {**PROFILE, "preferred_name": "Lis", "time_zone": "Mars/Olympus"}, headers=headers
+        reverse("settings_account"), {**PROFILE, "preferred_name": "Lis", "time_zone": "Mars/Olympus"}, headers=headers
     )
     assert answer.status_code == 422
     assert "a time zone. Choose one such as" in text(answer)
@@ -113,7 +115,7 @@ def test_the_list_offers_places_and_each_of_them_is_taken(sign_in: SignIn, alice
     offered = settings_pages.time_zones()
     assert {"UTC", "Europe/Lisbon", "America/Argentina/Buenos_Aires"} <= set(offered)
     assert not [name for name in offered if name.startswith(("Etc/", "US/"))]
-    assert '<option value="Asia/Tokyo">' in text(sign_in(alice).get(reverse("settings")))
+    assert '<option value="Asia/Tokyo">' in text(sign_in(alice).get(reverse("settings_account")))
 
 
 # Model -------------------------------------------------------------------------------------------------------------
@@ -144,34 +146,28 @@ def test_a_model_or_effort_there_is_not_is_refused(fields: dict[str, str], sign_
     assert (alice.chat_model, alice.effort) == ("", "")
 
 
-# Memory, data, appearance ------------------------------------------------------------------------------------------
-
-
-def test_the_page_of_memory_counts_ones_own(sign_in: SignIn, alice: User, bob: User) -> None:
-    Fact.objects.create(user=alice, statement="Known", status="active")
-    Fact.objects.create(user=bob, statement="Bob's", status="active")
-    assert "1 fact known, 0 to review" in text(sign_in(alice).get(reverse("settings_memory")))
+# Data, appearance --------------------------------------------------------------------------------------------------
 
 
 def test_the_page_of_data_says_what_there_is_and_leads_to_each_way_out(sign_in: SignIn, alice: User) -> None:
     Fact.objects.create(user=alice, statement="Known", status="active")
     html = text(sign_in(alice).get(reverse("settings_data")))
     assert '<span class="number">1</span> fact.' in html
-    for name in ("export", "import", "memory:looks", "memory:forgotten", "memory:forget", "delete_account"):
+    for name in ("export", "import", "memory:access_log", "memory:forgotten", "memory:forget", "delete_account"):
         assert f'href="{reverse(name)}' in html, name
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_theme_holds_from_the_next_first_byte_on(theme: str, sign_in: SignIn, alice: User) -> None:
     client = sign_in(alice)
-    client.post(reverse("settings_appearance"), {"theme": theme})
-    assert f'data-theme="{theme}"' in text(client.get(reverse("settings_appearance")))
-    client.post(reverse("settings_appearance"), {"theme": ""})
+    client.post(reverse("settings_theme"), {"theme": theme})
+    assert f'data-theme="{theme}"' in text(client.get(reverse("settings_account")))
+    client.post(reverse("settings_theme"), {"theme": ""})
     assert "data-theme=" not in text(client.get("/settings/data"))
 
 
 def test_a_theme_there_is_not_is_not_kept(sign_in: SignIn, alice: User) -> None:
-    assert sign_in(alice).post(reverse("settings_appearance"), {"theme": "neon"}).status_code == 404
+    assert sign_in(alice).post(reverse("settings_theme"), {"theme": "neon"}).status_code == 404
 
 
 # API keys ----------------------------------------------------------------------------------------------------------

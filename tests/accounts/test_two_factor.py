@@ -69,7 +69,7 @@ def sign_in_with_password(email: str) -> tuple[Client, Any]:
 
 
 def is_in(client: Client) -> bool:
-    return bool(client.get(reverse("settings")).status_code == 200)
+    return bool(client.get(reverse("settings_account")).status_code == 200)
 
 
 def test_setting_it_up_asks_who_one_is_first(sign_in: SignIn, alice: User) -> None:
@@ -129,7 +129,7 @@ def test_codes_are_downloaded_as_a_file_and_told_how_many_are_left(sign_in: Sign
     file = client.get(reverse("mfa_download_recovery_codes"))
     assert "attachment" in file["Content-Disposition"]
     assert set(codes) <= set(text(file).split())
-    assert "10 unused codes left" in text(client.get(reverse("settings_sign_in")))
+    assert "10 unused codes left" in text(client.get(reverse("settings_security")))
 
 
 def test_turning_it_off_asks_for_nothing_any_more_and_takes_the_codes(sign_in: SignIn, alice: User) -> None:
@@ -152,7 +152,7 @@ def test_another_person_sees_and_removes_nothing(sign_in: SignIn, alice: User, b
     key = Authenticator.objects.create(user=alice, type="webauthn", data={"name": "Alice's", "credential": {}})
     client = sign_in(bob)
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})
-    assert "Alice" not in text(client.get(reverse("settings_sign_in")))
+    assert "Alice" not in text(client.get(reverse("settings_security")))
     for name in ("mfa_remove_webauthn", "mfa_edit_webauthn"):
         assert client.post(reverse(name, args=[key.pk]), {"name": "Bob's"}).status_code == 404
     assert Authenticator.objects.get().data["name"] == "Alice's"
@@ -316,12 +316,12 @@ def test_whoever_comes_in_without_a_code_is_told_to_make_what_is_lost_anew(sign_
         TOTP.activate(alice, generate_totp_secret())
         RecoveryCodes.activate(alice)
     client = confirmed(sign_in(alice))
-    for page in ("settings_sign_in", "mfa_index"):
+    for page in ("settings_security", "mfa_index"):
         html = text(client.get(reverse(page)))
         assert "your authenticator app's codes no longer work" in html
         assert "so your recovery codes no longer work" in html
     for page in ("mfa_view_recovery_codes", "mfa_download_recovery_codes"):
-        assert client.get(reverse(page))["Location"] == reverse("settings_sign_in"), "no invented codes"
+        assert client.get(reverse(page))["Location"] == reverse("settings_security"), "no invented codes"
     client.post(reverse("mfa_generate_recovery_codes"))
     codes = re.findall(r"<li>(\d{8})</li>", text(client.get(reverse("mfa_view_recovery_codes"))))
     assert is_in(with_code(alice, codes[0])[0])

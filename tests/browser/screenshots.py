@@ -13,7 +13,7 @@ from tests.browser.people import PATIENCE, OfflineServer, Person, Watch, new_nam
 from tests.browser.tour import ENTRANCES, PLACES, furnish
 from tests.running import PROJECT, App, free_port, running
 
-WIDTHS: Final = {"phone": (390, 844), "tablet": (834, 1112), "desktop": (1440, 900)}
+WIDTHS: Final = {"phone": (390, 844), "tablet": (1024, 768), "desktop": (1440, 900)}
 SCHEMES: Final = ("light", "dark")
 FOLDER: Final = PROJECT / "var" / "screenshots"
 

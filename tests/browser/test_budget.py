@@ -16,7 +16,7 @@ WORDS = " ".join(f"word{number}" for number in range(1, 31))
 
 def live(page: Page) -> Locator:
     """The part that follows each turn."""
-    return page.locator("#live")
+    return page.locator("#turn")
 
 
 def number(page: Page, label: str) -> Locator:
@@ -38,7 +38,8 @@ def test_a_turn_in_one_tab_fills_the_dashboard_in_another_without_a_reload(
 ) -> None:
     person = newcomer("Olga")
     chat = person.sign_up()
-    board = person.tab("/budget")
+    board = person.tab("/usage/advanced")
+    totals = person.tab("/usage")
     expect(board.get_by_text("Live", exact=True)).to_be_visible()
     expect(live(board)).to_contain_text("No messages yet.")
     board.evaluate("window.isTheSamePage = true")
@@ -58,6 +59,8 @@ def test_a_turn_in_one_tab_fills_the_dashboard_in_another_without_a_reload(
     expect(live(board).get_by_role("row", name=re.compile("^Today"))).to_contain_text("$")
     expect(board.get_by_role("img", name="Tokens of the last 30 prompts by section")).to_be_visible()
     assert board.evaluate("window.isTheSamePage")
+    expect(totals.locator("#live")).to_contain_text("1 turn,")
+    expect(totals.get_by_role("img", name="Cost by day")).to_be_visible()
 
 
 def test_moving_a_slider_by_keyboard_shows_what_would_change_and_saves_nothing(
@@ -65,7 +68,7 @@ def test_moving_a_slider_by_keyboard_shows_what_would_change_and_saves_nothing(
 ) -> None:
     person = newcomer("Pia")
     with_a_turn(person, offline, "Say something, that I may plan.")
-    page = person.tab("/budget")
+    page = person.tab("/usage/advanced")
     slider = page.get_by_role("slider", name="History, slider")
     slider.focus()
     before = number(page, "History").input_value()
@@ -102,12 +105,12 @@ def test_the_dashboard_fits_a_phone_and_can_be_read(
     person = newcomer("Rosa")
     with_a_turn(person, offline, "Say something, that there is something to see.")
     page = person.open_browser(**PHONE, color_scheme=scheme).new_page()
-    page.goto("/budget")
+    page.goto("/usage/advanced")
     number(page, "History").fill("90")
     expect(page.locator("#error-history")).not_to_be_empty()
     assert page.evaluate(STICKING_OUT) == []
     assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == []
-    expect(page.get_by_role("link", name="Budget", exact=True)).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("link", name="Usage", exact=True)).to_be_in_viewport(ratio=1)
 
 
 def test_the_plan_and_the_limits_work_without_javascript(
@@ -116,12 +119,13 @@ def test_the_plan_and_the_limits_work_without_javascript(
     person = newcomer("Sven")
     with_a_turn(person, offline, "Say something, that I may plan by hand.")
     page = person.open_browser(java_script_enabled=False).new_page()
-    page.goto("/budget")
+    page.goto("/usage/advanced")
     expect(page.get_by_role("slider")).to_have_count(0)
     number(page, "History").fill("3000")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("With this budget nothing would change.")).to_be_visible()
     expect(number(page, "History")).to_have_value("3000")
+    page.goto("/usage")
     page.get_by_label("Turns per day").fill("40")
     page.get_by_role("button", name="Save limits").click()
     expect(page.get_by_text("You've used 1 of 40 turns today.")).to_be_visible()

@@ -101,6 +101,6 @@ def test_at_400_percent_the_messages_have_a_height_and_one_can_write(somebody: P
 
 def test_targets_are_at_least_24_pixels_wide_and_high(somebody: Person, offline: OfflineServer) -> None:
     page = talk(somebody, offline)
-    for address in (page.url, "/", "/memory/review", "/memory/profile", "/settings"):
+    for address in (page.url, "/", "/memory/review", "/memory/about", "/settings"):
         page.goto(address)
         assert page.evaluate(SMALL_TARGETS) == [], address

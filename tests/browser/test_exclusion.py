@@ -17,8 +17,8 @@ QUESTION = "What do you know about my harbour?"
 def asked_with_a_profile(person: Person, offline: OfflineServer) -> Page:
     """An answer that was given a line of the person's profile."""
     page = person.sign_up()
-    page.goto("/memory/profile")
-    page.get_by_text("Write “About you”").click()
+    page.goto("/memory/about")
+    page.get_by_text("Write “Introduction”").click()
     page.get_by_label("Text").first.fill("I keep a small boat in the harbour of Cascais.")
     page.get_by_role("button", name="Save").first.click()
     expect(page.locator(".prose").first).to_contain_text("harbour of Cascais")

@@ -86,7 +86,7 @@ def follow_to_the_review(page: Page) -> None:
         review.tap()
     else:
         review.press("Enter")
-    expect(page.get_by_role("heading", name="Review", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="To review", exact=True)).to_be_visible()
     says_offline(page)
 
 

@@ -60,7 +60,7 @@ def test_a_conversation_is_held_by_keyboard_alone(somebody: Person) -> None:
 
     page.locator(".skip-link").focus()
     stops = tab_to(page, composer(page))
-    assert stops[:5] == ["Recall", "Chat", "Profile", "Memory", "Review"]
+    assert stops[:5] == ["Recall", "Chat", "Memory", "Projects", "Usage"]
     assert "New conversation" in stops
 
     page.keyboard.type("One line,")
@@ -76,7 +76,7 @@ def test_a_conversation_is_held_by_keyboard_alone(somebody: Person) -> None:
 
 
 def test_the_skip_link_is_the_first_stop_and_leads_past_the_navigation(somebody: Person) -> None:
-    page = somebody.tab("/memory/profile")
+    page = somebody.tab("/memory/about")
     skip = page.get_by_role("link", name="Skip to content")
     expect(skip).not_to_be_in_viewport()
     page.keyboard.press("Tab")
@@ -89,7 +89,7 @@ def test_the_skip_link_is_the_first_stop_and_leads_past_the_navigation(somebody:
 
 
 def test_a_focus_that_does_not_show_is_noticed(somebody: Person) -> None:
-    page = somebody.tab("/memory/profile")
+    page = somebody.tab("/memory/about")
     with pytest.raises(AssertionError, match="does not show on BODY"):
         focus_shows(page)
     page.locator(".brand").focus()
@@ -112,7 +112,7 @@ def test_from_signing_in_to_signing_out_nothing_but_the_keyboard_is_needed(newco
     accept_and_go_to_the_fact(page)
     ask_and_look_at_the_context(page)
     go_by_palette(page, "settings", "Settings")
-    expect(page.get_by_role("heading", name="Profile")).to_be_visible()
+    expect(page.get_by_role("heading", name="Account")).to_be_visible()
     sign_out(page)
 
 
@@ -157,7 +157,7 @@ def tell_and_end(page: Page) -> None:
 
 
 def accept_and_go_to_the_fact(page: Page) -> None:
-    go_by_palette(page, "review", "Review")
+    go_by_palette(page, "review", "To review")
     proposal = page.locator("[data-fact]")
     expect(proposal).to_be_focused()
     focus_shows(page)

@@ -23,12 +23,14 @@ pytestmark = pytest.mark.browser
 PAGES = (
     "/",
     "/memory/review",
-    "/memory/profile",
-    "/memory/",
-    "/memory/?q=Where+does+my+aunt+live%3F",
+    "/memory/about",
+    "/memory/documents",
+    "/memory/time-travel",
+    "/search?q=Where+does+my+aunt+live%3F",
     "/memory/documents/profile/identity",
-    "/memory/episodes",
-    "/budget",
+    "/memory/timeline",
+    "/usage",
+    "/usage/advanced",
     "/accounts/email/",
     "/accounts/password/change/",
     "/accounts/logout/",
@@ -217,7 +219,7 @@ def test_what_goes_wrong_on_a_page_is_noticed(somebody: Person) -> None:
 
 def test_what_is_too_wide_or_too_pale_is_noticed(somebody: Person) -> None:
     page = somebody.open_browser(**PHONE).new_page()
-    page.goto("/memory/profile")
+    page.goto("/memory/about")
     assert page.evaluate(STICKING_OUT) == page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == []
     page.evaluate("document.querySelector('h1').style.minWidth = '30rem'")
     page.evaluate("document.querySelector('h1').style.color = '#aaa'")

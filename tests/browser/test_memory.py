@@ -35,7 +35,7 @@ def gardener(signed_up_gardener: Person, watch: Watch) -> Iterator[Person]:
 
 def begin(page: Page, path: str, text: str) -> None:
     """Write a new document."""
-    page.goto("/memory/#new")
+    page.goto("/memory/documents#new")
     page.get_by_label("Path").fill(path)
     page.get_by_label("Text (Markdown)").fill(text)
     page.get_by_role("button", name="Create").click()
@@ -46,7 +46,7 @@ def search(page: Page, words: str) -> None:
     """Ask, and wait until the answer is there."""
     page.get_by_role("searchbox").fill(words)
     page.get_by_role("searchbox").press("Enter")
-    expect(page.get_by_role("status").filter(has_text=words)).to_be_visible()
+    expect(page.locator(".result").first).to_be_visible()
 
 
 def unfold(tree: Locator, folder: str) -> None:
@@ -55,7 +55,7 @@ def unfold(tree: Locator, folder: str) -> None:
 
 
 def test_folders_unfold_to_a_document_that_is_edited_in_place(gardener: Person) -> None:
-    page = gardener.tab("/memory/")
+    page = gardener.tab("/memory/documents")
     tree = page.get_by_role("navigation", name="Documents")
     expect(tree.get_by_role("link", name="plan")).to_be_hidden()
     unfold(tree, "projects")
@@ -72,14 +72,14 @@ def test_folders_unfold_to_a_document_that_is_edited_in_place(gardener: Person) 
 
 
 def test_a_search_finds_explains_and_has_an_address(gardener: Person) -> None:
-    page = gardener.tab("/memory/")
+    page = gardener.tab("/search?in=documents")
     search(page, "Where does the larch bed stand?")
 
     result = page.locator(".result").first
     expect(result.locator("mark", has_text="larch")).to_be_visible()
     result.get_by_text("Why this?").click()
     expect(result.get_by_text("Words shared with the question")).to_be_visible()
-    expect(page).to_have_url(f"{gardener.app.url}/memory/?q=Where%20does%20the%20larch%20bed%20stand%3F")
+    expect(page).to_have_url(f"{gardener.app.url}/search?in=documents&q=Where%20does%20the%20larch%20bed%20stand%3F")
     page.reload()
     expect(page.locator(".result mark", has_text="larch").first).to_be_visible()
 
@@ -88,7 +88,7 @@ def test_a_search_finds_explains_and_has_an_address(gardener: Person) -> None:
 
 
 def test_a_file_is_read_while_one_watches(gardener: Person) -> None:
-    page = gardener.tab("/memory/")
+    page = gardener.tab("/memory/documents")
     soil = FilePayload(name="soil.md", mimeType="text/markdown", buffer=b"# Soil\n\nHeavy clay with slugs in spring.")
     page.get_by_label("Files, or drop them here").set_input_files(soil)
     page.get_by_label("Upload to").fill("/garden")
@@ -102,7 +102,7 @@ def test_a_file_is_read_while_one_watches(gardener: Person) -> None:
 
 
 def test_a_file_that_is_too_large_is_told_before_it_is_sent(gardener: Person) -> None:
-    page = gardener.tab("/memory/")
+    page = gardener.tab("/memory/documents")
     page.locator("[data-upload]").evaluate("form => { form.dataset.largest = '1000000'; }")
     big = FilePayload(name="big.txt", mimeType="text/plain", buffer=b"x" * 1_500_000)
     page.get_by_label("Files, or drop them here").set_input_files(big)
@@ -116,7 +116,7 @@ def test_a_file_that_is_too_large_is_told_before_it_is_sent(gardener: Person) ->
 
 
 def test_a_file_is_dropped_on_the_page(gardener: Person) -> None:
-    page = gardener.tab("/memory/")
+    page = gardener.tab("/memory/documents")
     page.wait_for_load_state()
     dropped = page.evaluate_handle(
         "() => { const data = new DataTransfer();"
@@ -143,7 +143,7 @@ def test_on_a_phone_the_tree_is_a_sheet(gardener: Person) -> None:
 
 
 def test_search_and_reasons_by_keyboard_alone(gardener: Person) -> None:
-    page = gardener.tab("/memory/")
+    page = gardener.tab("/search?in=documents")
     page.get_by_role("searchbox").focus()
     page.keyboard.type("larch bed")
     page.keyboard.press("Enter")
@@ -152,7 +152,7 @@ def test_search_and_reasons_by_keyboard_alone(gardener: Person) -> None:
     expect(page.get_by_role("searchbox")).to_be_focused()
 
     summary = result.locator("summary")
-    for _ in range(6):
+    for _ in range(12):
         page.keyboard.press("Tab")
         if summary.evaluate("node => node === document.activeElement"):
             break
@@ -163,12 +163,13 @@ def test_search_and_reasons_by_keyboard_alone(gardener: Person) -> None:
 
 def test_without_script_everything_can_be_read_and_searched(gardener: Person) -> None:
     page = gardener.open_browser(java_script_enabled=False).new_page()
-    page.goto("/memory/")
+    page.goto("/memory/documents")
     unfold(page.get_by_role("navigation", name="Documents"), "stories")
     page.get_by_role("link", name="Porto").click()
     expect(page.locator(".prose")).to_contain_text("We drove to Porto")
 
-    page.get_by_role("link", name="Search", exact=True).click()
+    page.goto("/memory/documents")
+    page.get_by_role("link", name="Search documents").click()
     page.get_by_role("searchbox").fill("Who drove an old van?")
     page.get_by_role("button", name="Search", exact=True).click()
     expect(page.locator(".result").first).to_contain_text("old van")

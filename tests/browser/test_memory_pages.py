@@ -35,7 +35,7 @@ def test_a_document_is_dragged_into_a_folder_and_back_and_its_text_edited_in_pla
     page = newcomer("Hana").sign_up()
     for path in ("/projects/plan", "/reference/soil"):
         begin(page, path, "A bed of **larch**.\n\nOn the south side.")
-    page.goto("/memory/")
+    page.goto("/memory/documents")
     drag_and_undo(page)
     drop_a_file(page)
     edit_where_it_stands(page)
@@ -86,7 +86,7 @@ def test_tidying_up_is_asked_for_by_a_button_and_its_report_comes_by_itself(
     newcomer: Callable[[str], Person],
 ) -> None:
     page = newcomer("Ines").sign_up()
-    page.goto("/settings/memory")
+    page.goto("/memory/rules")
     tidying = page.get_by_role("region", name="Clean-up")
     expect(tidying.get_by_text("No clean-up yet.")).to_be_visible()
     tidying.get_by_role("button", name="Clean up now").click()

@@ -63,7 +63,7 @@ def test_the_key_that_begins_a_new_line_does_not_say_that_it_sends(pia: Person) 
 
 
 def test_the_profile_is_edited_where_it_stands(pia: Person) -> None:
-    page = pia.tab("/memory/profile")
+    page = pia.tab("/memory/about")
     part = page.locator("[data-editable]").first
     box = part.get_by_role("textbox", name="Text")
     part.locator("[data-read]").tap()
@@ -104,7 +104,7 @@ def test_the_review_is_cleared_by_taps(pia: Person, app: App) -> None:
     proposals = page.locator("[data-fact]")
     expect(proposals).to_have_count(4)
     expect(proposals.first).to_be_focused()
-    expect(page.get_by_role("heading", name="Review", exact=True)).to_be_in_viewport()
+    expect(page.get_by_role("heading", name="To review", exact=True)).to_be_in_viewport()
     assert page.evaluate(SHIFTED) == 0
     fits_the_screen(page)
 
@@ -210,6 +210,6 @@ def test_no_page_is_wider_than_the_narrowest_phone(pia: Person) -> None:
     page.get_by_label("Name").first.fill("Q" * 60)
     page.get_by_label("Name").first.press("Enter")
     expect(page.get_by_role("heading", name="Q" * 60)).to_be_visible()
-    for address in (page.url, "/projects", "/budget", "/shortcuts"):
+    for address in (page.url, "/projects", "/usage", "/shortcuts"):
         page.goto(address)
         fits_the_screen(page)

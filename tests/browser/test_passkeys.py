@@ -42,7 +42,7 @@ def test_a_passkey_is_made_and_signs_in_without_a_password(
     home = sign_in_by_name(page, person)
     with_authenticator(page)
 
-    page.goto(f"{home}/settings/sign-in")
+    page.goto(f"{home}/settings/security")
     page.get_by_role("link", name="Add passkey").click()
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Continue").click()
@@ -58,7 +58,7 @@ def test_a_passkey_is_made_and_signs_in_without_a_password(
     page.goto(f"{home}/accounts/login/")
     page.get_by_role("button", name="Sign in with a passkey").click()
     page.wait_for_url(f"{home}/")
-    page.goto(f"{home}/settings/sign-in")
+    page.goto(f"{home}/settings/security")
     expect(page.get_by_text(re.compile(r"added .*, last used"))).to_be_visible()
 
 

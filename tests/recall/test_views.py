@@ -14,13 +14,13 @@ SignIn = Callable[[Any], Client]
 @pytest.mark.parametrize(
     ("address", "page"),
     [
-        ("/budget/plan", "/budget#plan"),
-        ("/budget/limits", "/budget#limits"),
-        ("/memory/new", "/memory/"),
-        ("/memory/move", "/memory/"),
-        ("/memory/tags", "/memory/"),
-        ("/memory/profile/documents/1", "/memory/"),
-        ("/memory/profile/boundaries", "/memory/profile#boundaries"),
+        ("/usage/plan", "/usage/advanced#plan"),
+        ("/usage/limits", "/usage#limits"),
+        ("/memory/new", "/memory/documents"),
+        ("/memory/move", "/memory/documents"),
+        ("/memory/tags", "/memory/documents"),
+        ("/memory/save/1", "/memory/documents"),
+        ("/memory/boundaries", "/memory/about#boundaries"),
         ("/memory/facts/7/correct", "/memory/facts/7"),
         ("/memory/review/together", "/memory/review"),
         ("/memory/review/7/accept", "/memory/review"),
@@ -38,7 +38,7 @@ def test_a_look_at_a_forms_address_leads_to_its_page(sign_in: SignIn, alice: Any
     assert client.put(address).status_code == 405
 
 
-@pytest.mark.parametrize("address", ["/budget/plan", "/memory/new", "/roles/undo"])
+@pytest.mark.parametrize("address", ["/usage/plan", "/memory/new", "/roles/undo"])
 def test_who_is_not_signed_in_signs_in_first(client: Client, address: str) -> None:
     response = client.get(address, follow=True)
     assert response.redirect_chain[-1][0].startswith("/accounts/login/")

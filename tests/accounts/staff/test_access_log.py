@@ -180,7 +180,7 @@ def test_a_person_reads_who_looked_at_what(alice: User, bob: User, charlie: User
     log_accesses(charlie, [alice.pk], "fact 12")
     log_accesses(charlie, [bob.pk], "fact 13")
 
-    page = sign_in(alice).get(reverse("memory:looks")).content.decode()
+    page = sign_in(alice).get(reverse("memory:access_log")).content.decode()
 
     assert charlie.email in page
     assert "fact 12" in page
@@ -191,7 +191,7 @@ def test_a_reader_whose_account_is_gone_is_still_a_line(alice: User, charlie: Us
     log_access(charlie, alice.pk, "fact 12")
     charlie.delete()
 
-    assert "a deleted account" in sign_in(alice).get(reverse("memory:looks")).content.decode()
+    assert "a deleted account" in sign_in(alice).get(reverse("memory:access_log")).content.decode()
 
 
 def test_the_log_is_read_in_the_admin_and_written_by_nobody(alice: User, charlie: User, staff: Client) -> None:
@@ -208,4 +208,4 @@ def test_the_log_is_read_in_the_admin_and_written_by_nobody(alice: User, charlie
 def test_a_decision_of_staff_is_told_as_theirs(alice: User, charlie: User, sign_in: SignIn) -> None:
     accept(Fact.objects.create(user=alice, statement="The user keeps bees."), by=charlie)
 
-    assert "by staff" in sign_in(alice).get(reverse("memory:decisions")).content.decode()
+    assert "by staff" in sign_in(alice).get(reverse("memory:history")).content.decode()

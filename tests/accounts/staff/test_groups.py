@@ -323,7 +323,7 @@ def test_a_reviewer_decides_and_the_owner_sees_that_they_looked(staff: Staff, he
     assert Fact.objects.get(pk=hers.fact.pk).status == "rejected"
     client.force_login(alice)
     client.get(reverse("admin:memory_fact_queue"))
-    assert client.get(reverse("memory:looks")).status_code == 200
+    assert client.get(reverse("memory:access_log")).status_code == 200
 
 
 def test_a_persons_use_of_this_month_stands_beside_them(staff: Staff, alice: User) -> None:

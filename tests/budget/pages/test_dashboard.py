@@ -28,7 +28,8 @@ from tests.budget.rows import a_prompt, answer_of, draft_for
 pytestmark = pytest.mark.django_db
 
 SignIn = Callable[[Any], Client]
-PAGE = "/budget"
+PAGE = "/usage"
+ADVANCED = "/usage/advanced"
 STATEMENTS = 24
 """What the whole page may ask of the database, session and account included, whatever it shows."""
 
@@ -51,15 +52,27 @@ def text_of(response: Any, status: int = 200) -> str:
 
 
 def test_somebody_who_never_said_anything_finds_a_page_that_says_so(sign_in: SignIn, alice: Any) -> None:
+    client = sign_in(alice)
+    page, advanced = text_of(client.get(PAGE)), text_of(client.get(ADVANCED))
+    assert "Today $0 0 turns, 0 tokens This month $0 0 turns, 0 tokens" in page
+    assert page.count("No data yet") == 1
+    assert "No messages yet." in advanced
+    assert "No memories used" in advanced
+    assert advanced.count("No data yet") == 3
+
+
+def test_the_first_page_has_two_totals_one_chart_and_the_limits(sign_in: SignIn, alice: Any) -> None:
+    month_of_turns(alice, 3)
     page = text_of(sign_in(alice).get(PAGE))
-    assert "No messages yet." in page
-    assert "No memories used" in page
-    assert page.count("No data yet") == 4
+    assert page.count("Cost by day") >= 1
+    assert "Save limits" in page
+    for word in ("Token plan", "Cache", "Estimated", "Memory costs"):
+        assert word not in page.split("Advanced")[0], word
 
 
 def test_a_turn_that_is_being_answered_shows_what_was_predicted(sign_in: SignIn, alice: Any) -> None:
     draft_for(answer_of(alice)).save()
-    page = text_of(sign_in(alice).get(reverse("budget_now")))
+    page = text_of(sign_in(alice).get(reverse("usage_turn")))
     assert "In progress" in page
     assert f"Estimated {a_prompt().tokens:,}" in page
     assert "Actual after the answer" in page
@@ -69,7 +82,7 @@ def test_the_latest_turn_is_told_by_section_predicted_counted_and_paid(sign_in: 
     month_of_turns(alice, 3)
     latest = Receipt.objects.order_by("-created_at").first()
     assert latest is not None
-    page = text_of(sign_in(alice).get(PAGE))
+    page = text_of(sign_in(alice).get(ADVANCED))
     assert f"Estimated {latest.estimated_input:,} Actual {latest.total_input:,}" in page
     assert "Profile 640 5,000" in page
     assert f"Cache read {latest.cache_read_tokens:,}" in page
@@ -110,19 +123,19 @@ def test_the_page_asks_the_database_no_more_for_a_thousand_turns_than_for_ten(si
         with CaptureQueriesContext(
             connection,
         ) as asked:
-            client.get(PAGE)
+            client.get(ADVANCED)
         assert len(asked) <= STATEMENTS, [one["sql"][:90] for one in asked]
 
 
 def test_a_full_page_has_a_bounded_weight(sign_in: SignIn, alice: Any) -> None:
     month_of_turns(alice, 60, [item(f"fact:{number}", Section.MEMORIES, 20) for number in range(100)])
-    assert len(sign_in(alice).get(PAGE).content) < LARGEST_PAGE
+    assert len(sign_in(alice).get(ADVANCED).content) < LARGEST_PAGE
 
 
 def test_only_staff_are_led_to_the_prices(sign_in: SignIn, alice: Any, charlie: Any) -> None:
     address = reverse("admin:budget_price_changelist")
-    assert address not in sign_in(alice).get(PAGE).content.decode()
-    assert address in sign_in(charlie).get(PAGE).content.decode()
+    assert address not in sign_in(alice).get(ADVANCED).content.decode()
+    assert address in sign_in(charlie).get(ADVANCED).content.decode()
 
 
 def test_the_line_beside_the_composer_tells_of_the_conversations_own_latest_turn(sign_in: SignIn, alice: Any) -> None:
@@ -130,10 +143,10 @@ def test_the_line_beside_the_composer_tells_of_the_conversations_own_latest_turn
     month_of_turns(alice, 5, until=timezone.now() + timedelta(days=1))
     latest = Receipt.objects.filter(conversation=older).order_by("-turn").first()
     assert latest is not None
-    page = text_of(sign_in(alice).get(reverse("budget_line", args=[older.pk])))
+    page = text_of(sign_in(alice).get(reverse("usage_line", args=[older.pk])))
     assert "tokens" not in page, "little of the budget is used"
     Receipt.objects.filter(pk=latest.pk).update(estimated_input=28_000)
-    page = text_of(sign_in(alice).get(reverse("budget_line", args=[older.pk])))
+    page = text_of(sign_in(alice).get(reverse("usage_line", args=[older.pk])))
     assert "28,000 of 40,000 tokens" in page
 
 
@@ -156,7 +169,7 @@ def a_plan(**fields: Any) -> dict[str, str]:
 def test_moving_a_slider_tells_which_items_would_be_cut_and_saves_nothing(sign_in: SignIn, alice: Any) -> None:
     with_memories(alice)
     smaller = a_plan(do="preview", total=21_200, blueprint=1_000, profile=0, history=500, memories=1_000, task=300)
-    response = sign_in(alice).post(reverse("budget_plan"), smaller, headers={"HX-Request": "true"})
+    response = sign_in(alice).post(reverse("usage_plan"), smaller, headers={"HX-Request": "true"})
     page = text_of(response)
     assert "With this budget 6 items (1,800 tokens) would be trimmed." in page
     assert "19,000 tokens before, 17,200 after." in page
@@ -177,9 +190,9 @@ def test_figures_are_told_as_estimated_where_there_is_no_vocabulary(
     smaller = a_plan(do="preview", total=21_200, blueprint=1_000, profile=0, history=500, memories=1_000, task=300)
 
     panel = text_of(client.get(f"/receipts/{latest.message_id}", headers=beside))
-    page = text_of(client.get(reverse("budget")))
-    tried = text_of(client.post(reverse("budget_plan"), smaller, headers=beside))
-    line = text_of(client.get(reverse("budget_line", args=[latest.conversation_id])))
+    page = text_of(client.get(reverse("usage_advanced")))
+    tried = text_of(client.post(reverse("usage_plan"), smaller, headers=beside))
+    line = text_of(client.get(reverse("usage_line", args=[latest.conversation_id])))
 
     for shown in (panel, page):
         assert (figures.WHY_ESTIMATED in shown) is not is_there
@@ -188,7 +201,7 @@ def test_figures_are_told_as_estimated_where_there_is_no_vocabulary(
 
 
 def test_a_plan_is_saved_when_the_person_says_so_and_holds_then(sign_in: SignIn, alice: Any) -> None:
-    response = sign_in(alice).post(reverse("budget_plan"), a_plan(do="save", memories=3_000))
+    response = sign_in(alice).post(reverse("usage_plan"), a_plan(do="save", memories=3_000))
     assert response.status_code == 302
     assert plan_for(alice, 200_000).ceilings[Section.MEMORIES] == 3_000
     assert BudgetPlan.objects.get().ceilings == {"memories": 3_000}, "what was not moved follows the preset"
@@ -208,10 +221,10 @@ def test_what_is_wrong_stands_beside_its_field_and_nothing_is_saved(
     sign_in: SignIn, alice: Any, field: str, typed: str, sentence: str
 ) -> None:
     client = sign_in(alice)
-    saved = client.post(reverse("budget_plan"), a_plan(do="save") | {field: typed})
+    saved = client.post(reverse("usage_plan"), a_plan(do="save") | {field: typed})
     assert sentence in text_of(saved, 422)
     tried = client.post(
-        reverse("budget_plan"), a_plan(do="preview") | {field: typed}, headers={"HX-Request": "true"}
+        reverse("usage_plan"), a_plan(do="preview") | {field: typed}, headers={"HX-Request": "true"}
     ).content.decode()
     assert sentence in tried
     if field in ("history", "memories"):
@@ -235,14 +248,14 @@ def test_a_section_with_a_share_of_what_is_left_keeps_it_until_it_is_moved(alice
 
 
 def test_the_page_tells_the_order_in_which_parts_give_way(sign_in: SignIn, alice: Any) -> None:
-    page = text_of(sign_in(alice).get(PAGE))
+    page = text_of(sign_in(alice).get(ADVANCED))
     places = [page.index(cut_reason(step.rule)) for step in PRUNING_ORDER]
     assert places == sorted(places)
 
 
 def test_another_preset_fills_the_form_with_its_sizes_and_saves_nothing(sign_in: SignIn, alice: Any) -> None:
     sent = a_plan(do="preset", preset="small", history=9_999)
-    response = sign_in(alice).post(reverse("budget_plan"), sent, headers={"HX-Request": "true"})
+    response = sign_in(alice).post(reverse("usage_plan"), sent, headers={"HX-Request": "true"})
     assert re.search(r'name="history"[^>]*value="3000"', response.content.decode())
     assert not BudgetPlan.objects.exists()
 
@@ -250,7 +263,7 @@ def test_another_preset_fills_the_form_with_its_sizes_and_saves_nothing(sign_in:
 def test_back_to_the_default_plan_forgets_ones_own(sign_in: SignIn, alice: Any, bob: Any) -> None:
     for user in (alice, bob):
         BudgetPlan.objects.create(user=user, preset="small")
-    sign_in(alice).post(reverse("budget_plan"), {"do": "default"})
+    sign_in(alice).post(reverse("usage_plan"), {"do": "default"})
     assert list(BudgetPlan.objects.values_list("user", flat=True)) == [bob.pk]
 
 
@@ -261,7 +274,7 @@ def test_a_preset_larger_than_the_model_is_shrunk_and_not_refused(alice: Any) ->
 
 def test_the_form_works_as_a_whole_page_without_javascript(sign_in: SignIn, alice: Any) -> None:
     with_memories(alice)
-    page = text_of(sign_in(alice).post(reverse("budget_plan"), a_plan(do="preview", memories=2_000)))
+    page = text_of(sign_in(alice).post(reverse("usage_plan"), a_plan(do="preview", memories=2_000)))
     assert "With this budget nothing would change." in page
     assert "Memory costs" in page
 
@@ -271,13 +284,13 @@ def test_the_form_works_as_a_whole_page_without_javascript(sign_in: SignIn, alic
 
 def test_limits_are_set_changed_and_taken_away(sign_in: SignIn, alice: Any) -> None:
     client = sign_in(alice)
-    client.post(reverse("budget_limits"), {"turns-day": "20", "money-month": "2.50", "tokens-day": ""})
+    client.post(reverse("usage_limits"), {"turns-day": "20", "money-month": "2.50", "tokens-day": ""})
     assert {(one.what, one.per): one.amount for one in Limit.objects.all()} == {
         ("turns", "day"): 20,
         ("money", "month"): Decimal("2.5"),
     }
     assert 'value="2.5"' in client.get(PAGE).content.decode()
-    client.post(reverse("budget_limits"), {"turns-day": "", "money-month": "3"})
+    client.post(reverse("usage_limits"), {"turns-day": "", "money-month": "3"})
     assert [(one.what, one.amount) for one in Limit.objects.all()] == [("money", Decimal(3))]
 
 
@@ -286,7 +299,7 @@ def test_a_limit_beyond_what_staff_allow_is_refused_beside_its_field_and_none_is
 ) -> None:
     set_limit(alice, What.TURNS, Per.DAY, Decimal(10), by_staff=True)
     client = sign_in(alice)
-    page = text_of(client.post(reverse("budget_limits"), {"turns-day": "20", "tokens-day": "5"}), 422)
+    page = text_of(client.post(reverse("usage_limits"), {"turns-day": "20", "tokens-day": "5"}), 422)
     assert "The administrator&#x27;s limit is 10 turns per day." in page
     assert Limit.objects.filter(set_by_staff=False).count() == 0
     assert "Administrator's limit: 10 turns." in text_of(client.get(PAGE))
@@ -310,16 +323,16 @@ def test_a_fact_that_is_not_worth_its_tokens_can_be_retired_and_brought_back(sig
     best = [item(f"message:{n}", Section.MEMORIES, 20, score=0.9) for n in range(3)]
     month_of_turns(alice, 10, [*best, item(fact.ref, Section.MEMORIES, 60, score=0.3)])
     client = sign_in(alice)
-    assert "never among the 3 best matches (best rank 4). 600 tokens" in text_of(client.get(PAGE))
+    assert "never among the 3 best matches (best rank 4). 600 tokens" in text_of(client.get(ADVANCED))
     answer = client.post(reverse("retire_memory", args=[fact.pk]), follow=True)
     assert "No longer remembered: “You once saw a blue door.”" in text_of(answer)
     assert "never among the 3 best matches" not in text_of(answer), "it is not suggested again"
     fact.refresh_from_db()
     assert fact.status == "rejected"
-    client.post(reverse("memory:undo", args=[ReviewAction.objects.get().pk]), {"page": "profile"})
+    client.post(reverse("memory:undo", args=[ReviewAction.objects.get().pk]), {"page": "about"})
     fact.refresh_from_db()
     assert fact.status == "active"
-    assert "never among the 3 best matches (best rank 4)." in text_of(client.get(PAGE))
+    assert "never among the 3 best matches (best rank 4)." in text_of(client.get(ADVANCED))
 
 
 def test_a_fact_that_was_decided_meanwhile_is_not_retired_again(sign_in: SignIn, alice: Any) -> None:

@@ -269,7 +269,7 @@ def test_more_comes_by_a_link_that_htmx_follows(sign_in: SignIn, alice: Any, mon
     for number in range(3):
         talk(alice, f"badgers {number}")
     client = sign_in(alice)
-    html = client.get("/search?q=badgers&role=user").content.decode()
+    html = client.get("/search?q=badgers&in=conversations&role=user").content.decode()
     more = re.search(r'href="\?([^"]+page=2)" hx-get', html)
     assert more is not None
     assert "Found in 3 conversations" in html
@@ -284,9 +284,10 @@ def test_an_empty_page_teaches_and_an_empty_result_says_what_to_try(sign_in: Sig
     assert "-word to exclude" in client.get("/search").content.decode()
     html = client.get("/search?q=badgers").content.decode()
     assert "Try fewer or other words" in html
-    assert "/memory/?q=badgers" in html
 
 
-@pytest.mark.parametrize("query", ["since=tomorrow", "role=tool", "page=0", "page=99999", "within=x", f"q={'x' * 301}"])
+@pytest.mark.parametrize(
+    "query", ["since=tomorrow", "in=conversations&role=tool", "page=0", "page=99999", "within=x", f"q={'x' * 301}"]
+)
 def test_a_senseless_filter_is_refused_in_words(sign_in: SignIn, alice: Any, query: str) -> None:
     assert sign_in(alice).get(f"/search?{query}").status_code == 422

@@ -83,14 +83,14 @@ def test_every_page_of_it_is_gone_at_once(sign_in: SignIn, alice: Any, conversat
     client, answer = sign_in(alice), conversation.active_leaf_id
     story = reverse("memory:story", args=[conversation.pk])
     addresses = [f"/c/{conversation.pk}{part}" for part in ("", "/messages", "/librarian", "/menu", "/export.md")]
-    addresses += [f"/m/{answer}", f"/receipts/{answer}", f"/budget/line/{conversation.pk}"]
+    addresses += [f"/m/{answer}", f"/receipts/{answer}", f"/usage/line/{conversation.pk}"]
     assert all(client.get(address).status_code in (200, 302) for address in [*addresses, story])
     delete(conversation)
     assert {client.get(address).status_code for address in [*addresses, story]} == {404}
 
 
 @pytest.mark.parametrize(
-    "address", ["/", "/conversations", "/search?q=quokka", "/palette?q=quokka", "/memory/episodes", "/answers"]
+    "address", ["/", "/conversations", "/search?q=quokka", "/palette?q=quokka", "/memory/timeline", "/answers"]
 )
 def test_no_list_names_it(sign_in: SignIn, alice: Any, conversation: Conversation, address: str) -> None:
     client = sign_in(alice)

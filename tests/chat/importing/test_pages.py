@@ -111,7 +111,7 @@ def test_an_imported_conversation_opens_and_can_be_gone_on_with(page: Client) ->
 
 def test_the_menus_lead_to_it(page: Client) -> None:
     assert f'href="{reverse("import")}"' in html(page.get("/"))
-    assert html(page.get(reverse("memory:home"))).count(f'href="{reverse("import")}"') == 2
+    assert html(page.get(reverse("memory:documents"))).count(f'href="{reverse("import")}"') == 2
 
 
 def test_the_door_lets_large_files_through_where_they_are_taken() -> None:

@@ -55,12 +55,12 @@ def test_what_is_done_already_is_offered_to_be_undone(alice: Any, conversation: 
         ("timeline", "Timeline"),
         ("episodes", "Timeline"),
         ("role", "Roles"),
-        ("passkey", "Settings: Sign-in"),
-        ("two-factor", "Settings: Sign-in"),
+        ("passkey", "Settings: Security"),
+        ("two-factor", "Settings: Security"),
         ("api key", "Settings: API keys"),
-        ("time zone", "Settings: Profile"),
+        ("time zone", "Settings: Account"),
         ("export", "Import and export"),
-        ("download data", "Settings: Your data"),
+        ("download data", "Settings: Data"),
         ("settings", "Settings"),
     ],
 )
@@ -106,7 +106,7 @@ def test_conversations_are_found_by_their_titles_and_the_open_one_is_not_among_t
 def test_the_last_offer_is_to_search_everything_that_was_said(alice: Any) -> None:
     groups = find_options(alice, "a <b> & c", None)
     (last,) = groups[-1].options
-    assert last.name == "Search conversations for “a <b> & c”"
+    assert last.name == "Search for “a <b> & c”"
     assert last.href == "/search?q=a+%3Cb%3E+%26+c"
     assert names(find_options(alice, "", None), "Search") == []
 

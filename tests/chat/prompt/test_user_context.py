@@ -87,10 +87,10 @@ def test_what_the_person_sets_is_told_whatever_has_grown(alice: User) -> None:
 
 def test_the_settings_show_the_stage_and_let_one_set_it(alice: User, bob: User, sign_in: SignIn) -> None:
     client = sign_in(alice)
-    page = client.get(reverse("settings")).content.decode()
+    page = client.get(reverse("settings_account")).content.decode()
     assert "Automatic (now: new)" in page
     answer = client.post(
-        reverse("settings"),
+        reverse("settings_account"),
         {"preferred_name": "Alice", "time_zone": "UTC", "language": "english", "relationship_stage": "COMFORTABLE"},
         headers={"HX-Request": "true"},
     )
@@ -102,7 +102,7 @@ def test_the_settings_show_the_stage_and_let_one_set_it(alice: User, bob: User, 
 
 def test_a_stage_that_does_not_exist_is_refused(alice: User, sign_in: SignIn) -> None:
     fields = {"preferred_name": "Alice", "time_zone": "UTC", "language": "english", "relationship_stage": "MARRIED"}
-    answer = sign_in(alice).post(reverse("settings"), fields)
+    answer = sign_in(alice).post(reverse("settings_account"), fields)
     assert answer.status_code == 422
     alice.refresh_from_db()
     assert alice.relationship_stage == ""

@@ -205,11 +205,11 @@ def test_the_button_queues_it_and_the_report_stands_there_afterwards(
     alice: User, sign_in: SignIn, queued: Queued, on_commit: Any
 ) -> None:
     fact(alice)
-    client, page = sign_in(alice), reverse("settings_memory")
+    client, page = sign_in(alice), reverse("memory:rules")
     assert "No clean-up yet." in client.get(page).content.decode()
     with on_commit():
-        answer = client.post(reverse("memory:tidy"), follow=True)
-    assert answer.redirect_chain == [(f"{page}#tidying", 302)]
+        answer = client.post(reverse("memory:clean_up"), follow=True)
+    assert answer.redirect_chain == [(f"{page}#clean-up", 302)]
     html = answer.content.decode()
     assert jobs.QUEUED in html
     assert "Clean up now" not in html, "it is under way"
@@ -223,12 +223,12 @@ def test_the_button_queues_it_and_the_report_stands_there_afterwards(
 
 
 def test_with_htmx_the_part_alone_looks_again_until_it_is_done(alice: User, sign_in: SignIn, queued: Queued) -> None:
-    client, look = sign_in(alice), f'hx-get="{reverse("memory:tidied")}"'
-    html = client.post(reverse("memory:tidy"), headers=HTMX).content.decode()
+    client, look = sign_in(alice), f'hx-get="{reverse("memory:clean_ups")}"'
+    html = client.post(reverse("memory:clean_up"), headers=HTMX).content.decode()
     assert look in html
     assert "<html" not in html
     jobs.run_requested(Consolidation.objects.get().pk, timezone.now())
-    html = client.get(reverse("memory:tidied"), headers=HTMX).content.decode()
+    html = client.get(reverse("memory:clean_ups"), headers=HTMX).content.decode()
     assert look not in html
     assert "Nothing to clean up." in html
 
@@ -237,6 +237,6 @@ def test_bob_sees_nothing_of_alices_reports(alice: User, bob: User, sign_in: Sig
     fact(alice)
     jobs.run_consolidation(alice, jobs.How.NIGHTLY, NOW)
     for headers in ({}, HTMX):
-        response = sign_in(bob).get(reverse("memory:tidied"), headers=headers, follow=True)
+        response = sign_in(bob).get(reverse("memory:clean_ups"), headers=headers, follow=True)
         assert "archived" not in response.content.decode().partition('id="tidied"')[2].partition("</div>")[0]
     assert sign_in(bob).get("/api/v1/memory/consolidations").json()["items"] == []

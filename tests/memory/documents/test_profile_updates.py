@@ -467,7 +467,7 @@ def test_a_line_whose_fact_holds_no_longer_is_not_told(alice: User) -> None:
 def test_pages_show_no_marks(alice: User, sign_in: Any) -> None:
     home(alice)
     refresh_profile(alice)
-    page = sign_in(alice).get("/memory/profile").content.decode()
+    page = sign_in(alice).get("/memory/about").content.decode()
     assert '<li>Lives in Lisbon. <a class="line-fact"' in page, "the mark is for the editor"
 
 

@@ -134,10 +134,10 @@ def test_a_folder_shows_the_folders_in_it_with_their_sizes(
     alice: User, sign_in: SignIn, django_assert_max_num_queries: Any
 ) -> None:
     for n in range(30):
-        Document.objects.create(user=alice, path=f"/a/b/{n}", title=f"{n}", tokens=100, tags=["seeds"])
-    Document.objects.create(user=alice, path="/a/c", title="A title", tokens=50)
+        Document.objects.create(user=alice, path=f"/a/b/{n}", title=f"{n}", text="Words.", tokens=100, tags=["seeds"])
+    Document.objects.create(user=alice, path="/a/c", title="A title", text="Words.", tokens=50)
     client = sign_in(alice)
-    client.get("/memory/")
+    client.get("/memory/documents")
 
     with django_assert_max_num_queries(10):
         page = client.get("/memory/documents/a").content.decode()
@@ -150,7 +150,7 @@ def test_a_folder_shows_the_folders_in_it_with_their_sizes(
 
 
 def test_an_empty_tree_says_how_it_fills(alice: User, sign_in: SignIn) -> None:
-    page = sign_in(alice).get("/memory/").content.decode()
+    page = sign_in(alice).get("/memory/documents").content.decode()
     assert "drop files here" in page
     assert "What Recall learns appears in" in page
 
@@ -159,10 +159,9 @@ def test_every_page_with_the_tree_takes_files_that_are_dropped_on_it(alice: User
     write(alice, "/a/one")
     client = sign_in(alice)
     for address in (
-        "/memory/",
+        "/memory/documents",
         "/memory/documents/a/one",
         "/memory/documents/a",
-        "/memory/episodes",
         "/memory/documents?tag=x",
     ):
         page = client.get(address).content.decode()

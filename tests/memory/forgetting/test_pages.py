@@ -137,13 +137,13 @@ def test_anyone_who_doubts_it_can_look_again(told: Told, sign_in: SignIn) -> Non
 def test_each_thing_has_its_way_to_be_forgotten(told: Told, sign_in: SignIn) -> None:
     client = sign_in(told.user)
     pages = {
-        reverse("memory:profile"): f"what=fact&amp;id={told.fact.pk}",
-        reverse("memory:episodes"): f"what=episode&amp;id={told.episode.pk}",
+        reverse("memory:about"): f"what=fact&amp;id={told.fact.pk}",
+        reverse("memory:timeline"): f"what=episode&amp;id={told.episode.pk}",
         reverse("conversation", args=[told.other.pk]): f"what=message&amp;id={told.recalled.pk}",
         reverse("conversation_menu", args=[told.other.pk]): f"what=conversation&amp;id={told.other.pk}",
         reverse("memory:document", args=["profile/identity"]): "what=document&amp;id=",
         reverse("memory:document", args=["projects"]): "what=document&amp;id=%2Fprojects",
-        f"{reverse('memory:home')}?q=bread": reverse("memory:forget_topic"),
+        f"{reverse('search')}?q=bread": reverse("memory:forget_topic"),
     }
     for address, link in pages.items():
         assert link in client.get(address).content.decode(), address

@@ -149,7 +149,7 @@ def test_the_page_shows_each_rule_beside_its_precision(alice: User, sign_in: Sig
     for number in range(5):
         accept(propose(alice, f"Right {number}.", kind="place"), by=alice)
 
-    page = " ".join(sign_in(alice).get("/memory/policies").content.decode().split())
+    page = " ".join(sign_in(alice).get("/memory/rules").content.decode().split())
 
     assert '<b class="number">100%</b> of past proposals were right: 5 accepted' in page
     assert all(sentence in page for sentence in MEANS.values())
@@ -159,7 +159,7 @@ def test_the_page_shows_each_rule_beside_its_precision(alice: User, sign_in: Sig
 def test_saving_sets_the_rules_that_were_sent_and_leaves_the_others(alice: User, sign_in: SignIn) -> None:
     set_rules(alice, {Kind.GOAL: Rule.NEVER})
 
-    response = sign_in(alice).post("/memory/policies", {"rule-place": "never", "rule-health": "automatic"}, follow=True)
+    response = sign_in(alice).post("/memory/rules", {"rule-place": "never", "rule-health": "automatic"}, follow=True)
 
     assert "Rules saved. They apply to new memories." in response.content.decode()
     rules = rules_of(alice)
@@ -167,7 +167,7 @@ def test_saving_sets_the_rules_that_were_sent_and_leaves_the_others(alice: User,
 
 
 def test_a_rule_that_does_not_exist_is_refused_and_nothing_is_saved(alice: User, sign_in: SignIn) -> None:
-    response = sign_in(alice).post("/memory/policies", {"rule-place": "never", "rule-goal": "sometimes"})
+    response = sign_in(alice).post("/memory/rules", {"rule-place": "never", "rule-goal": "sometimes"})
 
     assert response.status_code == 422
     assert "Nothing was saved." in response.content.decode()

@@ -78,7 +78,7 @@ def test_staff_change_them_in_the_admin(charlie: User, sign_in: Any) -> None:
 def test_a_person_sees_those_that_hold_for_them(alice: User, bob: User, sign_in: Any) -> None:
     Boundary.objects.create(user=alice, text="No jokes about spiders.")
     Boundary.objects.create(user=bob, text="No jokes about snakes.")
-    page = sign_in(alice).get("/memory/profile").content.decode()
+    page = sign_in(alice).get("/memory/about").content.decode()
     assert "point to local emergency services" in page
     assert "spiders" in page
     assert "snakes" not in page

@@ -97,7 +97,7 @@ def test_where_it_comes_from_is_said_once_and_why_it_was_kept_beside_it(
 ) -> None:
     fact = know(alice, "The user bakes bread.", source=source, reason=reason)
     client = sign_in(alice)
-    for page in (page_of(client, fact), client.get("/memory/profile").content.decode()):
+    for page in (page_of(client, fact), client.get("/memory/about").content.decode()):
         assert page.count(whence) == 1
         assert page.casefold().count(reason) == 1
         assert page.casefold().count("you said so") <= 1

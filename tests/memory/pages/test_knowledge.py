@@ -42,10 +42,10 @@ def page_of(client: Client, address: str, status: int = 200) -> str:
 
 
 def test_an_empty_knowledge_base_says_what_to_do(alice: User, sign_in: SignIn) -> None:
-    page = page_of(sign_in(alice), "/memory/")
+    page = page_of(sign_in(alice), "/memory/documents")
 
     assert "No documents yet." in page
-    assert "In your memory" in page
+    assert "Notes and files" in page
     assert "Recall reads text, Markdown, PDF" in page
     assert "Up to 20 MB each" in page
 
@@ -55,7 +55,7 @@ def test_folders_fold_and_count_what_is_in_them(alice: User, sign_in: SignIn) ->
     add(alice, "/projects/garden")
     add(alice, "/stories/Zoë's summer")
 
-    page = page_of(sign_in(alice), "/memory/")
+    page = page_of(sign_in(alice), "/memory/documents")
 
     assert '<summary>projects <span class="badge" aria-label="2 documents">2</span></summary>' in page
     assert '<summary>garden <span class="badge" aria-label="1 document">1</span></summary>' in page
@@ -108,12 +108,12 @@ def test_five_hundred_documents_take_as_many_queries_as_one(
         Document(user=alice, path=f"/reference/{n % 20}/{n}", title=f"{n}", text="Words.") for n in range(500)
     )
     client = sign_in(alice)
-    client.get("/memory/")
+    client.get("/memory/documents")
 
     with django_assert_max_num_queries(13):
-        page = client.get("/memory/").content.decode()
+        page = client.get("/memory/documents").content.decode()
 
-    assert page.count('"><a href="/memory/documents/reference/') == 500
+    assert page.split("</nav>")[2].count('"><a href="/memory/documents/reference/') == 500
 
 
 @given(st.text(min_size=1, max_size=12))
@@ -180,7 +180,7 @@ def test_a_document_is_edited_where_it_is_read(alice: User, sign_in: SignIn) -> 
     client = sign_in(alice)
     fields = {"page": "document", "text": "New.", "started_from": 1}
 
-    response = client.post(f"/memory/profile/documents/{document.pk}", fields)
+    response = client.post(f"/memory/save/{document.pk}", fields)
 
     assert response["Location"] == "/memory/documents/notes/one"
     assert "<p>New.</p>" in page_of(client, "/memory/documents/notes/one")
@@ -191,7 +191,7 @@ def test_with_htmx_the_text_alone_comes_back(alice: User, sign_in: SignIn) -> No
     document = add(alice, "/notes/one", "Old.")
     fields = {"page": "document", "text": "New.", "started_from": 1}
 
-    response = sign_in(alice).post(f"/memory/profile/documents/{document.pk}", fields, headers=HTMX)
+    response = sign_in(alice).post(f"/memory/save/{document.pk}", fields, headers=HTMX)
 
     page = response.content.decode()
     assert "<html" not in page
@@ -206,7 +206,7 @@ def test_who_meets_a_newer_version_keeps_the_own_text_here_too(
     document = add(alice, "/notes/one", "I live in Porto.")
     fields = {"page": "document", "text": "I live in Faro.", "started_from": 0}
 
-    response = sign_in(alice).post(f"/memory/profile/documents/{document.pk}", fields, headers=headers)
+    response = sign_in(alice).post(f"/memory/save/{document.pk}", fields, headers=headers)
 
     page = response.content.decode()
     assert response.status_code == 409
@@ -230,7 +230,7 @@ def test_a_long_text_is_read_in_parts_and_not_edited_on_a_page(alice: User, sign
 def test_the_history_of_a_document_leads_back_to_it(alice: User, sign_in: SignIn) -> None:
     document = add(alice, "/notes/one")
 
-    page = page_of(sign_in(alice), f"/memory/profile/documents/{document.pk}/history")
+    page = page_of(sign_in(alice), f"/memory/versions/{document.pk}")
 
     assert '<a href="/memory/documents/notes/one">/notes/one</a>' in page
     assert "Back to Profile" not in page
@@ -244,7 +244,7 @@ def test_what_is_not_there_is_not_found(alice: User, bob: User, sign_in: SignIn,
 
 
 def test_an_address_without_a_path_is_not_found(alice: User, sign_in: SignIn) -> None:
-    for query in ("", "?path=", "?path=//", "?path=/a//b"):
+    for query in ("?path=", "?path=//", "?path=/a//b"):
         page_of(sign_in(alice), f"/memory/documents{query}", status=404)
 
 
@@ -346,7 +346,7 @@ def test_a_path_may_be_typed_with_or_without_its_slash(path: str) -> None:
 
 def test_a_folder_lists_everything_below_it_page_by_page(alice: User, sign_in: SignIn) -> None:
     for number in range(101):
-        Document.objects.create(user=alice, path=f"/a/b/{number:03}", title=f"{number:03}")
+        Document.objects.create(user=alice, path=f"/a/b/{number:03}", title=f"{number:03}", text="Words.")
 
     first, second = (page_of(sign_in(alice), f"/memory/documents/a{query}") for query in ("", "?page=2"))
 
@@ -364,7 +364,7 @@ def test_a_document_that_is_a_folder_too_shows_either(alice: User, sign_in: Sign
     assert "2 documents in this folder" in page_of(sign_in(alice), "/memory/documents?path=/a&below")
 
 
-@pytest.mark.parametrize(("path", "left_at"), [("/a/one", "/memory/documents/a"), ("/a", "/memory/")])
+@pytest.mark.parametrize(("path", "left_at"), [("/a/one", "/memory/documents/a"), ("/a", "/memory/documents")])
 def test_what_is_deleted_is_counted_and_can_be_brought_back(
     alice: User, sign_in: SignIn, path: str, left_at: str
 ) -> None:
@@ -423,10 +423,10 @@ def test_without_htmx_the_page_itself_says_how_far_they_are(alice: User, sign_in
 
     response = client.post("/memory/uploads", {"files": [text_file()]})
 
-    assert response["Location"] == "/memory/#uploads"
-    assert "Queued" in page_of(client, "/memory/")
+    assert response["Location"] == "/memory/documents#uploads"
+    assert "Queued" in page_of(client, "/memory/documents")
     assert Upload.objects.get().folder == uploads.FOLDER
-    assert client.get("/memory/uploads")["Location"] == "/memory/#uploads"
+    assert client.get("/memory/uploads")["Location"] == "/memory/documents#uploads"
 
 
 @pytest.mark.parametrize(
@@ -459,7 +459,7 @@ def test_a_file_that_could_not_be_read_says_why(alice: User, sign_in: SignIn) ->
     )
     client = sign_in(alice)
 
-    page = page_of(client, "/memory/")
+    page = page_of(client, "/memory/documents")
     assert "It has a password." in page
     assert page.count("Try again</button>") == 1
 
@@ -496,6 +496,6 @@ def test_bobs_pages_show_nothing_of_alices_documents(alice: User, bob: User, sig
     tree.set_tags(add(alice, "/a/secret"), ["secret"])
     Upload.objects.create(user=alice, name="secret.pdf", size=9, folder="/a")
 
-    for where in ("/memory/", "/memory/documents?tag=secr", "/memory/episodes"):
+    for where in ("/memory/documents", "/memory/documents?tag=secr", "/memory/timeline"):
         assert "secret" not in page_of(sign_in(bob), where)
     assert "secret.pdf" not in sign_in(bob).get("/memory/uploads", headers=HTMX).content.decode()

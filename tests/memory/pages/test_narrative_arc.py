@@ -105,17 +105,17 @@ def test_the_timeline_draws_what_it_lists(alice: User, bob: User, sign_in: SignI
     first = tell(alice, "The first", valence=-0.5)
     tell(alice, "The second", 1, significance=0.9)
     tell(alice, "The third", 2, kind="pivot")
-    tell(bob, "His", 1)
+    tell(bob, "Bob's own", 1)
     client = sign_in(alice)
 
-    page = client.get("/memory/episodes").content.decode()
+    page = client.get("/memory/timeline").content.decode()
 
     drawing = page.split('<svg class="arc"')[1].split("</svg>")[0]
     assert f'<a href="#episode-{first.pk}" tabindex="-1"' in drawing
     assert drawing.count("<circle") == 3
-    assert "His" not in page
+    assert "own" not in page
     assert "From “The first” to “The third”." in page
-    assert '<svg class="arc"' not in client.get("/memory/episodes?kind=pivot").content.decode()
+    assert '<svg class="arc"' not in client.get("/memory/timeline?kind=pivot").content.decode()
 
 
 def test_a_story_is_drawn_in_the_order_of_its_turns(alice: User, sign_in: SignIn) -> None:
@@ -123,7 +123,7 @@ def test_a_story_is_drawn_in_the_order_of_its_turns(alice: User, sign_in: SignIn
     for turn in (3, 1, 2):
         tell(alice, f"Turn {turn}", conversation=conversation, first_turn=turn, last_turn=turn)
 
-    page = sign_in(alice).get(f"/memory/episodes/{conversation.pk}").content.decode()
+    page = sign_in(alice).get(f"/memory/timeline/{conversation.pk}").content.decode()
 
     assert "From “Turn 1” to “Turn 3”." in page
 
@@ -131,7 +131,7 @@ def test_a_story_is_drawn_in_the_order_of_its_turns(alice: User, sign_in: SignIn
 def test_hostile_titles_stay_titles(alice: User, sign_in: SignIn) -> None:
     for n in range(3):
         tell(alice, "<script>alert(1)</script>", n, significance=0.9)
-    assert "<script>alert" not in sign_in(alice).get("/memory/episodes").content.decode()
+    assert "<script>alert" not in sign_in(alice).get("/memory/timeline").content.decode()
 
 
 def test_many_episodes_take_as_many_statements_as_three(
@@ -140,13 +140,13 @@ def test_many_episodes_take_as_many_statements_as_three(
     client = sign_in(alice)
     for n in range(3):
         tell(alice, f"Episode {n}", n)
-    client.get("/memory/episodes")
+    client.get("/memory/timeline")
     with django_assert_num_queries(10):
-        client.get("/memory/episodes")
+        client.get("/memory/timeline")
     for n in range(30):
         tell(alice, f"More {n}", n)
     with django_assert_num_queries(10):
-        client.get("/memory/episodes")
+        client.get("/memory/timeline")
 
 
 # The drawing, pure -----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ def fact(user: User, statement: str, **fields: Any) -> Fact:
     return made
 
 
-def page_of(client: Client, address: str = "/memory/profile") -> str:
+def page_of(client: Client, address: str = "/memory/about") -> str:
     response = client.get(address)
     assert response.status_code == 200
     return response.content.decode()
@@ -46,10 +46,10 @@ def test_a_document_is_edited_in_place(alice: User, sign_in: SignIn) -> None:
     document = beginnings(alice)[0]
 
     response = sign_in(alice).post(
-        f"/memory/profile/documents/{document.pk}", {"text": "I am a nurse.\r\nIn Porto.", "started_from": 0}
+        f"/memory/save/{document.pk}", {"text": "I am a nurse.\r\nIn Porto.", "started_from": 0}
     )
 
-    assert response["Location"] == f"/memory/profile#document-{document.pk}"
+    assert response["Location"] == f"/memory/about#document-{document.pk}"
     document.refresh_from_db()
     assert document.text == "I am a nurse.\nIn Porto."
     assert "I am a nurse.<br>In Porto." in page_of(sign_in(alice))
@@ -59,7 +59,7 @@ def test_with_htmx_the_document_alone_comes_back(alice: User, sign_in: SignIn) -
     document = beginnings(alice)[0]
 
     response = sign_in(alice).post(
-        f"/memory/profile/documents/{document.pk}", {"text": "I am a nurse.", "started_from": 0}, headers=HTMX
+        f"/memory/save/{document.pk}", {"text": "I am a nurse.", "started_from": 0}, headers=HTMX
     )
 
     page = response.content.decode()
@@ -75,7 +75,7 @@ def test_who_meets_a_newer_version_keeps_the_own_text_and_sees_the_difference(
     document = save(alice, IDENTITY, "I live in Porto.", started_from=0)
 
     response = sign_in(alice).post(
-        f"/memory/profile/documents/{document.pk}", {"text": "I live in Faro.", "started_from": 0}, headers=headers
+        f"/memory/save/{document.pk}", {"text": "I live in Faro.", "started_from": 0}, headers=headers
     )
 
     page = response.content.decode()
@@ -98,7 +98,7 @@ def test_a_text_that_cannot_be_saved_is_handed_back(
 ) -> None:
     document = beginnings(alice)[0]
 
-    response = sign_in(alice).post(f"/memory/profile/documents/{document.pk}", fields, headers=headers)
+    response = sign_in(alice).post(f"/memory/save/{document.pk}", fields, headers=headers)
 
     assert response.status_code == 422
     assert fields["text"].replace("\x00", "") in response.content.decode()
@@ -119,7 +119,7 @@ def test_the_history_shows_who_changed_what(alice: User, sign_in: SignIn) -> Non
     save(alice, IDENTITY, "I live in Porto now.", started_from=0)
     document = save(alice, IDENTITY, "I live in Lisbon now.", Revision.Author.LIBRARIAN, "from a talk", started_from=1)
 
-    page = page_of(sign_in(alice), f"/memory/profile/documents/{document.pk}/history")
+    page = page_of(sign_in(alice), f"/memory/versions/{document.pk}")
 
     assert '<del class="diff-del">Porto </del><ins class="diff-ins">Lisbon </ins>now.' in page
     assert "The librarian" in page
@@ -130,7 +130,7 @@ def test_an_earlier_version_shows_what_it_changed_and_offers_the_way_back(alice:
     save(alice, IDENTITY, "One.", started_from=0)
     document = save(alice, IDENTITY, "Two.", started_from=1)
 
-    page = page_of(sign_in(alice), f"/memory/profile/documents/{document.pk}/history/1")
+    page = page_of(sign_in(alice), f"/memory/versions/{document.pk}/1")
 
     assert '<ins class="diff-ins">One.</ins>' in page
     assert "Restore this version" in page
@@ -141,7 +141,7 @@ def test_going_back_makes_the_old_text_the_newest_version(alice: User, sign_in: 
     document = save(alice, IDENTITY, "Two.", started_from=1)
 
     response = sign_in(alice).post(
-        f"/memory/profile/documents/{document.pk}/revert", {"number": 1, "started_from": 2}, follow=True
+        f"/memory/versions/{document.pk}/restore", {"number": 1, "started_from": 2}, follow=True
     )
 
     document.refresh_from_db()
@@ -154,7 +154,7 @@ def test_going_back_over_a_newer_version_is_refused(alice: User, sign_in: SignIn
     document = save(alice, IDENTITY, "Two.", started_from=1)
 
     response = sign_in(alice).post(
-        f"/memory/profile/documents/{document.pk}/revert", {"number": 1, "started_from": 1}, follow=True
+        f"/memory/versions/{document.pk}/restore", {"number": 1, "started_from": 1}, follow=True
     )
 
     document.refresh_from_db()
@@ -170,13 +170,13 @@ def test_going_back_over_a_newer_version_is_refused(alice: User, sign_in: SignIn
 def test_an_incomplete_way_back_is_refused(alice: User, sign_in: SignIn, fields: dict[str, Any], status: int) -> None:
     document = save(alice, IDENTITY, "One.", started_from=0)
 
-    assert sign_in(alice).post(f"/memory/profile/documents/{document.pk}/revert", fields).status_code == status
+    assert sign_in(alice).post(f"/memory/versions/{document.pk}/restore", fields).status_code == status
 
 
 def test_a_document_without_versions_says_so(alice: User, sign_in: SignIn) -> None:
     document = beginnings(alice)[0]
 
-    assert "No versions yet" in page_of(sign_in(alice), f"/memory/profile/documents/{document.pk}/history")
+    assert "No versions yet" in page_of(sign_in(alice), f"/memory/versions/{document.pk}")
 
 
 # Facts -----------------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def test_each_tab_shows_the_facts_in_its_states(alice: User, sign_in: SignIn, ta
     for status in Fact.Status:
         fact(alice, f"{status.label}.", status=status)
 
-    page = page_of(sign_in(alice), f"/memory/profile?show={tab}")
+    page = page_of(sign_in(alice), f"/memory/about?show={tab}")
 
     assert {f"{status.label}." for status in Fact.Status if f">{status.label}.</a>" in page} == shown
 
@@ -226,7 +226,7 @@ def test_a_superseded_fact_names_what_took_its_place(alice: User, sign_in: SignI
     newer = fact(alice, "The user lives in Lisbon.")
     fact(alice, "The user lives in Porto.", status=Fact.Status.SUPERSEDED, superseded_by=newer)
 
-    page = page_of(sign_in(alice), "/memory/profile?show=past")
+    page = page_of(sign_in(alice), "/memory/about?show=past")
 
     assert f'Replaced by: <a href="/memory/facts/{newer.pk}">You live in Lisbon.</a>' in page
 
@@ -256,7 +256,7 @@ def test_a_learned_line_leads_to_its_fact_and_an_own_one_to_none(alice: User, si
 def test_going_back_can_be_taken_back(alice: User, sign_in: SignIn) -> None:
     save(alice, IDENTITY, "One.", started_from=0)
     document = save(alice, IDENTITY, "Two.", started_from=1)
-    client, address = sign_in(alice), f"/memory/profile/documents/{document.pk}/revert"
+    client, address = sign_in(alice), f"/memory/versions/{document.pk}/restore"
 
     page = client.post(address, {"number": 1, "started_from": 2}, follow=True).content.decode()
 
@@ -270,12 +270,12 @@ def test_a_learned_fact_is_rejected_and_the_rejection_undone_in_place(alice: Use
     learned = fact(alice, "The user dislikes coriander.")
     client = sign_in(alice)
 
-    page = client.post(f"/memory/review/{learned.pk}/reject", {"page": "profile"}, headers=HTMX).content.decode()
+    page = client.post(f"/memory/review/{learned.pk}/reject", {"page": "about"}, headers=HTMX).content.decode()
     assert "Rejected: You dislike coriander." in page
     assert Fact.objects.get().status == Fact.Status.REJECTED
 
     action = learned.review_actions.get()
-    client.post(f"/memory/review/actions/{action.pk}/undo", {"page": "profile"}, headers=HTMX)
+    client.post(f"/memory/review/actions/{action.pk}/undo", {"page": "about"}, headers=HTMX)
     assert Fact.objects.get().status == Fact.Status.ACTIVE
 
 
@@ -283,8 +283,8 @@ def test_many_facts_are_shown_page_by_page(alice: User, sign_in: SignIn) -> None
     Fact.objects.bulk_create(Fact(user=alice, statement=f"Fact {n}.", status="active") for n in range(101))
 
     assert "Page 1 of 2" in page_of(sign_in(alice))
-    assert page_of(sign_in(alice), "/memory/profile?page=2").count("<article") == 1
-    assert page_of(sign_in(alice), "/memory/profile?page=nonsense").count("<article") == 100
+    assert page_of(sign_in(alice), "/memory/about?page=2").count("<article") == 1
+    assert page_of(sign_in(alice), "/memory/about?page=nonsense").count("<article") == 100
 
 
 def test_a_full_profile_takes_as_many_queries_as_a_small_one(
@@ -295,10 +295,10 @@ def test_a_full_profile_takes_as_many_queries_as_a_small_one(
     Fact.objects.bulk_create(Fact(user=alice, statement=f"Fact {n}.", status="active") for n in range(60))
     Boundary.objects.bulk_create(Boundary(user=alice, text=f"Rule {n}.") for n in range(5))
     client = sign_in(alice)
-    client.get("/memory/profile")
+    client.get("/memory/about")
 
     with django_assert_max_num_queries(14):
-        client.get("/memory/profile")
+        client.get("/memory/about")
 
 
 # Boundaries ------------------------------------------------------------------------------------------------------
@@ -312,22 +312,22 @@ def test_boundaries_of_all_are_shown_and_the_own_ones_can_be_changed(alice: User
 
     assert "In a crisis, point to help." in page
     assert "No talk of money." in page
-    assert f"/memory/profile/boundaries/{own.pk}/remove" in page
-    assert f"/memory/profile/boundaries/{common.pk}" not in page
+    assert f"/memory/boundaries/{own.pk}/remove" in page
+    assert f"/memory/boundaries/{common.pk}" not in page
 
 
 def test_a_boundary_is_added_changed_and_removed(alice: User, sign_in: SignIn) -> None:
     client = sign_in(alice)
 
-    client.post("/memory/profile/boundaries", {"text": " No talk of money. "})
+    client.post("/memory/boundaries", {"text": " No talk of money. "})
     own = Boundary.objects.for_user(alice).get()
     assert (own.user, own.text) == (alice, "No talk of money.")
 
-    client.post(f"/memory/profile/boundaries/{own.pk}", {"text": "Money only when I ask."})
+    client.post(f"/memory/boundaries/{own.pk}", {"text": "Money only when I ask."})
     own.refresh_from_db()
     assert own.text == "Money only when I ask."
 
-    client.post(f"/memory/profile/boundaries/{own.pk}/remove")
+    client.post(f"/memory/boundaries/{own.pk}/remove")
     assert not Boundary.objects.for_user(alice).exists()
 
 
@@ -336,8 +336,8 @@ def test_a_boundary_that_says_nothing_or_too_much_is_refused(alice: User, sign_i
     own = Boundary.objects.create(user=alice, text="No talk of money.")
     client = sign_in(alice)
 
-    assert client.post("/memory/profile/boundaries", {"text": text}).status_code == 422
-    changed = client.post(f"/memory/profile/boundaries/{own.pk}", {"text": text}, follow=True)
+    assert client.post("/memory/boundaries", {"text": text}).status_code == 422
+    changed = client.post(f"/memory/boundaries/{own.pk}", {"text": text}, follow=True)
 
     assert "Nothing was saved." in changed.content.decode()
     assert [boundary.text for boundary in Boundary.objects.for_user(alice)] == ["No talk of money."]
@@ -357,14 +357,14 @@ def test_bob_sees_nothing_of_alices_profile(alice: User, bob: User, sign_in: Sig
 @pytest.mark.parametrize(
     ("method", "address", "fields"),
     [
-        ("post", "/memory/profile/documents/{document}", {"text": "Bob was here.", "started_from": 1}),
-        ("get", "/memory/profile/documents/{document}/history", {}),
-        ("get", "/memory/profile/documents/{document}/history/1", {}),
-        ("post", "/memory/profile/documents/{document}/revert", {"number": 1, "started_from": 1}),
-        ("post", "/memory/profile/boundaries/{boundary}", {"text": "Bob was here."}),
-        ("post", "/memory/profile/boundaries/{boundary}/remove", {}),
-        ("post", "/memory/profile/boundaries/{common}", {"text": "Bob was here."}),
-        ("post", "/memory/profile/boundaries/{common}/remove", {}),
+        ("post", "/memory/save/{document}", {"text": "Bob was here.", "started_from": 1}),
+        ("get", "/memory/versions/{document}", {}),
+        ("get", "/memory/versions/{document}/1", {}),
+        ("post", "/memory/versions/{document}/restore", {"number": 1, "started_from": 1}),
+        ("post", "/memory/boundaries/{boundary}", {"text": "Bob was here."}),
+        ("post", "/memory/boundaries/{boundary}/remove", {}),
+        ("post", "/memory/boundaries/{common}", {"text": "Bob was here."}),
+        ("post", "/memory/boundaries/{common}/remove", {}),
     ],
 )
 def test_what_is_not_bobs_is_not_found(
@@ -386,7 +386,7 @@ def test_what_is_not_bobs_is_not_found(
 
 
 def test_who_is_not_signed_in_is_led_to_the_sign_in_page(db: None, client: Client) -> None:
-    for address in ("/memory/", "/memory/profile", "/memory/profile/documents/1/history"):
+    for address in ("/memory/documents", "/memory/about", "/memory/versions/1"):
         assert client.get(address)["Location"].startswith("/accounts/login/")
 
 
@@ -396,7 +396,7 @@ def test_hostile_text_is_shown_as_text(alice: User, sign_in: SignIn) -> None:
     Boundary.objects.create(user=alice, text=ATTACK)
     client = sign_in(alice)
 
-    for address in ("/memory/profile", f"/memory/profile/documents/{document.pk}/history"):
+    for address in ("/memory/about", f"/memory/versions/{document.pk}"):
         page = page_of(client, address)
         assert "<script>alert" not in page
         assert "<img" not in page

@@ -262,7 +262,7 @@ def test_with_htmx_the_row_alone_comes_back_with_undo_and_the_new_counts(alice: 
     assert 'data-state="active"' in page
     assert 'data-announce="Accepted: Your sister Mary lives in Lisbon."' in page
     assert f"/memory/review/actions/{ReviewAction.objects.get().pk}/undo" in page
-    assert page.count('hx-swap-oob="true"') == 3, "two counts, and what is said at the end"
+    assert page.count('hx-swap-oob="true"') == 4, "three counts, and what is said at the end"
     assert "1 memory to review." in " ".join(page.split())
 
 

@@ -68,7 +68,7 @@ def test_with_htmx_the_queue_comes_back_with_undo_for_all(alice: User, sign_in: 
     assert "<html" not in page
     assert 'data-announce="Rejected: 3."' in page
     assert page.count("data-fact ") == 1
-    assert page.count('hx-swap-oob="true"') == 2
+    assert page.count('hx-swap-oob="true"') == 3
     action = ReviewAction.objects.order_by("pk").first()
     assert action is not None
     page = sign_in(alice).post(f"/memory/review/actions/{action.pk}/undo", headers=HTMX).content.decode()
@@ -249,16 +249,16 @@ def test_decisions_of_thirty_days_are_listed_and_undone(alice: User, sign_in: Si
     old = accept(many[3], by=alice)
     ReviewAction.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=31))
 
-    page = client.get("/memory/review/decisions").content.decode()
+    page = client.get("/memory/history").content.decode()
     assert "2 facts at once" in page
     assert f"/memory/review/actions/{old.pk}/undo" not in page
 
     first = ReviewAction.objects.filter(batch__isnull=False).latest("pk")
-    response = client.post(f"/memory/review/actions/{first.pk}/undo", {"page": "decisions"}, follow=True)
-    assert response.redirect_chain == [("/memory/review/decisions", 302)]
+    response = client.post(f"/memory/review/actions/{first.pk}/undo", {"page": "history"}, follow=True)
+    assert response.redirect_chain == [("/memory/history", 302)]
     assert states(many[:2]) == ["proposed"] * 2
 
-    refused = client.post(f"/memory/review/actions/{old.pk}/undo", {"page": "decisions"}, follow=True)
+    refused = client.post(f"/memory/review/actions/{old.pk}/undo", {"page": "history"}, follow=True)
     assert "more than 30 days ago" in refused.content.decode()
     assert states(many[3:]) == ["active"]
 
@@ -268,9 +268,9 @@ def test_what_was_kept_unasked_is_listed_and_rejected(alice: User, sign_in: Sign
     accept(propose(alice, "Accepted by hand.", extracted_by="rules/1"), by=alice)
     client = sign_in(alice)
 
-    page = client.get("/memory/review/decisions").content.decode()
+    page = client.get("/memory/history").content.decode()
     assert page.count(f"/memory/review/{kept.pk}/reject") == 1
     assert page.count("/reject") == 1
 
-    client.post(f"/memory/review/{kept.pk}/reject", {"page": "decisions"})
+    client.post(f"/memory/review/{kept.pk}/reject", {"page": "history"})
     assert status_of(kept) == "rejected"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from chat.models import Conversation, Message, Project
+from chat.models import Message, Project
 from memory.documents import revisions, tree
 from memory.documents.revisions import Origin
 from memory.index.indexer import embed_pending, index_conversation
@@ -23,7 +23,6 @@ from memory.pages.search import (
     PARTS,
     RULES,
     SOURCES,
-    SOURCES_PLURAL,
     excerpt,
     explain_score,
     mark_matches,
@@ -56,8 +55,8 @@ def know(user: User, statement: str, **fields: Any) -> Fact:
     return made
 
 
-def results_of(client: Client, status: int = 200, **query: Any) -> str:
-    response = client.get("/memory/", {"q": QUESTION, **query}, headers=HTMX)
+def results_of(client: Client, where: str = "", status: int = 200, **query: Any) -> str:
+    response = client.get("/search", {"q": QUESTION, "in": where, **query}, headers=HTMX)
     assert response.status_code == status
     page: str = response.content.decode()
     assert "<html" not in page
@@ -74,23 +73,24 @@ def test_everything_is_searched_and_says_where_it_stands(alice: User, sign_in: S
     add = revisions.add(alice, "/people/Mary", "Mary, my sister, lives in Rua Augusta.", "user", Origin())
     embed_pending()
 
-    page = results_of(sign_in(alice))
+    client = sign_in(alice)
+    page = results_of(client)
 
+    assert f'href="/m/{message}"' in results_of(client, "conversations")
     for link in (
-        f'href="/m/{message}"',
         f'href="/memory/facts/{fact.pk}"',
-        f'href="/memory/episodes#episode-{episode.pk}"',
+        f'href="/memory/timeline#episode-{episode.pk}"',
         f'href="/memory/documents/people/Mary#passage-{add.chunks.get().number}"',
     ):
         assert link in page
-    for label in ("Fact", "Episode", "Document", "Message"):
+    for label in ("Fact", "Episode", "Document"):
         assert f"</svg>{label}</span>" in page
 
 
 def test_the_words_of_the_question_are_marked(alice: User, sign_in: SignIn) -> None:
     know(alice, "The user's sister Mary lives in Lisbon.")
 
-    page = sign_in(alice).get("/memory/", {"q": "Where does my sister live?"}).content.decode()
+    page = sign_in(alice).get("/search", {"q": "Where does my sister live?"}).content.decode()
 
     assert '<mark class="mark">sister</mark> Mary <mark class="mark">lives</mark> in Lisbon.' in page
 
@@ -127,7 +127,7 @@ def test_what_was_left_out_names_its_rule(alice: User, sign_in: SignIn) -> None:
     know(alice, "The user's sister Mary lives in Lisbon .")
     embed_pending()
 
-    page = results_of(sign_in(alice))
+    page = results_of(sign_in(alice), "facts")
 
     assert "Left out: 1" in page
     assert '<span class="badge">near-duplicate</span>' in page
@@ -137,26 +137,26 @@ def test_what_was_left_out_names_its_rule(alice: User, sign_in: SignIn) -> None:
 def test_every_part_rule_and_source_has_plain_words() -> None:
     assert set(PARTS) == set(get_args(Part))
     assert set(RULES) == {*get_args(Rule), *get_args(TruthRule)}
-    assert set(SOURCES) == set(SOURCES_PLURAL) == set(ICONS) == set(get_args(Source))
+    assert set(SOURCES) == set(ICONS) == set(get_args(Source))
 
 
 def test_a_search_has_an_address_and_works_without_script(alice: User, sign_in: SignIn) -> None:
-    know(alice, "The user's sister Mary lives in Lisbon.")
+    know(alice, "The user's sister Mary lives in Lisbon.", kind="place")
     embed_pending()
 
-    page = sign_in(alice).get("/memory/", {"q": QUESTION, "source": "fact"}).content.decode()
+    page = sign_in(alice).get("/search", {"q": QUESTION, "in": "facts", "kind": "place"}).content.decode()
 
     assert "<html" in page
     assert f'value="{QUESTION}"' in page
-    assert 'value="fact" checked' in page
-    assert "1 result for" in page
+    assert 'value="place" checked' in page
+    assert page.count('class="card result"') == 1
 
 
 def test_hostile_words_are_shown_as_words(alice: User, sign_in: SignIn) -> None:
     know(alice, f"Mary said {ATTACK}")
     revisions.add(alice, f"/x/{ATTACK.replace('/', '-')}", f"Mary {ATTACK}", "user", Origin())
 
-    page = sign_in(alice).get("/memory/", {"q": f"Mary {ATTACK}"}).content.decode()
+    page = sign_in(alice).get("/search", {"q": f"Mary {ATTACK}"}).content.decode()
 
     assert "<script>alert" not in page
     assert "<img src" not in page
@@ -168,33 +168,32 @@ def test_hostile_words_are_shown_as_words(alice: User, sign_in: SignIn) -> None:
 
 @pytest.mark.parametrize(
     ("question", "sentence"),
-    [("Good morning!", "Greetings don't bring up memories"), (QUESTION, "Full questions work best")],
+    [("Good morning!", "Greetings don't bring up memories"), (QUESTION, "Try fewer or other words")],
 )
 def test_nothing_found_is_explained(alice: User, sign_in: SignIn, question: str, sentence: str) -> None:
     page = results_of(sign_in(alice), q=question)
 
-    assert "Nothing found for" in page
     assert sentence in page
+    assert 'class="card result"' not in page
 
 
 @pytest.mark.parametrize(
     "query",
     [
-        {"source": "nonsense"},
-        {"kind": "nonsense"},
-        {"folder": "/a//b"},
+        {"in": "facts", "kind": "nonsense"},
+        {"in": "documents", "folder": "/a//b"},
         {"since": "yesterday"},
-        {"as_of": "31.2.2026"},
-        {"q": "x" * 1_001},
+        {"in": "facts", "as_of": "31.2.2026"},
+        {"q": "x" * 301},
         {"q": "NUL \x00"},
     ],
-    ids=lambda query: next(iter(query)),
+    ids=lambda query: [*query][-1],
 )
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
 def test_a_search_that_cannot_be_is_one_sentence(
     alice: User, sign_in: SignIn, query: dict[str, str], headers: dict[str, str]
 ) -> None:
-    response = sign_in(alice).get("/memory/", {"q": QUESTION, **query}, headers=headers)
+    response = sign_in(alice).get("/search", {"q": QUESTION, **query}, headers=headers)
 
     assert response.status_code == 422
     assert response.content.decode().count('class="errorlist">') == 1
@@ -215,47 +214,71 @@ def marys(alice: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("where", "query", "found"),
     [
-        ({}, {"fact", "episode", "document", "walk"}),
-        ({"source": ["fact", "episode"]}, {"fact", "episode"}),
-        ({"source": "message"}, {"walk"}),
-        ({"kind": "pivot"}, {"episode"}),
-        ({"kind": "place"}, {"fact"}),
-        ({"folder": "people"}, {"document"}),
-        ({"folder": "/elsewhere"}, set()),
-        ({"tag": "family, letters"}, {"fact", "document"}),
-        ({"tag": "#Letters"}, {"document"}),
-        ({"until": "2026-03-04"}, {"walk"}),
-        ({"until": "2026-03-03"}, set()),
-        ({"since": "2026-03-04", "until": "2026-03-04"}, {"walk"}),
-        ({"since": "2026-03-05"}, {"fact", "episode", "document"}),
-        ({"least": "3"}, {"fact", "episode", "document", "walk"}),
-        ({"least": "4"}, {"fact"}),
-        ({"scope": "/people"}, {"document"}),
-        ({"scope": "/projects/elsewhere"}, set()),
+        ("", {}, {"fact", "episode", "document"}),
+        ("facts", {}, {"fact", "episode"}),
+        ("documents", {}, {"document"}),
+        ("conversations", {}, {"walk"}),
+        ("facts", {"kind": "pivot"}, {"episode"}),
+        ("facts", {"kind": "place"}, {"fact"}),
+        ("documents", {"folder": "people"}, {"document"}),
+        ("documents", {"folder": "/elsewhere"}, set()),
+        ("facts", {"tag": "family, letters"}, {"fact"}),
+        ("documents", {"tag": "#Letters"}, {"document"}),
+        ("conversations", {"until": "2026-03-04"}, {"walk"}),
+        ("conversations", {"until": "2026-03-03"}, set()),
+        ("conversations", {"since": "2026-03-04", "until": "2026-03-04"}, {"walk"}),
+        ("", {"since": "2026-03-05"}, {"fact", "episode", "document"}),
+        ("", {"until": "2026-03-04"}, set()),
+        ("facts", {"least": "3"}, {"fact", "episode"}),
+        ("facts", {"least": "4"}, {"fact"}),
+        ("documents", {"scope": "/people"}, {"document"}),
+        ("documents", {"scope": "/projects/elsewhere"}, set()),
+        ("documents", {"kind": "place"}, {"document"}),  # a filter that the place doesn't have
     ],
 )
 def test_a_search_is_narrowed_down(
-    alice: User, sign_in: SignIn, marys: None, query: dict[str, Any], found: set[str]
+    alice: User, sign_in: SignIn, marys: None, where: str, query: dict[str, Any], found: set[str]
 ) -> None:
-    page = results_of(sign_in(alice), q="Where lives Mary?", **query)
+    page = results_of(sign_in(alice), where, q="Where lives Mary?", **query)
 
     words = {"fact": "The fact is", "episode": "The episode of", "document": "The document of", "walk": "on a walk"}
     assert {name for name, text in words.items() if text in page} == found
 
 
-def test_a_search_stays_within_a_project_and_what_was_said_in_it(alice: User, sign_in: SignIn, marys: None) -> None:
-    Project.objects.create(user=alice, name="Porto", path="/projects/porto")
-    (walk,) = Message.objects.values_list("conversation", flat=True)
-    Conversation.objects.filter(pk=walk).update(scope="/projects/porto")
+def test_another_place_keeps_the_words_and_the_filters_it_has(alice: User, sign_in: SignIn) -> None:
+    page = results_of(sign_in(alice), "facts", q="Mary & co", since="2026-03-05", kind="place")
+
+    assert 'href="/search?q=Mary+%26+co&amp;since=2026-03-05&amp;in=documents"' in page
+    assert 'href="/search?q=Mary+%26+co&amp;since=2026-03-05"' in page
+    assert re.search(r'in=facts" aria-current="page">Facts</a>', page)
+
+
+def test_all_shows_the_first_of_each_and_leads_to_the_rest(alice: User, sign_in: SignIn) -> None:
+    for number in range(6):
+        know(alice, f"Mary lives in town number {number}.")
+    embed_pending()
     client = sign_in(alice)
 
-    page = client.get("/memory/", {"q": "Where lives Mary?", "scope": "/projects/porto"}).content.decode()
+    page = results_of(client)
+
+    assert page.count('class="card result"') == 4
+    assert "All facts</a>" in page
+    assert results_of(client, "facts").count('class="card result"') == 6
+
+
+def test_a_search_stays_within_a_project(alice: User, sign_in: SignIn, marys: None) -> None:
+    Project.objects.create(user=alice, name="Porto", path="/projects/porto")
+    revisions.add(alice, "/projects/porto/mary", "Mary lives by the river.", "user", Origin())
+    embed_pending()
+
+    query = {"q": "Where lives Mary?", "in": "documents", "scope": "/projects/porto"}
+    page = sign_in(alice).get("/search", query).content.decode()
 
     assert '<option value="/projects/porto" selected>Porto</option>' in page
-    assert "on a walk" in re.sub(r"</?mark[^>]*>", "", page)
-    assert "The document of" not in page
+    assert "by the river" in page
+    assert "by the sea" not in page
 
 
 @pytest.mark.parametrize("importance", [n / 20 for n in range(21)])
@@ -276,11 +299,11 @@ def test_time_travel_finds_what_was_known_then(alice: User, sign_in: SignIn) -> 
     know(alice, "The user's sister Mary lives in Lisbon.", recorded_at=long_ago + timedelta(days=30))
     client = sign_in(alice)
 
-    then, now = results_of(client, as_of="2026-01-10"), results_of(client)
+    then, now = results_of(client, "facts", as_of="2026-01-10"), results_of(client)
 
     assert "lives in Porto" in then
     assert "lives in Lisbon" not in then
-    assert "as known on 10 January 2026" in then
+    assert "As known on 10 January 2026" in then
     assert '<span class="badge badge-warn">Superseded</span>' in then
     assert "lives in Lisbon" in now
     assert "lives in Porto" not in now
@@ -292,8 +315,8 @@ def test_a_day_ends_where_the_user_is(alice: User, sign_in: SignIn) -> None:
     say(alice, "Mary lives in Faro.", at=datetime(2026, 3, 4, 20, tzinfo=UTC))  # the 5th in Auckland
     client = sign_in(alice)
 
-    assert "in Faro" not in results_of(client, until="2026-03-04")
-    assert "in Faro" in results_of(client, since="2026-03-05", until="2026-03-05")
+    assert "in Faro" not in results_of(client, "conversations", until="2026-03-04")
+    assert "in Faro" in results_of(client, "conversations", since="2026-03-05", until="2026-03-05")
 
 
 # Its cost, and whose it is ---------------------------------------------------------------------------------------
@@ -306,13 +329,17 @@ def test_many_results_take_as_many_queries_as_one(
         say(alice, f"Mary lived in house number {number}, with a garden of {number} trees.")
         know(alice, f"Mary lives in town number {number}.")
         revisions.add(alice, f"/people/{number}", f"Mary lives at number {number}.", Revision.Author.USER, Origin())
+    embed_pending()
     client = sign_in(alice)
     results_of(client)  # the first request of a session is noted, the first search looks which models there are
 
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(16):
         page = results_of(client)
+    assert page.count('class="card result"') == 8
 
-    assert page.count('class="card result"') >= 30
+    with django_assert_max_num_queries(12):
+        page = results_of(client, "facts")
+    assert page.count('class="card result"') == 12
 
 
 def test_bob_finds_nothing_of_alices(alice: User, bob: User, sign_in: SignIn) -> None:
@@ -320,9 +347,9 @@ def test_bob_finds_nothing_of_alices(alice: User, bob: User, sign_in: SignIn) ->
     know(alice, "The user's sister Mary lives in Lisbon.", tags=["sisterly"])
     revisions.add(alice, "/people/Mary", "My sister Mary lives in Lisbon.", "user", Origin())
 
-    assert "Nothing found for" in results_of(sign_in(bob))
+    assert "No results" in results_of(sign_in(bob))
     assert "Lisbon" not in results_of(sign_in(bob))
-    assert "sisterly" not in sign_in(bob).get("/memory/").content.decode()
+    assert "sisterly" not in sign_in(bob).get("/search?in=facts").content.decode()
 
 
 def test_a_facts_page_leads_to_its_place_among_the_others(alice: User, sign_in: SignIn) -> None:
@@ -333,7 +360,7 @@ def test_a_facts_page_leads_to_its_place_among_the_others(alice: User, sign_in: 
     client = sign_in(alice)
 
     for fact, place in ((last, "show=active&amp;page=2"), (past, "show=past&amp;page=1")):
-        address = f"/memory/profile?{place}#fact-{fact.pk}"
+        address = f"/memory/about?{place}#fact-{fact.pk}"
         assert f'href="{address}"' in client.get(f"/memory/facts/{fact.pk}").content.decode()
         assert f'id="fact-{fact.pk}"' in client.get(address.replace("&amp;", "&")).content.decode()
 

@@ -146,18 +146,18 @@ def test_somebody_of_whom_nothing_is_known_has_one_day(alice: User) -> None:
 
 
 def test_the_page_shows_that_day_without_a_script(alice: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
-    page = sign_in(alice).get("/memory/profile", {"at": "2026-04-01"}).content.decode()
+    page = sign_in(alice).get("/memory/time-travel", {"at": "2026-04-01"}).content.decode()
     assert "Known on 1 April 2026, true on 1 April 2026" in page
     assert "removed since" in page
     assert "Replaced on 10 May 2026: You live in Lisbon." in page
     assert "Added since" in page
     assert '<input type="date" id="at" name="at"' in page
     assert "/answers?until=2026-04-01" in page
-    assert "<h1>Profile</h1>" in page
+    assert "<h1>Time travel</h1>" in page
 
 
 def test_htmx_gets_that_day_alone(alice: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
-    response = sign_in(alice).get("/memory/profile", {"at": "2026-04-01"}, headers={"HX-Request": "true"})
+    response = sign_in(alice).get("/memory/time-travel", {"at": "2026-04-01"}, headers={"HX-Request": "true"})
     part = response.content.decode()
     assert "You live in Porto." in part
     assert "<html" not in part
@@ -165,7 +165,7 @@ def test_htmx_gets_that_day_alone(alice: User, moved: tuple[Fact, Fact], sign_in
 
 
 def test_what_is_no_date_is_answered_with_a_sentence(alice: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
-    response = sign_in(alice).get("/memory/profile", {"at": "yesterday<b>"})
+    response = sign_in(alice).get("/memory/time-travel", {"at": "yesterday<b>"})
     assert response.status_code == 422
     assert "Enter a valid date" in response.content.decode()
 
@@ -177,13 +177,17 @@ def test_without_a_day_the_profile_asks_little(
         build_past_profile(alice, {"at": "2026-04-01"}, timezone.now())
     with django_assert_max_num_queries(2):
         build_sliders(alice, timezone.now())
-    assert "removed since" not in sign_in(alice).get("/memory/profile").content.decode()
+    assert "removed since" not in sign_in(alice).get("/memory/time-travel").content.decode()
 
 
 def test_bob_sees_nothing_of_alices_past(alice: User, bob: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
     revisions.save(alice, "/profile/identity", "I am Alice.", started_from=0)
     client = sign_in(bob)
-    for address in ("/memory/profile?at=2026-04-01", "/answers", "/api/v1/memory/facts?known_at=2026-04-01T00:00:00Z"):
+    for address in (
+        "/memory/time-travel?at=2026-04-01",
+        "/answers",
+        "/api/v1/memory/facts?known_at=2026-04-01T00:00:00Z",
+    ):
         page = client.get(address).content.decode()
         assert "lives in Porto" not in page
         assert "I am Alice." not in page

@@ -43,9 +43,9 @@ def days(alice: Any) -> list[date]:
 def pages(alice: Any, days: list[date], sign_in: Callable[[Any], Client]) -> Pages:
     """The profile, and its part for every two of the days."""
     client = sign_in(alice)
-    found = {"/memory/profile": client.get("/memory/profile").content}
+    found = {"/memory/time-travel": client.get("/memory/time-travel").content}
     for at, true in product(days, days):
-        address = f"/memory/profile?at={at}&true={true}"
+        address = f"/memory/time-travel?at={at}&true={true}"
         found[address] = client.get(address, headers={"HX-Request": "true"}).content
     return found
 
@@ -68,7 +68,7 @@ def page(browser: Browser, pages: Pages) -> Iterator[Page]:
             route.fulfill(status=404)
 
     page.route("**/*", serve)
-    page.goto("/memory/profile")
+    page.goto("/memory/time-travel")
     yield page
     page.close()
     assert complaints == []

@@ -37,7 +37,7 @@ def talk(user: User, turns: int) -> Conversation:
     return conversation
 
 
-def page_of(client: Client, address: str = "/memory/episodes") -> str:
+def page_of(client: Client, address: str = "/memory/timeline") -> str:
     response = client.get(address)
     assert response.status_code == 200
     return response.content.decode().split('id="main"')[1]
@@ -108,7 +108,7 @@ def test_all_that_is_told_of_an_episode_is_shown(alice: User, sign_in: SignIn) -
         "2 to 3 of “The shop”",
         f'href="/m/{first.pk}"',
         f'href="/memory/facts/{fact.pk}"',
-        f'href="/memory/episodes/{conversation.pk}"',
+        f'href="/memory/timeline/{conversation.pk}"',
         "in 0 prompts",
         "#signpost",
     ):
@@ -147,7 +147,7 @@ def test_the_timeline_is_filtered_by_kind_and_significance(
     tell(alice, "Middling", kind="plain", significance=0.5)
     tell(alice, "Great", kind="breakthrough", significance=1.0)
 
-    page = page_of(sign_in(alice), f"/memory/episodes{query}")
+    page = page_of(sign_in(alice), f"/memory/timeline{query}")
 
     assert {title for title in ("Small", "Middling", "Great") if f">{title}</h3>" in page} == shown
     assert ("No matching episodes" in page) is (not shown)
@@ -157,7 +157,7 @@ def test_the_filter_that_was_chosen_is_kept(alice: User, sign_in: SignIn) -> Non
     for number in range(60):
         tell(alice, f"Episode {number}", kind="pivot", significance=0.9)
 
-    page = page_of(sign_in(alice), "/memory/episodes?kind=pivot&least=3")
+    page = page_of(sign_in(alice), "/memory/timeline?kind=pivot&least=3")
 
     assert 'value="pivot" checked' in page
     assert '<option value="3" selected>' in page
@@ -186,7 +186,7 @@ def test_a_full_timeline_takes_as_many_queries_as_a_small_one(
     for turn in range(1, 51):
         tell(alice, f"Episode {turn}", conversation=conversation, first_turn=turn, last_turn=turn).facts.add(fact)
     client = sign_in(alice)
-    client.get("/memory/episodes")
+    client.get("/memory/timeline")
 
     with django_assert_max_num_queries(10):
         page = page_of(client)
@@ -201,7 +201,7 @@ def test_hostile_words_are_shown_as_words(alice: User, sign_in: SignIn) -> None:
         participants=[ATTACK], conversation=conversation, first_turn=1, last_turn=1,
     )  # fmt: skip
 
-    for address in ("/memory/episodes", f"/memory/episodes/{conversation.pk}"):
+    for address in ("/memory/timeline", f"/memory/timeline/{conversation.pk}"):
         page = page_of(sign_in(alice), address)
         assert "<script>alert" not in page
         assert "<img src" not in page
@@ -216,7 +216,7 @@ def test_a_conversation_is_told_by_its_beginning_middle_and_end(alice: User, sig
     tell(alice, "The turning point", conversation=conversation, first_turn=5, last_turn=5, significance=0.9)
     tell(alice, "The end of it", conversation=conversation, first_turn=8, last_turn=9)
 
-    page = page_of(sign_in(alice), f"/memory/episodes/{conversation.pk}")
+    page = page_of(sign_in(alice), f"/memory/timeline/{conversation.pk}")
 
     order = ["Key moments", "Beginning</h2>", "The question</h3>", "Middle</h2>", "The turning point</h3>", "End</h2>"]
     assert [page.index(text) for text in order] == sorted(page.index(text) for text in order)
@@ -228,7 +228,7 @@ def test_a_part_of_which_nothing_is_told_says_so(alice: User, sign_in: SignIn) -
     conversation = talk(alice, 9)
     tell(alice, "The question", conversation=conversation, first_turn=1, last_turn=2)
 
-    page = page_of(sign_in(alice), f"/memory/episodes/{conversation.pk}")
+    page = page_of(sign_in(alice), f"/memory/timeline/{conversation.pk}")
 
     assert page.count("No key moments here.") == 2
 
@@ -240,5 +240,5 @@ def test_what_is_not_bobs_is_not_found(alice: User, bob: User, sign_in: SignIn) 
     client = sign_in(bob)
 
     assert "secret" not in page_of(client)
-    for address in (f"/memory/episodes/{conversation.pk}", f"/memory/episodes/{uuid4()}", f"/memory/facts/{fact.pk}"):
+    for address in (f"/memory/timeline/{conversation.pk}", f"/memory/timeline/{uuid4()}", f"/memory/facts/{fact.pk}"):
         assert client.get(address).status_code == 404

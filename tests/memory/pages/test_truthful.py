@@ -44,7 +44,7 @@ DEEDS: dict[str, tuple[str, dict[str, Any]]] = {
     "reject": ("/memory/review/{0}/reject", {}),
     "together": ("/memory/review/together", {"verb": "accept"}),
     "merge": ("/memory/review/merge", {}),
-    "policies": ("/memory/policies", {"rule-place": "never"}),
+    "policies": ("/memory/rules", {"rule-place": "never"}),
     "rule": ("/memory/review/{0}/rule", {"rule": "never"}),
 }
 

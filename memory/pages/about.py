@@ -1,4 +1,4 @@
-"""Page data of the profile: documents edited in place, boundaries, and facts by kind."""
+"""Page data of “About you”: facts by kind, profile documents edited in place, and boundaries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ TABS: Final = {
     "proposed": ("To review", Q(status=Fact.Status.PROPOSED)),
     "past": ("Past", ~Q(status__in=[Fact.Status.ACTIVE, Fact.Status.PROPOSED])),
 }
-"""The tabs of the profile page: label and filter."""
+"""The facts by status: label and filter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Editor:
     is_open: bool = False
 
 
-def build_profile_page(
+def build_about_page(
     user: User,
     *,
     tab: str = "",
@@ -65,7 +65,6 @@ def build_profile_page(
         "boundaries": Boundary.objects.for_user(user),
         "global_boundaries": Boundary.objects.global_ones(),
         "new_boundary": new_boundary,
-        "page": "profile",
     }
 
 

@@ -1,0 +1,163 @@
+"""Page data of the search: conversations by their words, facts and documents by meaning, under one query."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django import forms
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import User
+from chat.conversations.search import Filter, FoundConversation, Results, search
+from chat.conversations.search_query import MAX_QUERY_CHARS
+from chat.models import Conversation
+from memory.forms import SearchForm as MemoryForm
+from memory.pages.search import Result, build_search_page
+from memory.retrieval.ranking import Source
+
+MOST_PAGES: Final = 1_000
+FIRST: Final = 4
+"""Results of each kind under All."""
+
+PLACES: Final[Mapping[str, str]] = {
+    "": "All",
+    "conversations": "Conversations",
+    "facts": "Facts",
+    "documents": "Documents",
+}
+"""What can be searched: the value of `in`, and its label."""
+SOURCES: Final[Mapping[str, tuple[Source, ...]]] = {
+    "": ("fact", "episode", "document"),
+    "conversations": ("message", "segment"),
+    "facts": ("fact", "episode"),
+    "documents": ("document",),
+}
+"""What is searched by meaning; conversations are searched by their words first."""
+FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "": ("since", "until"),
+    "conversations": ("role", "since", "until", "archived", "order"),
+    "facts": ("since", "until", "kind", "least", "scope", "tag", "as_of"),
+    "documents": ("since", "until", "folder", "scope", "tag", "as_of"),
+}
+"""The filters of each place."""
+
+
+class SearchForm(forms.Form):
+    """The query and the filters of conversations; `MemoryForm` reads the others."""
+
+    q = forms.CharField(
+        required=False, max_length=MAX_QUERY_CHARS, strip=False, empty_value="", label="Words, or a full question"
+    )
+    role = forms.ChoiceField(
+        required=False, label="Author", choices=[("", "Anyone"), ("user", "You"), ("assistant", "Recall")]
+    )
+    since = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
+    archived = forms.ChoiceField(
+        required=False, label="Archived", choices=[("", "Include"), ("no", "Exclude"), ("only", "Only")]
+    )
+    order = forms.ChoiceField(required=False, label="Sort by", choices=[("", "Best match"), ("newest", "Newest")])
+    within = forms.UUIDField(required=False, widget=forms.HiddenInput)
+    page = forms.IntegerField(required=False, min_value=1, max_value=MOST_PAGES, widget=forms.HiddenInput)
+
+    def build_filter(self) -> Filter:
+        """The search filter of a valid form."""
+        data = self.cleaned_data
+        return Filter(
+            **{name: data[name] for name in ("role", "since", "until", "archived")},
+            newest_first=data["order"] == "newest",
+            conversation=data["within"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Results from memory under one heading."""
+
+    heading: str
+    results: list[Result]
+    all_of_them: str = ""
+    """URL of the place that shows all; empty: it is this page."""
+
+
+def build_search(user: User, query: QueryDict) -> dict[str, Any]:
+    """Everything the search page shows for a query; `is_valid` is false if a field is invalid."""
+    place = query.get("in", "") if query.get("in", "") in PLACES else ""
+    form, memory = SearchForm(query), MemoryForm(_memory_fields(query, place))
+    is_valid = form.is_valid() and memory.is_valid()
+    frame = {
+        "form": form,
+        "memory": memory,
+        "place": place,
+        "places": _build_tabs(query, place),
+        "fields": FIELDS[place],
+        "is_narrowed": any(query.get(name) for name in FIELDS[place]),
+        "is_valid": is_valid,
+        "errors": [str(lines[0]) for lines in {**memory.errors, **form.errors}.values()],
+        "query": urlencode({name: value for name, value in query.items() if value and name != "page"}),
+        "typed": str(form.cleaned_data.get("q") or "").strip(),
+    }
+    return {**frame, **(_find(user, form, memory, query, place) if is_valid else {"results": Results()})}
+
+
+def _memory_fields(query: QueryDict, place: str) -> QueryDict:
+    """The query with only the filters that the place has."""
+    fields = query.copy()
+    for name in MemoryForm.base_fields:
+        if name not in ("q", *FIELDS[place]):
+            fields.pop(name, None)
+    fields.setlist("source", list(SOURCES[place]))
+    return fields
+
+
+def _build_tabs(query: QueryDict, place: str) -> list[tuple[str, str, bool]]:
+    """Each place's label and URL, with the query and the filters that it has, and whether it is this one."""
+    return [(label, _address(query, one), one == place) for one, label in PLACES.items()]
+
+
+def _address(query: QueryDict, place: str) -> str:
+    kept = [(name, value) for name in ("q", *FIELDS[place]) for value in query.getlist(name) if value]
+    return f"{reverse('search')}?{urlencode([*kept, *([('in', place)] if place else [])])}"
+
+
+def _find(user: User, form: SearchForm, memory: MemoryForm, query: QueryDict, place: str) -> dict[str, Any]:
+    only, page = form.build_filter(), form.cleaned_data["page"] or 1
+    by_words = place in ("", "conversations")
+    typed, now = form.cleaned_data["q"], timezone.now()
+    results = search(user, typed, only, now, page) if by_words else Results()
+    by_meaning = page == 1 and not only.conversation and not (by_words and (only.role or only.archived))
+    found = build_search_page(user, memory) if by_meaning else {}
+    remembered: list[Result] = found.get("results", [])
+    sections = _build_sections(query, place, remembered, results.found)
+    shows_left_out = place in ("facts", "documents") or not (sections or results.found)
+    return {
+        "results": results,
+        "conversations": results.found if place else results.found[:FIRST],
+        "all_conversations": "" if place or len(results.found) <= FIRST else _address(query, "conversations"),
+        "within": Conversation.objects.not_deleted().for_user(user).filter(pk=only.conversation).first(),
+        "sections": sections,
+        "left_out": found.get("left_out", []) if shows_left_out else [],
+        **{name: found.get(name) for name in ("left_out_count", "is_small_talk", "tags", "choices", "contents")},
+    }
+
+
+def _build_sections(
+    query: QueryDict, place: str, remembered: list[Result], found: list[FoundConversation]
+) -> list[Section]:
+    """What memory holds: under All, the first of each kind."""
+    if place == "conversations":
+        shown = {reverse("message", args=[hit.id]) for one in found for hit in one.hits}
+        sections = [Section("Similar in meaning", [one for one in remembered if one.link not in shown])]
+    elif place:
+        sections = [Section(PLACES[place], remembered)]
+    else:
+        sections = [_first_of(query, one, remembered) for one in ("facts", "documents")]
+    return [section for section in sections if section.results]
+
+
+def _first_of(query: QueryDict, place: str, remembered: list[Result]) -> Section:
+    own = [one for one in remembered if one.item.source in SOURCES[place]]
+    return Section(PLACES[place], own[:FIRST], _address(query, place) if len(own) > FIRST else "")

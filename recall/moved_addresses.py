@@ -1,0 +1,56 @@
+"""Addresses that moved: each old one redirects permanently, with its arguments and its query.
+
+The last two are allauth's overviews, which the security page replaces.
+"""
+
+from typing import Final
+
+from django.http import HttpRequest, HttpResponsePermanentRedirect
+from django.urls import URLPattern, path, reverse
+
+MOVED: Final = (
+    ("memory/profile/documents/<int:pk>/history", "memory:versions", ""),
+    ("memory/profile/documents/<int:pk>/history/<int:number>", "memory:version", ""),
+    ("memory/episodes", "memory:timeline", ""),
+    ("memory/episodes/<uuid:pk>", "memory:story", ""),
+    ("memory/policies", "memory:rules", ""),
+    ("memory/review/decisions", "memory:history", ""),
+    ("memory/looks", "memory:access_log", ""),
+    ("memory/tidied", "memory:rules", "clean-up"),
+    ("budget", "usage", ""),
+    ("budget/plan", "usage_advanced", "plan"),
+    ("budget/limits", "usage", "limits"),
+    ("settings/memory", "memory:rules", ""),
+    ("settings/appearance", "settings_account", "appearance"),
+    ("settings/sign-in", "settings_security", ""),
+    ("settings/sessions", "settings_security", "sessions"),
+    ("accounts/2fa/", "settings_security", ""),
+    ("accounts/sessions/", "settings_security", "sessions"),
+)
+"""The old path, the name of the page that took its place, and the anchor on it."""
+
+
+def _build(old: str, name: str, anchor: str) -> URLPattern:
+    def redirect(request: HttpRequest, **arguments: object) -> HttpResponsePermanentRedirect:
+        return _redirect(request, reverse(name, kwargs=arguments), anchor)
+
+    return path(old, redirect)
+
+
+def _redirect(request: HttpRequest, address: str, anchor: str = "") -> HttpResponsePermanentRedirect:
+    query = request.META["QUERY_STRING"]
+    return HttpResponsePermanentRedirect(f"{address}{'?' if query else ''}{query}{'#' if anchor else ''}{anchor}")
+
+
+def _memory(request: HttpRequest) -> HttpResponsePermanentRedirect:
+    """`/memory/` was the search of memory."""
+    return _redirect(request, reverse("search" if "q" in request.GET else "memory:about"))
+
+
+def _profile(request: HttpRequest) -> HttpResponsePermanentRedirect:
+    """`/memory/profile` had the days of the time travel in its query."""
+    is_past = "at" in request.GET or "true" in request.GET
+    return _redirect(request, reverse("memory:time_travel" if is_past else "memory:about"))
+
+
+urlpatterns = [path("memory/", _memory), path("memory/profile", _profile), *(_build(*moved) for moved in MOVED)]

@@ -1,8 +1,7 @@
 """The context panel of one answer: figures and texts computed from its receipt; the template has the layout."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Final
 
 from budget.counting.accuracy import prediction_error
@@ -13,6 +12,7 @@ from budget.planning.plan import Section
 from budget.receipts.memory_use import fit_of, was_retrieved
 from budget.receipts.profile_snapshots import HOLDS_NO_LONGER
 from budget.receipts.retention import REMOVED
+from recall.figures import money, percent
 
 BAR_WIDTH: Final = 1000
 """Width of the bar in its own units; it is stretched to the panel."""
@@ -21,8 +21,6 @@ MIN_WIDTH: Final = 4
 KEYED_FACTS_CUT: Final = next(step.last_resort for step in PRUNING_ORDER if step.section is Section.PROFILE)
 EXPLAINED: Final = (Section.MEMORIES, Section.PROFILE)
 """Sections whose items link to a page with reasons; turns and tool results don't."""
-SMALLEST_SHOWN: Final = Decimal("0.0001")
-"""US dollars; smaller amounts are shown as “less than”."""
 TIMINGS: Final = {
     "history": "Load history",
     "profile": "Load profile",
@@ -72,18 +70,18 @@ class ItemView:
     label: str
     heading: str
     tokens: int
-    score: float
     in_profile: bool
     """A profile line that is always included and is relevant."""
     is_opening: bool
     """Recalled because the conversation was new."""
-    parts: list[tuple[str, float]]
     rule: str
     url: str
     ref: str = ""
     """Set if the answer can be retried without it."""
     name: str = ""
     """Its ref, if it has a page with reasons."""
+    quote: str = ""
+    """The words it was learned from; empty: unknown, or it is itself a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,24 +116,27 @@ class Panel:
         return [bar for bar in self.bars if bar.tokens or bar.cut]
 
 
-def panel(receipt: Receipt) -> Panel:
-    """The whole panel of `receipt`."""
+def panel(receipt: Receipt, quotes: Mapping[str, str] | None = None) -> Panel:
+    """The whole panel of `receipt`; `quotes`: by ref, the words a memory was learned from."""
+    quotes = quotes or {}
     kept = [item for item in receipt.items if item["kept"]]
     cut = [item for item in receipt.items if not item["kept"]]
     return Panel(
         receipt,
         bars=bars(receipt.sections, receipt.plan_total),
         answer=answer_room(receipt.sections, receipt.plan_total),
-        recalled=[_build_item_view(item) for item in sorted(kept, key=_best_first) if was_retrieved(item)],
-        profile=[_build_item_view(item) for item in kept if item["section"] == Section.PROFILE and "fits" not in item],
-        cut=[_build_item_view(item) for item in cut],
+        recalled=[_build_item_view(item, quotes) for item in sorted(kept, key=_best_first) if was_retrieved(item)],
+        profile=[
+            _build_item_view(item, quotes) for item in kept if item["section"] == Section.PROFILE and "fits" not in item
+        ],
+        cut=[_build_item_view(item, quotes) for item in cut],
         unlisted=receipt.ingredients.get("unlisted", 0),
         cut_before=sorted(receipt.cut_rules.items(), key=lambda one: (-one[1], one[0])),
         facts_were_cut=KEYED_FACTS_CUT in {*receipt.cut_rules, *(item["rule"] for item in cut)},
         off_by=off_by(receipt),
         is_demo=any(one["demo"] for one in receipt.rounds),
-        cost=dollars(receipt.cost),
-        cost_uncached=dollars(receipt.cost_uncached),
+        cost=money(receipt.cost),
+        cost_uncached=money(receipt.cost_uncached),
         timings=[(TIMINGS[name], round(receipt.timings[name])) for name in TIMINGS if name in receipt.timings],
     )
 
@@ -174,33 +175,23 @@ def off_by(receipt: Receipt) -> str:
         return ""
     if abs(error) < 0.0005:
         return "exact"
-    return f"{abs(error):.1%} too {'high' if error > 0 else 'low'}"
-
-
-def dollars(amount: Decimal | None) -> str:
-    """An amount in dollars; empty: unknown."""
-    if amount is None:
-        return ""
-    if 0 < amount < SMALLEST_SHOWN:
-        return f"less than ${SMALLEST_SHOWN}"
-    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+    return f"{percent(abs(error))} too {'high' if error > 0 else 'low'}"
 
 
 def _best_first(item: dict[str, Any]) -> float:
     return -fit_of(item)
 
 
-def _build_item_view(item: dict[str, Any]) -> ItemView:
+def _build_item_view(item: dict[str, Any], quotes: Mapping[str, str]) -> ItemView:
     return ItemView(
         label=item["label"],
         heading=Section(item["section"]).heading,
         tokens=item["tokens"],
-        score=fit_of(item),
         in_profile=item["kept"] and "fits" in item,
         is_opening="opening" in item["parts"],
-        parts=[(name.replace("_", " "), value) for name, value in item["parts"].items()],
         rule=item["rule"],
         url=item["url"],
         ref="" if item["rule"] or item["label"].startswith((HOLDS_NO_LONGER, REMOVED)) else item["ref"],
         name=item["ref"] if item["section"] in EXPLAINED else "",
+        quote=quotes.get(item["ref"], ""),
     )

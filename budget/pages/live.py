@@ -9,10 +9,11 @@ from django.db.models import Count, Q, Sum
 from accounts.models import User
 from budget.counting.accuracy import counted_input, predicted_input
 from budget.models import Receipt
-from budget.pages.context_panel import BAR_WIDTH, AnswerRoom, Bar, answer_room, bars, dollars, off_by
+from budget.pages.context_panel import BAR_WIDTH, AnswerRoom, Bar, answer_room, bars, off_by
 from budget.spending import limits, usage
 from budget.spending.limits import LimitStatus
 from budget.spending.usage import UsageTotals
+from recall.figures import money, percent
 
 NOT_SHOWN: Final = ("items", "ingredients", "prefix", "base_by_class")
 """Large receipt columns that aren't needed here."""
@@ -29,17 +30,16 @@ class Line:
 
     @property
     def cost(self) -> str:
-        return dollars(self.used.cost)
+        return money(self.used.cost)
 
     @property
     def cost_uncached(self) -> str:
-        return dollars(self.used.cost_uncached)
+        return money(self.used.cost_uncached)
 
     @property
     def saved(self) -> str:
         """What caching saved; negative if it cost more."""
-        saved = self.used.saved
-        return f"−{dollars(-saved)}" if saved < 0 else dollars(saved)
+        return money(self.used.saved)
 
     @property
     def from_cache(self) -> str:
@@ -163,15 +163,6 @@ def latest(user: User) -> Receipt | None:
     """The receipt of the most recent turn, without its items."""
     receipts = Receipt.objects.for_user(user).filter(conversation__deleted_at=None)
     return receipts.select_related("conversation").defer(*NOT_SHOWN).order_by("-created_at").first()
-
-
-def percent(share: float) -> str:
-    """A share as people read it: “0%”, “under 1%”, “37%”, “over 99%”."""
-    if 0 < share < 0.01:
-        return "under 1%"
-    if 0.99 < share < 1:
-        return "over 99%"
-    return f"{share * 100:.0f}%"
 
 
 def build_turn(receipt: Receipt) -> Turn:

@@ -59,8 +59,8 @@ class Slider:
     preset: int
     used: int | None
     """Tokens of the latest prompt; None: not applicable."""
-    share: int | None
-    """Percentage of what is left, until the user changes it."""
+    share: float | None
+    """Share of what is left, until the user changes it."""
     error: str
 
     @property
@@ -223,7 +223,7 @@ def _sliders(
             most=-(-max(SLIDER_FACTOR * preset, now, used.get(name, 0)) // STEP) * STEP,
             preset=preset,
             used=used.get(name),
-            share=ceiling.of_what_is_left if isinstance(ceiling, Percent) and value is None else None,
+            share=ceiling.of_what_is_left / 100 if isinstance(ceiling, Percent) and value is None else None,
             error=errors.get(name, ""),
         )
 

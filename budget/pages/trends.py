@@ -9,6 +9,7 @@ from budget.models import Receipt
 from budget.pages.charts import Chart, points, stacked, within
 from budget.planning.plan import Section
 from budget.spending import usage
+from recall.figures import money, percent
 
 TURNS: Final = 30
 """Columns that are still distinguishable on a phone."""
@@ -45,7 +46,7 @@ def cache_by_day(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Chart:
     """Share of each day's input read from the cache."""
     values = [(f"{day:%-d %b}", used.from_cache * 100 if used.total_input else None) for day, used in _from_first(days)]
     heads = ("Day", "Cached input")
-    return points("cache", "Cached input by day", values, heads, percent, most=100)
+    return points("cache", "Cached input by day", values, heads, lambda value: percent(value / 100), most=100)
 
 
 def error_by_turn(turns: Sequence[dict[str, Any]]) -> Chart:
@@ -58,18 +59,6 @@ def error_by_turn(turns: Sequence[dict[str, Any]]) -> Chart:
 def short(tokens: float) -> str:
     """Tokens in short form, for an axis."""
     return f"{tokens / 1000:g}k" if tokens >= 1000 and tokens % 100 == 0 else f"{tokens:,.0f}"
-
-
-def money(dollars: float) -> str:
-    """US dollars with as many digits as needed."""
-    if not dollars:
-        return "$0"
-    return f"${dollars:,.2f}" if dollars >= 0.1 else f"${dollars:.2g}" if dollars >= 1e-4 else "under $0.0001"
-
-
-def percent(value: float) -> str:
-    """A value of 0–100 as a percentage."""
-    return f"{value:.0f}%"
 
 
 def signed(value: float) -> str:

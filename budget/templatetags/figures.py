@@ -7,6 +7,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from accounts.time_zones import zone_label
+from recall.figures import money, percent
 from recall.llm.tokens import exact
 
 ESTIMATED: Final = "estimated"
@@ -37,6 +38,8 @@ CUT_REASONS: Final = {
 
 register = template.Library()
 register.filter("zone_label", zone_label)
+register.filter("money", money)
+register.filter("percent", percent)
 
 
 @register.filter

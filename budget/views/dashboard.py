@@ -25,6 +25,7 @@ from budget.receipts import memory_cost
 from memory.facts import review
 from memory.models import Chunk, Episode, Fact, ReviewAction
 from memory.refs import ids_by_kind
+from recall.figures import percent
 from recall.llm.client import get_capabilities
 from recall.views import is_htmx, post_only, signed_in_user
 
@@ -209,7 +210,7 @@ def _row(worth: memory_cost.Worth, facts: dict[str, Fact], labels: Labels) -> di
         "fact": fact,
         "label": fact.statement if fact is not None else label,
         "url": reverse("memory:fact", args=[fact.pk]) if fact is not None else url,
-        "share": live.percent(worth.share),
+        "share": percent(worth.share),
         "level": None if worth.importance is None else 1 + round(worth.importance * 4),
     }
 

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from accounts.models import User
 from budget.models import Receipt
 from budget.pages import live
 from budget.pages.context_panel import panel
@@ -18,6 +19,8 @@ from budget.receipts.debug import VIEWS, build_views
 from chat.models import Conversation, Message
 from chat.prompt.stated_identity import open_offers
 from chat.turns.comparison import tried_without
+from memory.models import Fact
+from memory.refs import ids_by_kind
 from recall.views import is_htmx, signed_in_user
 
 SHOWN_FROM: Final = 0.7
@@ -34,7 +37,7 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
         Receipt.objects.for_user(user).filter(conversation__deleted_at=None), message_id=message_id
     )
     context = {
-        "panel": panel(found),
+        "panel": panel(found, _load_quotes(user, found)),
         "receipt": found,
         "nonce": uuid4(),
         "tried": tried_without(user, message_id),
@@ -44,6 +47,12 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
         return render(request, "budget/receipt.html", context)
     question = Message.objects.not_deleted().for_user(user).filter(children=message_id).first()
     return render(request, "budget/receipt_page.html", {**context, "question": question})
+
+
+def _load_quotes(user: User, found: Receipt) -> dict[str, str]:
+    """By ref: the words that each listed fact was learned from."""
+    facts = Fact.objects.for_user(user).filter(pk__in=ids_by_kind(item["ref"] for item in found.items)["fact"])
+    return {f"fact:{pk}": quote for pk, quote in facts.exclude(quote="").values_list("pk", "quote")}
 
 
 @require_safe

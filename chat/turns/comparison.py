@@ -9,13 +9,13 @@ from django.db.models import Q
 
 from accounts.models import User
 from budget.models import Receipt
-from budget.pages.context_panel import dollars
 from budget.planning.plan import Section
 from chat.attachments.view import attached_to
 from chat.messages.rendering import MessageView, build_message_view
 from chat.models import Conversation, Message
 from chat.turn import BESIDE
 from chat.turns.live import TURN_REGISTRY
+from recall.figures import money
 
 GONE: Final = "a deleted memory"
 
@@ -139,7 +139,7 @@ def _rows(first: Receipt, other: Receipt) -> Iterator[Row]:
     yield _tokens("Answer", first.output_tokens, other.output_tokens)
     if first.cost is not None and other.cost is not None:
         change = other.cost - first.cost
-        yield Row("Cost", dollars(first.cost), dollars(other.cost), f"{_sign(change)}{dollars(abs(change))}")
+        yield Row("Cost", money(first.cost), money(other.cost), f"{_sign(change)}{money(abs(change))}")
 
 
 def _first_prompt(receipt: Receipt) -> int:

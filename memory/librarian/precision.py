@@ -43,11 +43,6 @@ class Tally:
         """0–1; None with too few decisions."""
         return (self.accepted + self.edited) / self.decided if self.decided >= MIN_DECISIONS else None
 
-    @property
-    def percent(self) -> int | None:
-        """The same in whole percent."""
-        return None if self.precision is None else round(100 * self.precision)
-
     def add(self, verb: str, times: int) -> None:
         """Count decisions of one kind."""
         match verb:

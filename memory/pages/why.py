@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from memory.pages.search import RULES, Reason, explain_score
+from recall.figures import percent
 
 RULE_WORDS: Final[Mapping[str, str]] = {
     **{str(rule): words for rule, words in RULES.items()},
@@ -75,11 +76,7 @@ def _because(item: Mapping[str, Any]) -> str:
 def _place(item: Mapping[str, Any], place: int | None, among: int, last_kept: float | None) -> str:
     if place is None or not SEARCH_PARTS & item["parts"].keys():
         return ""
-    where = f"Ranked {place} of {among}, with a score of {_percent(item['score'])}."
+    where = f"Ranked {place} of {among}, with a score of {percent(item['score'])}."
     if item["kept"] or last_kept is None:
         return where
-    return f"{where} The lowest score included was {_percent(last_kept)}."
-
-
-def _percent(score: float) -> str:
-    return f"{round(100 * score)}%"
+    return f"{where} The lowest score included was {percent(last_kept)}."

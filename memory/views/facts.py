@@ -22,6 +22,7 @@ from memory.forms import FactForm, LinkForm
 from memory.models import Fact
 from memory.pages.fact import build_fact_page
 from memory.pages.why import explain_recall
+from recall.figures import percent
 from recall.views import post_only, signed_in_user
 
 LINK_STRENGTH: Final = 0.5
@@ -107,7 +108,7 @@ def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpRespons
 def _render_fact(request: HttpRequest, fact: Fact, status: int = 200, **more: Any) -> HttpResponse:
     user = signed_in_user(request)
     tally = memory_use.tally(user, fact.ref)
-    share = f"{100 * tally.tokens / tally.prompts:.2g}%" if tally.prompts else ""
+    share = percent(tally.tokens / tally.prompts) if tally.prompts else ""
     usage = {"prompts": memory_use.prompts_with(user, fact.ref), "tally": tally, "share": share}
     usage["cut_days"] = settings.ENVIRONMENT.cut_candidate_retention_days
     return render(request, "memory/fact.html", {**build_fact_page(user, fact, **more), **usage}, status=status)

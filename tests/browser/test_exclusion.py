@@ -35,10 +35,11 @@ def test_one_click_shows_both_and_keeps_the_one_that_is_chosen(
     person = newcomer("Wanda")
     page = asked_with_a_profile(person, offline)
     conversation = page.url
-    page.get_by_text("Always included, from your profile: 1").click()
+    page.get_by_text("Always included: 1").click()
     offline.reply("I know nothing of it.", match=QUESTION)
     line = "I keep a small boat in the harbour of Cascais."  # it may have been recalled from its document, too
-    button = page.get_by_role("button", name=f"Retry without this memory: {line}").last
+    page.get_by_label(f"More about “{line}”").last.press("Enter")
+    button = page.get_by_role("button", name=f"Answer without this: {line}").last
     button.focus()
     page.keyboard.press("Enter")
 
@@ -78,8 +79,9 @@ def test_it_works_without_javascript(newcomer: Callable[[str], Person], offline:
     person.watch.forgive("favicon.ico")  # the panel by itself has no head that names another icon
     plain = person.open_browser(java_script_enabled=False).new_page()
     plain.goto(f"/receipts/{answer}")
-    plain.get_by_text("Always included, from your profile: 1").click()
-    plain.get_by_role("button", name=re.compile("^Retry without this")).last.click()
+    plain.get_by_text("Always included: 1").click()
+    plain.get_by_label(re.compile("^More about")).last.click()
+    plain.get_by_role("button", name=re.compile("^Answer without this")).last.click()
     plain.wait_for_url(re.compile(r"/m/\d+/compare"))
     again = plain.get_by_role("link", name="Reload for the rest")
     while again.is_visible():

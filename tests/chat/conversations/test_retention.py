@@ -296,7 +296,7 @@ def test_the_page_of_a_receipt_without_words_says_so_and_offers_nothing_it_canno
     page = client.get(reverse("receipt", args=[old.message_id])).content.decode()
     assert "Mary lives in Lisbon" not in page
     assert "was removed after 30 days" in page
-    assert "Retry without this" not in page
+    assert "Answer without this" not in page
     assert excludable_items(again(old)) == {}
     assert client.get(reverse("memory:why", args=[old.message_id, "fact:12"])).status_code == 200
     told = client.get(f"/api/v1/budget/receipts/{old.message_id}").json()

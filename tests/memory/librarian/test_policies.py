@@ -97,7 +97,7 @@ def test_precision_is_what_was_accepted_of_what_was_decided(alice: User, bob: Us
 
     tally = precision_of(alice)[Kind.FACT]
 
-    assert (tally.accepted, tally.edited, tally.rejected, tally.precision, tally.percent) == (6, 1, 1, 7 / 8, 88)
+    assert (tally.accepted, tally.edited, tally.rejected, tally.precision) == (6, 1, 1, 7 / 8)
 
 
 def test_the_latest_decision_on_a_fact_counts_and_an_undone_one_does_not(alice: User) -> None:
@@ -139,7 +139,7 @@ def test_every_decision_is_counted(verb: str, counted: str) -> None:
 
 def test_too_few_decisions_are_no_percentage() -> None:
     assert Tally(accepted=MIN_DECISIONS - 1).precision is None
-    assert Tally(accepted=MIN_DECISIONS).percent == 100
+    assert Tally(accepted=MIN_DECISIONS).precision == 1
 
 
 # The page --------------------------------------------------------------------------------------------------------

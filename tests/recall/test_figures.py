@@ -1,0 +1,46 @@
+"""Money and percentages are printed in one way."""
+
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from recall.figures import money, percent
+from tests.running import PROJECT
+
+BY_HAND = re.compile(r"\$\{\{|\}\}\s*%[^}]|widthratio|floatformat:\d+ *\}\}%")
+"""A figure that a template formats itself."""
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [
+        (None, ""), (0, "$0"), (Decimal("0.00001"), "under $0.0001"), (Decimal("0.0001"), "$0.0001"),
+        (0.0083, "$0.0083"), (Decimal("0.0131"), "$0.013"), (0.02, "$0.02"), (0.0999, "$0.10"), (0.35, "$0.35"),
+        (Decimal(-2), "−$2.00"), (1204.5, "$1,204.50"),
+    ],
+)  # fmt: skip
+def test_money_has_two_significant_digits_below_ten_cents(amount: Decimal | float | None, shown: str) -> None:
+    assert money(amount) == shown
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0, "0%"),
+        (0.0004, "under 0.1%"),
+        (0.078, "7.8%"),
+        (0.05, "5%"),
+        (0.371, "37%"),
+        (0.998, "over 99%"),
+        (1, "100%"),
+    ],
+)
+def test_a_percentage_has_a_decimal_below_ten(share: float, shown: str) -> None:
+    assert percent(share) == shown
+
+
+@pytest.mark.parametrize("template", sorted((PROJECT / "templates").rglob("*.html")), ids=lambda path: path.name)
+def test_no_template_formats_money_or_a_share_itself(template: Path) -> None:
+    assert not BY_HAND.findall(template.read_text())

@@ -73,7 +73,7 @@ class Documents(Paging):
 )  # fmt: skip
 def list_documents(request: HttpRequest, given: Query[Documents]) -> Any:
     """Your documents in the order of their paths, filtered by folder or tag."""
-    owned = models.Document.objects.for_user(person(request)).defer("text")
+    owned = models.Document.objects.for_user(person(request)).written().defer("text")
     if given.under.strip("/"):
         owned = owned.under(given.under.rstrip("/"))
     if given.tag:

@@ -171,6 +171,11 @@ class Listed:
     tokens: int
     changed_at: datetime
 
+    @property
+    def shown(self) -> str:
+        """Its title, or the last part of its name."""
+        return self.title or self.name.rpartition("/")[2]
+
 
 def build_documents_page(user: User) -> dict[str, Any]:
     """The start page of the documents: the latest changes. Two queries."""

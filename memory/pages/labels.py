@@ -29,6 +29,16 @@ SOURCES: Final = {
 }
 
 
+STATUS_MEANS: Final = {
+    Fact.Status.PROPOSED: "Waiting for your review. Answers don't use it until you accept it.",
+    Fact.Status.REJECTED: "Rejected. Answers don't use it, and the words it came from don't bring it back.",
+    Fact.Status.SUPERSEDED: "No longer true. Answers don't use it.",
+    Fact.Status.EXPIRED: "In the past. Answers no longer use it.",
+    Fact.Status.ARCHIVED: "Faded. It can still be found, and comes back when it's used.",
+}
+"""What a status means for answers."""
+
+
 def sureness(confidence: float) -> str:
     """A confidence 0–1 in words."""
     return _word(SURENESS, confidence)

@@ -29,6 +29,7 @@ def memory_menu(context: Any) -> list[tuple[str, str, bool]]:
     return navigation.locate(navigation.MENU, context["request"].path)
 
 
+APOSTROPHE_S = "'s "
 BULLETS = ("- ", "* ", "+ ")
 
 
@@ -58,8 +59,17 @@ def why_kept(fact: Fact) -> str:
 
 @register.filter
 def key_words(key: str) -> str:
-    """A fact's key in words: `favourite_colour` is “favourite colour”."""
-    return key.replace("_", " ").replace(":", ": ")
+    """A fact's key in words: `user/favorite_color` is “Your favorite color”, `mary/home` “Mary's home”."""
+    owner, *names = key.replace("_", " ").split("/")
+    if owner == "user":
+        return f"Your {APOSTROPHE_S.join(names)}"
+    return APOSTROPHE_S.join([owner.capitalize(), *names])
+
+
+@register.filter
+def status_means(fact: Fact) -> str:
+    """What its status means for answers; empty: it is used, which the page says otherwise."""
+    return labels.STATUS_MEANS.get(Fact.Status(fact.status), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,24 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.people import DESKTOP, DESKTOP_SIZE, PHONE_SIZE, OfflineServer, Person, Watch, new_name, wear
+from tests.browser.people import (
+    DESKTOP,
+    DESKTOP_SIZE,
+    PHONE_SIZE,
+    OfflineServer,
+    Person,
+    Watch,
+    ask,
+    last_answer,
+    new_name,
+    wear,
+)
 from tests.browser.tour import ENTRANCES, PLACES, furnish
 from tests.running import App
+from tests.test_isolation import OWN_PAGES
 
 pytestmark = pytest.mark.browser
 
@@ -22,6 +35,14 @@ RUN = """(rules) => axe.run({ resultTypes: ["violations"], ...rules }).then(({ v
 ALL_RULES: dict[str, Any] = {}
 OF_THEME_AND_SIZE: dict[str, Any] = {"runOnly": ["color-contrast", "target-size", "scrollable-region-focusable"]}
 """The rules whose outcome another theme, or a narrower page, may change."""
+NO_PAGES = {"attachments", "conversations", "import_jobs", "palette", "make_key", "memory:uploads", "memory:clean_ups",
+            "usage_now", "usage_turn", "usage_charts"}  # fmt: skip
+"""Addresses of parts of a page, and one that asks for the password first."""
+LONGEST_MOTION = """() => Math.max(0, ...[...document.querySelectorAll("*")].flatMap((it) => {
+  const { animationDuration, transitionDuration } = getComputedStyle(it);
+  return [animationDuration, transitionDuration].flatMap((all) => all.split(",").map(parseFloat));
+}))"""
+"""In seconds."""
 LOADING = ".htmx-request, [aria-busy='true'], .skeleton"
 """What stands for something that only a script would fetch."""
 
@@ -63,6 +84,7 @@ def test_axe_finds_nothing_on_any_page_in_light_nor_in_dark_on_a_phone(mara: Per
     found: list[str] = []
     for address in addresses:
         page.goto(address)
+        assert page.url == f"{mara.app.url}{address}", "the tour shows the page it names"
         found += violations(page, address)
         wear(page, "dark")
         page.set_viewport_size(PHONE_SIZE)
@@ -91,6 +113,79 @@ def test_without_script_a_word_says_what_needs_it_and_the_context_is_a_link(
     assert "Chat needs JavaScript" in str(page.locator(".talk noscript").text_content())
     page.get_by_role("link", name="Context: memories and cost").last.click()
     expect(page.get_by_role("heading", name="Memories used")).to_be_visible()
+
+
+def test_every_page_of_ones_own_is_on_the_tour() -> None:
+    on_it = {address.partition("?")[0] for address in PLACES.values()}
+    assert {reverse(name) for name in OWN_PAGES if name not in NO_PAGES} <= on_it
+
+
+def nodes(page: Page) -> list[tuple[str, str, dict[str, Any]]]:
+    """Role, name and properties of what a screen reader is given, by Chromium's own tree."""
+    tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    return [
+        (
+            node.get("role", {}).get("value", ""),
+            node.get("name", {}).get("value", ""),
+            {one["name"]: one["value"].get("value") for one in node.get("properties", [])},
+        )
+        for node in tree
+        if not node.get("ignored")
+    ]
+
+
+LANDMARKS = ("banner", "navigation", "main", "complementary", "search", "form", "contentinfo")
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("conversation", {("navigation", "Recent conversations"), ("complementary", "Conversations")}),
+        ("about", {("navigation", "Memory"), ("navigation", "On this page")}),
+        ("documents", {("navigation", "Memory"), ("navigation", "Documents")}),
+        ("search", {("search", ""), ("navigation", "Search in")}),
+        ("usage", set()),
+        ("settings", {("navigation", "Settings")}),
+    ],
+)
+def test_a_screen_reader_finds_its_way_by_landmarks_with_names(
+    mara: Person, lived: tuple[Person, dict[str, str]], place: str, expected: set[tuple[str, str]]
+) -> None:
+    page = mara.tab(PLACES[place].format(**lived[1]))
+    found = [(role, name) for role, name, _ in nodes(page) if role in LANDMARKS]
+    assert {("banner", ""), ("navigation", "Main"), *expected} <= set(found)
+    assert [role for role, _ in found].count("main") == 1
+    assert len(set(found)) == len(found), "no two landmarks of one kind have the same name"
+
+
+def test_what_changes_by_itself_is_announced(mara: Person, offline: OfflineServer) -> None:
+    page = mara.tab("/")
+    offline.reply("Seagrass flowers.", match="What flowers under water")
+    ask(page, "What flowers under water?")
+    expect(last_answer(page)).to_have_text("Seagrass flowers.")
+    expect(page.locator("#announcer")).not_to_be_empty()
+    live = [(role, properties["live"]) for role, _, properties in nodes(page) if properties.get("live") != "off"
+            and "live" in properties and properties.get("root") is None]  # fmt: skip
+    assert ("status", "polite") in live
+
+
+def test_with_reduced_motion_nothing_moves_for_long(mara: Person, lived: tuple[Person, dict[str, str]]) -> None:
+    page = mara.open_browser(reduced_motion="reduce").new_page()
+    for place in ("conversation", "review", "usage", "landing"):
+        page.goto((PLACES | ENTRANCES)[place].format(**lived[1]))
+        assert page.evaluate(LONGEST_MOTION) <= 0.02, place  # seconds
+
+
+def test_with_forced_colors_what_is_chosen_is_framed_and_controls_are_the_systems(mara: Person) -> None:
+    page = mara.open_browser(forced_colors="active").new_page()
+    page.goto("/memory/review")
+    style = "(it, name) => getComputedStyle(it)[name]"
+    current, other = (page.get_by_role("navigation", name="Memory").get_by_role("link").nth(each) for each in (1, 0))
+    assert (current.evaluate(style, "outlineStyle"), other.evaluate(style, "outlineStyle")) == ("solid", "none")
+    assert page.locator("[data-select]").first.evaluate(style, "appearance") != "none"
+    page.goto("/search?in=facts")
+    page.get_by_text("Filters").click()
+    assert page.get_by_label("Minimum importance").evaluate(style, "appearance") != "none"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

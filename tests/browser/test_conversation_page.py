@@ -1,9 +1,11 @@
 """The conversation page: quiet actions, the composer as one box, and the context panel where there is room for it."""
 
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.people import PHONE, OfflineServer, Person, ask, composer, last_answer
+from tests.browser.people import PHONE, OfflineServer, Person, ask, composer, last_answer, save_memories
 
 pytestmark = pytest.mark.browser
 
@@ -77,6 +79,31 @@ def test_below_1280_pixels_the_context_is_closed_until_it_is_opened(somebody: Pe
     expect(composer(page)).to_be_focused()
 
 
+def test_the_context_lists_memories_first_and_folds_tokens_and_cost_into_one_line(
+    newcomer: Callable[[str], Person], offline: OfflineServer
+) -> None:
+    page = newcomer("Vera").sign_up()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    ask(page, "I live in Lisbon.")
+    expect(last_answer(page)).to_be_visible()
+    save_memories(page)
+    page.goto("/")
+    offline.reply("In Lisbon.", match="Where do I live")
+    ask(page, "Where do I live?")
+    expect(last_answer(page)).to_have_text("In Lisbon.")
+    panel = page.locator("#receipt")
+    expect(panel.get_by_role("heading").first).to_have_text("Memories used")
+    memory = panel.locator(".memory").filter(has_text="You live in Lisbon.").first
+    expect(memory.locator(".quote")).to_have_text("“I live in Lisbon.”")
+    expect(memory.get_by_role("button", name="Answer without this")).to_be_hidden()
+    memory.get_by_label("More about").click()
+    expect(memory.get_by_role("button", name="Answer without this")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(panel.locator(".legend")).to_be_hidden()
+    panel.locator("summary", has_text="tokens").click()
+    expect(panel.locator(".legend")).to_be_visible()
+
+
 SMALL_TARGETS = """() => [...document.querySelectorAll("a, button, summary, input, select, textarea")]
   .filter((it) => it.checkVisibility({ visibilityProperty: true }) && !it.closest(".visually-hidden, .skip-link, p"))
   .filter((it) => it.type !== "checkbox") // those have a label around them
@@ -101,6 +128,7 @@ def test_at_400_percent_the_messages_have_a_height_and_one_can_write(somebody: P
 
 def test_targets_are_at_least_24_pixels_wide_and_high(somebody: Person, offline: OfflineServer) -> None:
     page = talk(somebody, offline)
-    for address in (page.url, "/", "/memory/review", "/memory/about", "/settings"):
+    pages = ("/", "/memory/review", "/memory/about", "/memory/documents", "/search", "/usage", "/settings")
+    for address in (page.url, *pages):
         page.goto(address)
         assert page.evaluate(SMALL_TARGETS) == [], address

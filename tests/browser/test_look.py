@@ -62,7 +62,8 @@ print("{"wide " * 60}")
 
 STICKING_OUT = """() => {
   const cut = (style) => style.textOverflow === "ellipsis";
-  const byItself = "pre, code, .code, .prose .table, .table-frame, .settings-nav, textarea, .visually-hidden";
+  const byItself = "pre, code, .code, .prose .table, .table-frame, .settings-nav, .memory-nav .tabs, textarea,"
+    + " .visually-hidden";
   const scrolls = (node) => node.closest(byItself);
   const wide = [...document.querySelectorAll("*")].filter((node) => {
     if (node.scrollWidth <= node.clientWidth + 1 || scrolls(node)) return false;
@@ -79,7 +80,7 @@ STICKING_OUT = """() => {
   const culprits = [...document.querySelectorAll("body *")].filter(beyond).slice(-3); // the innermost come last
   return [...told, ...culprits.map((node) => `${name(node)} “${node.textContent.slice(0, 40)}”`)];
 }"""
-"""What has more width than it shows, but for what may be scrolled by itself: code, tables and the settings' tabs."""
+"""What has more width than it shows, but for what may be scrolled by itself: code, tables and tabs."""
 
 HARD_TO_READ = """(enough) => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

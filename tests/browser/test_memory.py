@@ -165,7 +165,7 @@ def test_without_script_everything_can_be_read_and_searched(gardener: Person) ->
     page = gardener.open_browser(java_script_enabled=False).new_page()
     page.goto("/memory/documents")
     unfold(page.get_by_role("navigation", name="Documents"), "stories")
-    page.get_by_role("link", name="Porto").click()
+    page.get_by_role("link", name="Porto", exact=True).first.click()
     expect(page.locator(".prose")).to_contain_text("We drove to Porto")
 
     page.goto("/memory/documents")

@@ -17,7 +17,6 @@ from tests.browser.people import (
     composer,
     last_answer,
     new_name,
-    open_list,
     send,
 )
 from tests.browser.test_look import SHIFTED, fits_the_screen
@@ -148,9 +147,9 @@ def test_a_search_over_all_conversations_leads_to_what_was_said(pia: Person, off
     ask(page, "My zeppelin is called Hindemith.")
     expect(last_answer(page)).to_contain_text("valley 39")
     page.goto("/")
-    open_list(page)
-    page.get_by_role("link", name="Search conversations").tap()
-    page.get_by_role("searchbox").fill("zepp")
+    page.get_by_role("link", name="Search or run a command").tap()
+    page.get_by_role("combobox", name="Search or run a command").fill("zepp")
+    page.get_by_role("option", name="Search for “zepp”").tap()
     hit = page.locator(".found-hit").first
     expect(hit).to_contain_text("zeppelin")
     fits_the_screen(page)
@@ -170,7 +169,7 @@ def test_the_time_zone_is_changed_and_a_key_is_made_and_revoked(pia: Person) -> 
     zone = page.get_by_label("Time zone")
     zone.fill("Europe/Lisbon")
     page.get_by_role("button", name="Save").tap()
-    expect(page.locator(".settings-saved")).not_to_be_empty()
+    expect(page.locator("#form .settings-saved")).not_to_be_empty()
     page.reload()
     expect(zone).to_have_value("Europe/Lisbon")
     fits_the_screen(page)

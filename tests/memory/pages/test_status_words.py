@@ -1,0 +1,81 @@
+"""Each fact says exactly what its status means, and no page for people names the engine room."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from memory.documents import revisions
+from memory.documents.revisions import beginnings
+from memory.models import Fact
+from memory.pages.labels import STATUS_MEANS
+from memory.templatetags.memory_words import key_words
+
+pytestmark = pytest.mark.django_db
+
+SignIn = Callable[[Any], Client]
+ENGINE_ROOM = re.compile(
+    r"\b(user/\w+|rules/\d+|vectors?|embedd\w+|near-duplicate|beyond top-K|below the floor)\b", re.I
+)
+
+
+def shown_on(page: str) -> str:
+    """What a person reads of it: without tags, scripts and attributes."""
+    main = page.partition('<main id="main"')[2].partition("</main>")[0]
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", main))
+
+
+@pytest.mark.parametrize("status", [status for status in Fact.Status if status in STATUS_MEANS])
+def test_a_fact_that_is_not_in_use_says_what_that_means(alice: User, sign_in: SignIn, status: Fact.Status) -> None:
+    fact = Fact.objects.create(
+        user=alice, statement="The user sings.", status=status, key="user/hobby", value="singing"
+    )
+    page = sign_in(alice).get(f"/memory/facts/{fact.pk}").content.decode()
+    assert STATUS_MEANS[status] in page.replace("&#x27;", "'")
+    assert "Recall will use it" not in page
+    assert ("<dt>Proposed</dt>" in page) is (status == Fact.Status.PROPOSED)
+
+
+@pytest.mark.parametrize(
+    "address", ["/memory/about", "/memory/review", "/memory/timeline", "/memory/history", "/memory/rules"]
+)
+def test_pages_for_people_have_no_engine_room_words(alice: User, sign_in: SignIn, address: str) -> None:
+    for status in ("active", "proposed"):
+        Fact.objects.create(
+            user=alice, statement="The user works as a nurse.", status=status, value="nurse",
+            key=f"user/job{status}", extracted_by="rules/6", reason="about your work",
+        )  # fmt: skip
+    page = shown_on(sign_in(alice).get(address).content.decode())
+    assert not ENGINE_ROOM.findall(page)
+
+
+def test_a_fact_page_names_its_key_in_words(alice: User, sign_in: SignIn) -> None:
+    fact = Fact.objects.create(
+        user=alice, statement="The user works as a nurse.", status="active", key="user/job", value="nurse",
+        extracted_by="rules/6",
+    )  # fmt: skip
+    page = sign_in(alice).get(f"/memory/facts/{fact.pk}").content.decode()
+    assert "<dt>Your job</dt>" in page
+    assert not ENGINE_ROOM.findall(shown_on(page))
+    assert (key_words("mary/home"), key_words("user/dog/name")) == ("Mary's home", "Your dog's name")
+
+
+def test_a_new_account_has_as_many_documents_everywhere(alice: User, sign_in: SignIn) -> None:
+    client = sign_in(alice)
+    client.get("/memory/about")  # which makes the starter documents, empty
+    assert len(beginnings(alice)) == 3
+    assert (
+        '<h2 data-path="/" data-folder>Documents <span class="badge">0</span></h2>'
+        in client.get("/memory/documents").content.decode()
+    )
+    assert '<strong class="number">0</strong> documents' in client.get("/search").content.decode()
+    assert "document" not in shown_on(client.get("/settings/data").content.decode()).partition("Right now:")[2][:40]
+    assert client.get("/api/v1/memory/documents").json()["items"] == []
+
+    revisions.save(alice, "/profile/identity", "I am Alice.", started_from=0)
+    assert '<span class="badge">1</span></h2>' in client.get("/memory/documents").content.decode()
+    assert '<strong class="number">1</strong> documents' in client.get("/search").content.decode()
+    assert '<span class="number">1</span> document' in client.get("/settings/data").content.decode()

@@ -43,7 +43,7 @@ MAX_PARTS: Final = 5
 MIN_QUOTE_SHARE: Final = 0.5
 """Of a quote's words that are forgotten ones, so that a fact about the rest of the sentence is still learned."""
 LIST_AT_ONCE: Final = 2_000
-ALLOW_FIRST: Final = "This contains something you had forgotten. Take it out, or allow it again under Erased items."
+ALLOW_FIRST: Final = "This contains something you had forgotten. Take it out, or allow it again under Forgetting."
 
 
 class ForgottenTextError(Exception):

@@ -1,0 +1,76 @@
+"""Where everything is: four places at the top, tabs in memory, five sections of settings, and no name twice."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import User
+from memory.models import Fact
+from tests.test_isolation import OWN_PAGES
+
+pytestmark = pytest.mark.django_db
+
+SignIn = Callable[[Any], Client]
+
+
+def links_of(page: str, label: str) -> list[tuple[str, bool]]:
+    """Name and currentness of each link in the navigation of this label."""
+    inner = page.partition(f'aria-label="{label}"')[2].partition("</nav>")[0]
+    found = re.findall(r"<a([^>]+)>(.*?)</a>", inner, re.DOTALL)
+    return [
+        (re.sub(r"<[^>]+>|\s+", " ", words).strip(), "aria-current" in attributes)
+        for attributes, words in found
+        if "badge" not in attributes
+    ]
+
+
+def test_four_places_are_at_the_top_and_the_current_one_is_marked(alice: User, sign_in: SignIn) -> None:
+    client = sign_in(alice)
+    current = {
+        "/": "Chat", "/memory/review": "Memory", "/memory/history": "Memory", "/projects": "Projects",
+        "/usage": "Usage", "/usage/advanced": "Usage", "/search": "", "/settings": "",
+    }  # fmt: skip
+    for address, marked in current.items():
+        links = links_of(client.get(address).content.decode(), "Main")
+        assert [name for name, _ in links] == ["Chat", "Memory", "Projects", "Usage"]
+        assert [name for name, is_current in links if is_current] == ([marked] if marked else []), address
+
+
+def test_memory_has_four_tabs_and_the_rest_in_its_menu(alice: User, sign_in: SignIn) -> None:
+    Fact.objects.create(user=alice, statement="The user sings.", status="proposed")
+    fact = Fact.objects.create(user=alice, statement="The user dances.", status="active")
+    client = sign_in(alice)
+    tabs = ["About you", "To review", "Documents", "Timeline"]
+    current = {
+        "/memory/about": "About you", f"/memory/facts/{fact.pk}": "About you", "/memory/review": "To review",
+        "/memory/documents": "Documents", "/memory/timeline": "Timeline", "/memory/rules": "Rules",
+        "/memory/history": "History", "/memory/time-travel": "Time travel", "/memory/access-log": "Access log",
+        "/answers": "Time travel",
+    }  # fmt: skip
+    for address, marked in current.items():
+        page = client.get(address).content.decode()
+        names = [(name.removesuffix("1").strip(), is_current) for name, is_current in links_of(page, "Memory")]
+        assert [name for name, _ in names] == [*tabs, "Rules", "History", "Time travel", "Access log"]
+        assert [name for name, is_current in names if is_current] == [marked], address
+        assert re.search(r'id="tab-count">1<', page)
+
+
+def test_settings_have_five_sections(alice: User, sign_in: SignIn) -> None:
+    links = links_of(sign_in(alice).get("/settings").content.decode(), "Settings")
+    assert [name for name, _ in links] == ["Account", "Model", "Security", "API keys", "Data"]
+
+
+def test_no_two_pages_share_a_name(alice: User, sign_in: SignIn) -> None:
+    client = sign_in(alice)
+    names: dict[str, str] = {}
+    for address in {reverse(name) for name in OWN_PAGES if name != "import_jobs"}:
+        response = client.get(address)
+        found = re.search(r"<h1[^>]*>(.*?)</h1>", response.content.decode(), re.DOTALL)
+        if response.status_code == 200 and found:
+            assert found[1] not in names, (address, names[found[1]])
+            names[found[1]] = address
+    assert len(names) > 20

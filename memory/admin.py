@@ -1,6 +1,6 @@
 """Memory in the admin: view everything, decide on proposals, retry failed librarian runs and uploads.
 
-Rows with a history are changed only where that history is recorded: facts by review, documents on the profile page.
+Rows with a history are changed only where that history is recorded: facts by review, documents on their own pages.
 """
 
 from collections.abc import Callable

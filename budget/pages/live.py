@@ -166,7 +166,7 @@ def latest(user: User) -> Receipt | None:
 
 
 def build_turn(receipt: Receipt) -> Turn:
-    """One turn as the dashboard and the line beside the composer show it."""
+    """One turn as the advanced usage page and the line beside the composer show it."""
     return Turn(
         receipt,
         bars=[bar for bar in bars(receipt.sections, receipt.plan_total) if bar.tokens or bar.ceiling],

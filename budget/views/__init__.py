@@ -1,6 +1,6 @@
-"""HTTP views of the budget: the dashboard with its forms, and the receipt pages of one answer.
+"""HTTP views of the budget: the usage pages with their forms, and the receipt pages of one answer.
 
-Enter at `dashboard.home` and `receipts.receipt`; `budget/urls.py` lists them all.
+Enter at `usage.home` and `receipts.receipt`; `budget/urls.py` lists them all.
 
 Views may import memory and chat to show labels and questions. Nothing imports them but `budget/urls.py`.
 """

@@ -1,4 +1,4 @@
-"""Consolidation reports for the memory settings page."""
+"""Consolidation reports for the rules page."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -38,7 +38,7 @@ def test_one_click_shows_both_and_keeps_the_one_that_is_chosen(
     page.get_by_text("Always included: 1").click()
     offline.reply("I know nothing of it.", match=QUESTION)
     line = "I keep a small boat in the harbour of Cascais."  # it may have been recalled from its document, too
-    page.get_by_label(f"More about “{line}”").last.press("Enter")
+    page.get_by_role("region", name="Memories used").get_by_label(f"More about “{line}”").last.press("Enter")
     button = page.get_by_role("button", name=f"Answer without this: {line}").last
     button.focus()
     page.keyboard.press("Enter")
@@ -80,7 +80,7 @@ def test_it_works_without_javascript(newcomer: Callable[[str], Person], offline:
     plain = person.open_browser(java_script_enabled=False).new_page()
     plain.goto(f"/receipts/{answer}")
     plain.get_by_text("Always included: 1").click()
-    plain.get_by_label(re.compile("^More about")).last.click()
+    plain.get_by_role("region", name="Memories used").get_by_label(re.compile("^More about")).last.click()
     plain.get_by_role("button", name=re.compile("^Answer without this")).last.click()
     plain.wait_for_url(re.compile(r"/m/\d+/compare"))
     again = plain.get_by_role("link", name="Reload for the rest")

@@ -158,7 +158,7 @@ def test_every_page_fits_a_phone_and_can_be_read_in_light_and_dark(
             assert (page.evaluate(BRIGHTNESS) < 100) is (scheme == "dark")
     page.goto(conversation)
     page.get_by_role("button", name="Context panel").click()
-    expect(page.get_by_role("heading", name="Budget")).to_be_visible()
+    expect(page.get_by_role("heading", name="Memories used")).to_be_visible()
     fits_the_screen(page)
     page.get_by_role("button", name="Close context").click()
     page.get_by_role("button", name="Conversations").click()
@@ -196,7 +196,7 @@ def test_the_chat_does_not_move_under_its_reader(somebody: Person) -> None:
     page.reload()
 
     scroller = page.locator("#scroller")
-    expect(page.locator("#receipt .budget-bar")).to_be_visible()
+    expect(page.locator("#receipt-recalled")).to_be_visible()
     assert page.evaluate(SHIFTED) < 0.001
     assert scroller.evaluate("it => it.scrollHeight - it.clientHeight") > 100
     page.locator("#attach").set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"a word"})

@@ -29,7 +29,7 @@ from recall.figures import percent
 from recall.llm.client import get_capabilities
 from recall.views import is_htmx, post_only, signed_in_user
 
-PAGE = "budget/page.html"
+PAGE = "budget/usage.html"
 ADVANCED = "budget/advanced.html"
 type Labels = dict[str, tuple[str, str]]
 """By ref: label and address."""

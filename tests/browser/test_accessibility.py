@@ -172,7 +172,7 @@ def test_what_changes_by_itself_is_announced(mara: Person, offline: OfflineServe
 def test_with_reduced_motion_nothing_moves_for_long(mara: Person, lived: tuple[Person, dict[str, str]]) -> None:
     page = mara.open_browser(reduced_motion="reduce").new_page()
     for place in ("conversation", "review", "usage", "landing"):
-        page.goto((PLACES | ENTRANCES)[place].format(**lived[1]))
+        page.goto({**PLACES, **ENTRANCES}[place].format(**lived[1]))
         assert page.evaluate(LONGEST_MOTION) <= 0.02, place  # seconds
 
 

@@ -87,6 +87,7 @@ def test_the_context_lists_memories_first_and_folds_tokens_and_cost_into_one_lin
     ask(page, "I live in Lisbon.")
     expect(last_answer(page)).to_be_visible()
     save_memories(page)
+    expect(page.locator("#librarian")).to_contain_text("1 learned")
     page.goto("/")
     offline.reply("In Lisbon.", match="Where do I live")
     ask(page, "Where do I live?")

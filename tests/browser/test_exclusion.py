@@ -38,8 +38,8 @@ def test_one_click_shows_both_and_keeps_the_one_that_is_chosen(
     page.get_by_text("Always included: 1").click()
     offline.reply("I know nothing of it.", match=QUESTION)
     line = "I keep a small boat in the harbour of Cascais."  # it may have been recalled from its document, too
-    page.get_by_role("region", name="Memories used").get_by_label(f"More about “{line}”").last.press("Enter")
-    button = page.get_by_role("button", name=f"Answer without this: {line}").last
+    page.get_by_role("region", name="Memories used").get_by_label("I keep a small boat").last.press("Enter")
+    button = page.get_by_role("button", name=re.compile(f"^Answer without this ?: {line}")).last
     button.focus()
     page.keyboard.press("Enter")
 

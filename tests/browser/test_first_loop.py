@@ -152,7 +152,7 @@ def remembers(page: Page) -> None:
 
 def source_leads_to_what_was_said(page: Page) -> None:
     recalled = page.get_by_role("region", name="Memories used").get_by_role("listitem")
-    tap(recalled.filter(has_text=re.compile(rf"^\s*{LEARNED}")).get_by_role("link", name="Source of"))
+    tap(recalled.filter(has_text=re.compile(rf"^\s*{LEARNED}")).locator(".quote a"))
     expect(page).to_have_url(re.compile(r"/c/[-0-9a-f]+#m-\d+$"))
     said = page.locator(":target")
     expect(said).to_contain_text(TOLD)

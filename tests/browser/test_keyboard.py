@@ -186,7 +186,7 @@ def ask_and_look_at_the_context(page: Page) -> None:
     tab_to(page, page.get_by_role("link", name="Context: memories and cost"))
     page.keyboard.press("Enter")
     learned = recalled.get_by_role("listitem").filter(has_text=re.compile(rf"^\s*{LEARNED}"))
-    tab_to(page, learned.get_by_role("link", name="Source of"))
+    tab_to(page, learned.locator(".quote a"))
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/c/[-0-9a-f]+#m-\d+$"))
     expect(page.locator(".message:target")).to_contain_text(TOLD)

@@ -32,7 +32,7 @@ def test_it_is_switched_on_marked_talked_in_and_gone_on_reload(somebody: Person,
     ask(page, "Where is it from?")
     expect(last_answer(page)).to_have_text("It is from Jena.")
     assert "telescope from Jena" in str(offline.requests("Where is it from")[-1]["body"])
-    expect(page.locator("#receipt .budget-bar")).to_be_visible()
+    expect(page.locator("#receipt summary", has_text="tokens")).to_be_visible()
     expect(page).to_have_url(f"{somebody.app.url}/")
     expect(page.get_by_role("switch", name="Temporary")).to_be_disabled()
     assert "telescope" not in page.evaluate("JSON.stringify({...sessionStorage, ...localStorage})")

@@ -17,6 +17,7 @@ from django.dispatch import Signal
 from accounts.api import idempotency
 from memory.documents import fact_line_edits
 from memory.models import Document
+from memory.models.documents import STARTERS
 from memory.models.paths import MAX_DEPTH, decode, encode
 from recall.db.notify import publish_event
 from recall.text import storable
@@ -69,8 +70,8 @@ SELECT subpath(path, 0, %(depth)s + 1)::text AS head,
        max(id) FILTER (WHERE nlevel(path) = %(depth)s + 1),
        coalesce(max(title) FILTER (WHERE nlevel(path) = %(depth)s + 1), ''),
        count(*), sum(tokens), max(changed_at)
-FROM memory_document AS document
-WHERE (text <> '' OR EXISTS (SELECT FROM memory_revision WHERE document_id = document.id))
+FROM memory_document
+WHERE NOT (text = '' AND path = ANY(%(starters)s::ltree[]))
       AND user_id = %(user)s AND nlevel(path) > %(depth)s AND (%(folder)s = '' OR path <@ %(folder)s::ltree)
 GROUP BY head
 """
@@ -84,7 +85,8 @@ def list_folder(user: User, folder: str = ROOT) -> list[Entry]:
     """
     inside = "" if folder == ROOT else encode(folder)
     with connection.cursor() as cursor:
-        cursor.execute(_LEVEL_SQL, {"user": user.pk, "folder": inside, "depth": _depth(inside)})
+        starters = [encode(path) for path in STARTERS]
+        cursor.execute(_LEVEL_SQL, {"user": user.pk, "folder": inside, "depth": _depth(inside), "starters": starters})
         rows = cursor.fetchall()
     return sorted((_entry(*row) for row in rows), key=lambda entry: by_name(entry.name))
 

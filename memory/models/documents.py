@@ -1,16 +1,19 @@
 """Documents of the knowledge base: their paths, every revision, and uploads in progress."""
 
-from typing import Self
+from typing import Final, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GistIndex
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 
 from memory.models.indexed import ZERO_TO_ONE
 from memory.models.paths import PathField
 from memory.text.fact_lines import without_facts, without_marks
 from recall.db.ownership import Owned, OwnedManager, OwnedQuerySet
+
+STARTERS: Final = ("/profile/identity", "/profile/preferences", "/profile/goals")
+"""Documents that every profile starts with, empty (`memory/documents/revisions.py: BEGINNINGS`)."""
 
 
 class DocumentQuerySet(OwnedQuerySet):
@@ -21,8 +24,8 @@ class DocumentQuerySet(OwnedQuerySet):
         return self.filter(path__under=folder)
 
     def written(self) -> Self:
-        """Without the starter documents of the profile that nobody has written to: they aren't counted or listed."""
-        return self.filter(~Q(text="") | Exists(Revision.objects.filter(document=OuterRef("pk"))))
+        """Without the starter documents that are empty: they aren't counted or listed."""
+        return self.exclude(text="", path__in=STARTERS)
 
 
 class Document(Owned):

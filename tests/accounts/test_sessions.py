@@ -64,7 +64,7 @@ def test_ones_own_session_stands_first(alice: User) -> None:
     for agent in (FIREFOX, PHONE):
         here = signed_in(alice, agent)
         signed_in(alice, PHONE)
-        shown = re.findall(r"<h2>.*?</h2>", here.get(reverse("settings_security")).content.decode())
+        shown = re.findall(r"<h3>.*?</h3>", here.get(reverse("settings_security")).content.decode())
         assert ["current" in heading for heading in shown][:2] == [True, False]
 
 
@@ -78,7 +78,7 @@ def test_another_session_is_ended_and_its_sockets_with_it(alice: User, nudges: l
 
 def test_all_others_are_ended_at_once(alice: User, nudges: list[Any]) -> None:
     here, *others = [signed_in(alice, agent) for agent in (FIREFOX, PHONE, FIREFOX)]
-    assert here.post(reverse("settings_security"))["Location"] == reverse("settings_security")
+    assert here.post(reverse("end_other_sessions"))["Location"] == reverse("settings_security")
     assert [is_in(client) for client in (here, *others)] == [True, False, False]
     assert nudges == [(f"user-{alice.pk}", SESSIONS_CHANGED)]
 

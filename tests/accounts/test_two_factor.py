@@ -317,7 +317,7 @@ def test_whoever_comes_in_without_a_code_is_told_to_make_what_is_lost_anew(sign_
         RecoveryCodes.activate(alice)
     client = confirmed(sign_in(alice))
     for page in ("settings_security", "mfa_index"):
-        html = text(client.get(reverse(page)))
+        html = text(client.get(reverse(page), follow=True))
         assert "your authenticator app's codes no longer work" in html
         assert "so your recovery codes no longer work" in html
     for page in ("mfa_view_recovery_codes", "mfa_download_recovery_codes"):
@@ -351,12 +351,12 @@ def in_our_look(answer: Any) -> None:
 
 @pytest.mark.parametrize("name", SIGNED_OUT)
 def test_a_page_for_everyone_is_in_our_look(name: str, client: Client, db: None) -> None:
-    in_our_look(client.get(reverse(name)))
+    in_our_look(client.get(reverse(name), follow=True))
 
 
 @pytest.mark.parametrize("name", SIGNED_IN)
 def test_a_page_for_those_who_are_signed_in_is_in_our_look(name: str, sign_in: SignIn, alice: User) -> None:
-    in_our_look(confirmed(sign_in(alice)).get(reverse(name)))
+    in_our_look(confirmed(sign_in(alice)).get(reverse(name), follow=True))
 
 
 def test_pages_that_need_a_second_factor_are_in_our_look(sign_in: SignIn, alice: User) -> None:
@@ -365,7 +365,7 @@ def test_pages_that_need_a_second_factor_are_in_our_look(sign_in: SignIn, alice:
     for name in (
         "mfa_deactivate_totp", "mfa_view_recovery_codes", "mfa_generate_recovery_codes", "mfa_reauthenticate",
     ):  # fmt: skip
-        in_our_look(client.get(reverse(name)))
+        in_our_look(client.get(reverse(name), follow=True))
     in_our_look(sign_in_with_password(alice.email)[0].get(reverse("mfa_authenticate")))
 
 

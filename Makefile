@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header
 
-.PHONY: run pid test lint types screenshots lock ci migrations clean help
+.PHONY: run pid test chaos lint types screenshots lock ci migrations clean help
 
 run: $(RUNNING)  ## start everything; stop with Ctrl-C
 	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.process.token_vocabulary
@@ -26,6 +26,9 @@ pid:  ## the process that `make run` started: kill $(make pid)
 test: $(DEVELOPING)  ## run the whole suite on a throwaway database
 	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.process.token_vocabulary
 	.venv/bin/python -m pytest --numprocesses $(PROCESSES) --dist loadscope --no-loadscope-reorder $(ARGS)
+
+chaos: $(DEVELOPING)  ## kill processes at random for five minutes in each mode, then check every row
+	.venv/bin/python -m tests.processes.chaos $(ARGS)
 
 lint: $(DEVELOPING)  ## style, imports, templates, prose
 	.venv/bin/ruff check .

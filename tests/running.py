@@ -12,7 +12,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -69,8 +69,9 @@ def clean_environment(**extra: str) -> dict[str, str]:
 class Server:
     """An embedded server of a test's own, which may be killed and started again."""
 
-    def __init__(self, var_dir: Path) -> None:
+    def __init__(self, var_dir: Path, settings: Mapping[str, str] = embedded_postgres.THROW_AWAY) -> None:
         self.cluster = embedded_postgres.open_cluster(var_dir, durable=False)
+        self.settings = settings
         self.start()
 
     @property
@@ -89,7 +90,7 @@ class Server:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        self.process = self.cluster.start(embedded_postgres.THROW_AWAY)
+        self.process = self.cluster.start(self.settings)
         embedded_postgres.wait_until_ready(self.cluster, lambda: self.process.poll() is None)
         embedded_postgres.ensure_database(self.cluster.var_dir)
 
@@ -107,10 +108,10 @@ class Server:
 
 
 @contextmanager
-def own_server() -> Iterator[Server]:
+def own_server(settings: Mapping[str, str] = embedded_postgres.THROW_AWAY) -> Iterator[Server]:
     """A server in a folder of its own; takes 1.2 s."""
     with open_folder() as folder:
-        server = Server(folder)
+        server = Server(folder, settings)
         try:
             yield server
         finally:

@@ -50,10 +50,10 @@ class Browser:
         """The same session at another web process."""
         return Browser(url, self.http.cookies)
 
-    def tab(self) -> Tab:
-        """A new tab, connected."""
+    def tab(self, patience: float = PATIENCE) -> Tab:
+        """A new tab, connected within `patience` seconds."""
         tab = Tab(self.url, "; ".join(f"{name}={value}" for name, value in self.http.cookies.items()))
-        tab.connect()
+        tab.connect(patience)
         return tab
 
     def post(self, path: str, fields: dict[str, str]) -> httpx2.Response:
@@ -70,15 +70,15 @@ class Tab:
         self.texts: dict[int, str] = {}
         """Answer → its text as far as it was streamed here."""
 
-    def connect(self) -> None:
+    def connect(self, patience: float = PATIENCE) -> None:
         """Open the socket, again and again until the server is there; what the page's script does."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience
         while True:
             try:
                 self._connect()
                 self.hear("hello")
             except (OSError, EOFError, InvalidHandshake, ConnectionClosed):
-                assert time.monotonic() < deadline, f"no socket within {PATIENCE} s"
+                assert time.monotonic() < deadline, f"no socket within {patience} s"
                 time.sleep(KNOCK_AGAIN)
             else:
                 return
@@ -109,16 +109,16 @@ class Tab:
         Raises:
             ConnectionClosed: the socket was lost.
         """
-        return self._next(lambda frame: frame["type"] == frame_type and fields.items() <= frame.items())
+        return self.first(lambda frame: frame["type"] == frame_type and fields.items() <= frame.items())
 
     def hear_of(self, client_id: str) -> Frame:
         """The next frame that says what became of the message with this client id."""
-        return self._next(lambda frame: frame.get("client_id") == client_id)
+        return self.first(lambda frame: frame.get("client_id") == client_id)
 
     def wait_until_lost(self) -> None:
         """Wait until the server's end of the socket is gone."""
         with suppress(ConnectionClosed):
-            self._next(lambda frame: False)
+            self.first(lambda frame: False)
 
     def send(self, text: str, conversation: str | None = None, client_id: str = "") -> Frame:
         """Send a message; its `accepted` frame."""
@@ -145,7 +145,8 @@ class Tab:
             self.hear("delta", message=answer)
         return self.texts[answer]
 
-    def _next(self, wanted: Callable[[Frame], bool]) -> Frame:
+    def first(self, wanted: Callable[[Frame], bool]) -> Frame:
+        """The next frame that is wanted; those before it are only noted."""
         deadline = time.monotonic() + PATIENCE
         while True:
             frame: Frame = json.loads(self._socket.recv(timeout=max(0, deadline - time.monotonic())))

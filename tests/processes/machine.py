@@ -57,22 +57,26 @@ class Machine:
         """Run a command to its end."""
         subprocess.run(self.here(command), shell=True, cwd=PROJECT, env=self.environment, check=True)
 
-    @contextmanager
-    def running(self, command: str, port: int = 0) -> Iterator[subprocess.Popen[bytes]]:
-        """A process that serves until the end of the block."""
+    def start(self, command: str, port: int = 0) -> subprocess.Popen[bytes]:
+        """A process that serves until someone ends it."""
         with (self.folder / f"{shlex.split(command)[-1].replace('/', '-')}.log").open("ab") as output:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 shlex.split(self.here(command, port)),
                 cwd=PROJECT,
                 env=self.environment,
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
-            try:
-                yield process
-            finally:
-                process.terminate()
-                process.wait(30)
+
+    @contextmanager
+    def running(self, command: str, port: int = 0) -> Iterator[subprocess.Popen[bytes]]:
+        """A process that serves until the end of the block."""
+        process = self.start(command, port)
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait(30)
 
     def is_healthy(self, service: str, port: int = 8000) -> bool:
         """What the container's health check says."""

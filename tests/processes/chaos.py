@@ -1,0 +1,293 @@
+"""Chaos: people talk to the documented processes, which are killed at random moments; then every invariant is checked.
+
+    make chaos                                                           # five minutes in each mode
+    .venv/bin/python -m tests.processes.chaos --minutes 1 --mode redis --seed 7
+
+PostgreSQL, two web processes, two workers and two clocks (one waits), and Redis in its mode. Whatever is killed by
+SIGKILL is started again after some seconds, as systemd would. Prints what was killed, what was said, and each
+violation; the exit code says whether there was one.
+"""
+
+import argparse
+import os
+import random
+import shlex
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+import redis as redis_client
+
+from tests.processes.conftest import Provider, Rows
+from tests.processes.crowd import Memory, Person
+from tests.processes.invariants import violations
+from tests.processes.machine import COMPOSE, Machine, documented
+from tests.running import RedisServer, Server, free_port, open_folder, own_redis, own_server, wait_until
+
+MODES: Final = ("notify", "redis")
+PEOPLE: Final = 6
+BETWEEN_KILLS: Final = (1.0, 5.0)
+"""Seconds."""
+AWAY: Final = (0.0, 3.0)
+"""Seconds until a killed process is started again."""
+LONG_AWAY: Final = (0.0, 15.0)
+"""The same for Redis."""
+SURVIVES_KILLS: Final = {"fsync": "off"}
+"""The page cache outlives the server; what is committed is written."""
+SETTLED_WITHIN: Final = 120.0
+REPAIRS: Final = (
+    "chat.tasks.mark_abandoned_answers",
+    "memory.tasks.requeue_stale_runs",
+    "chat.tasks.requeue_stale_compactions",
+    "chat.tasks.index_what_was_missed",
+    "memory.tasks.embed",
+)
+"""Tasks of the clock that repair what a kill left; it sends each within ten minutes."""
+SEND_REPAIRS: Final = (
+    f"import os; from recall.celery import app; [app.send_task(name) for name in {REPAIRS}]; os._exit(0)"
+)
+
+
+@dataclass
+class Part:
+    """Something that is killed and started again."""
+
+    name: str
+    start: Callable[[], None]
+    kill: Callable[[], None]
+    is_up: Callable[[], bool]
+    away: tuple[float, float] = AWAY
+    due: float | None = None
+    """When it is started again; None: it runs."""
+
+
+@dataclass
+class Report:
+    """What happened, and what is wrong."""
+
+    mode: str
+    seed: int
+    kills: Counter[str] = field(default_factory=Counter)
+    memories: list[Memory] = field(default_factory=list)
+    facts: int = 0
+    settled: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        outcomes = sum((Counter(memory.outcomes) for memory in self.memories), Counter[str]())
+        ended = ", ".join(f"{how} {many}" for how, many in sorted(outcomes.items()))
+        messages = sum(len(memory.accepted) for memory in self.memories)
+        waits = sorted(wait for memory in self.memories for wait in memory.waits) or [0.0]
+        median = waits[len(waits) // 2]
+        killed = ", ".join(f"{name} {times}" for name, times in sorted(self.kills.items()))
+        return "\n".join(
+            [
+                f"{self.mode}, seed {self.seed}: {sum(self.kills.values())} kills ({killed})",
+                f"  {messages} messages, accepted after {median:.2f} s (median), {waits[-1]:.1f} at most",
+                f"  answers: {ended}; {self.facts} facts",
+                f"  settled {self.settled:.1f} s after the last kill",
+                *[f"  WRONG: {one}" for one in self.wrong or ["nothing"]],
+            ]
+        )
+
+
+def run_chaos(mode: str, seconds: float, seed: int) -> Report:
+    """Kill for so many seconds, let everything come back, and judge."""
+    report = Report(mode, seed)
+    with open_folder() as folder, house(mode, folder) as (machine, database, redis, parts):
+        addresses = [f"http://127.0.0.1:{port}" for port in machine.ports]
+        leaving = threading.Event()
+        people = [
+            Person(f"alice{number}", addresses, Provider(machine.offline), leaving, seed) for number in range(PEOPLE)
+        ]
+        for person in people:
+            person.start()
+        kill_at_random(parts, seconds, random.Random(seed), report.kills)
+        ended = time.monotonic()
+        wait_until(lambda: all(part.is_up() for part in parts))
+        leaving.set()
+        for person in people:
+            person.join(SETTLED_WITHIN)
+        report.memories = [person.memory for person in people]
+        report.wrong = [person.fault for person in people if person.fault]
+        report.wrong += [f"{person.name} still waits" for person in people if person.is_alive()]
+        rows = Rows(database.conninfo)
+        report.wrong += settle(machine, rows, redis, partial(violations, rows, report.memories))
+        wait_until(lambda: all(machine.is_healthy("web", port) for port in machine.ports), SETTLED_WITHIN)
+        report.settled = time.monotonic() - ended
+        report.facts = rows.ask("SELECT count(*) FROM memory_fact")[0][0]
+        if not report.facts:
+            report.wrong.append("nothing was learned")
+    return report
+
+
+# The house ---------------------------------------------------------------------------------------------------------
+
+
+class ChaosMachine(Machine):
+    """A machine with two web processes."""
+
+    def __init__(self, folder: Path, **addresses: str) -> None:
+        super().__init__(folder, **addresses)
+        self.environment["DRAIN_SECONDS"] = "1"
+        self.ports = free_port(), free_port()
+
+
+@contextmanager
+def house(mode: str, folder: Path) -> Iterator[tuple[ChaosMachine, Server, RedisServer | None, list[Part]]]:
+    """Everything runs."""
+    with ExitStack() as started:
+        database = started.enter_context(own_server(SURVIVES_KILLS))
+        redis = started.enter_context(own_redis()) if mode == "redis" else None
+        machine = ChaosMachine(folder, DATABASE_URL=database.url, **({"REDIS_URL": redis.url} if redis else {}))
+        machine.run(documented("python manage.py prepare"))
+        machine.run(documented("python manage.py collectstatic"))
+        started.enter_context(machine.running(shlex.join(COMPOSE["offline"]["command"])))
+        parts = [
+            process_part(started, machine, f"web {n}", documented("uvicorn"), port)
+            for n, port in enumerate(machine.ports, 1)
+        ]
+        for n in (1, 2):
+            parts.append(process_part(started, machine, f"worker {n}", documented("celery --app recall worker")))
+            command = documented("celery --app recall beat").replace("beat-schedule", f"beat-schedule-{n}")
+            parts.append(process_part(started, machine, f"beat {n}", command))
+        parts.append(Part("postgresql", database.start, database.kill, lambda: database.process.poll() is None))
+        if redis is not None:
+            parts.append(Part("redis", redis.start, redis.kill, lambda: redis.process.poll() is None, LONG_AWAY))
+        wait_until(lambda: all(part.is_up() for part in parts))
+        yield machine, database, redis, parts
+
+
+STARTED_AFTER: Final = 4.0
+"""Seconds a worker or a clock is left alone after its start: it takes them to import."""
+
+
+def process_part(started: ExitStack, machine: Machine, name: str, command: str, port: int = 0) -> Part:
+    """A process of the machine, started."""
+    running: dict[str, Any] = {}
+
+    def start() -> None:
+        running["process"], running["since"] = machine.start(command, port), time.monotonic()
+
+    def kill() -> None:
+        process: subprocess.Popen[bytes] = running["process"]
+        if process.poll() is not None:
+            return
+        children = psutil.Process(process.pid).children(recursive=True)
+        for one in (process, *children):
+            one.kill()
+        process.wait()
+
+    def is_up() -> bool:
+        if running["process"].poll() is not None:
+            return False
+        return accepts(port) if port else time.monotonic() - running["since"] > STARTED_AFTER
+
+    start()
+    started.callback(kill)
+    return Part(name, start, kill, is_up)
+
+
+def accepts(port: int) -> bool:
+    """Whether someone listens."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+# Killing -----------------------------------------------------------------------------------------------------------
+
+
+def kill_at_random(parts: list[Part], seconds: float, dice: random.Random, kills: Counter[str]) -> None:
+    """For so long; then everything is started again."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        rest_until = time.monotonic() + dice.uniform(*BETWEEN_KILLS)
+        while time.monotonic() < rest_until:
+            start_due(parts)
+            time.sleep(0.05)
+        candidates = [part for part in parts if part.due is None and part.is_up()]
+        if candidates:
+            part = dice.choice(candidates)
+            part.kill()
+            part.due = time.monotonic() + dice.uniform(*part.away)
+            kills[part.name] += 1
+    for part in parts:
+        part.due = part.due and 0.0
+    start_due(parts)
+
+
+def start_due(parts: list[Part]) -> None:
+    """Start what was away long enough."""
+    for part in parts:
+        if part.due is not None and part.due <= time.monotonic():
+            part.start()
+            part.due = None
+
+
+# Settling ----------------------------------------------------------------------------------------------------------
+
+
+def settle(machine: Machine, rows: Rows, redis: RedisServer | None, judge: Callable[[], list[str]]) -> list[str]:
+    """Let the minutes pass after which leases end and the clock repairs; what is wrong then."""
+    time.sleep(3)
+    lapse(rows, redis)
+    deadline = time.monotonic() + SETTLED_WITHIN
+    while True:
+        machine.run(shlex.join(["python", "-c", SEND_REPAIRS]))
+        until_empty = time.monotonic() + 10
+        while (waiting := queue_length(rows, redis)) and time.monotonic() < until_empty:
+            time.sleep(0.2)
+        wrong = judge() + ([f"{waiting} tasks wait in the queue"] if waiting else [])
+        if not wrong or time.monotonic() > deadline:
+            return wrong
+
+
+def lapse(rows: Rows, redis: RedisServer | None) -> None:
+    """Ten minutes pass: the leases of killed workers end."""
+    rows.ask("UPDATE memory_librarianrun SET lease_until = now(), not_before = now() WHERE state <> 'done'")
+    rows.ask("UPDATE chat_compaction SET lease_until = now(), not_before = now() WHERE state IN ('pending', 'running')")
+    rows.ask("UPDATE chat_message SET created_at = created_at - interval '10 minutes'")
+    if redis is None:
+        rows.ask("UPDATE pgmq.q_recall SET vt = clock_timestamp()")
+        return
+    client = redis_client.Redis.from_url(redis.url)
+    client.eval(
+        "for _, tag in ipairs(redis.call('zrange', KEYS[1], 0, -1)) do redis.call('zadd', KEYS[1], 0, tag) end",
+        1,
+        "unacked_index",
+    )
+
+
+def queue_length(rows: Rows, redis: RedisServer | None) -> int:
+    """Tasks that wait or run. The clock sends some every few seconds: it falls to nothing between them."""
+    if redis is None:
+        return int(rows.ask("SELECT count(*) FROM pgmq.q_recall")[0][0])
+    client = redis_client.Redis.from_url(redis.url)
+    return int(client.llen("recall")) + int(client.hlen("unacked"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument("--mode", choices=MODES, help="only this one")
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(2)))
+    options = parser.parse_args()
+    reports = []
+    for mode in [options.mode] if options.mode else MODES:
+        reports.append(run_chaos(mode, options.minutes * 60, options.seed))
+        print(reports[-1], flush=True)
+    sys.exit(any(report.wrong for report in reports))
+
+
+if __name__ == "__main__":
+    main()

@@ -36,7 +36,7 @@ from chat.turns.intake import NOT_FOUND
 from chat.turns.live import TURN_REGISTRY, Frame
 from chat.turns.remote import DELTA, STARTED, publish_stop, publish_watch
 from chat.turns.start import accept
-from recall.db.connections import run_in_thread
+from recall.db.connections import run_at_once
 from recall.db.notify import PROCESS_KEY
 from recall.observability import request_id
 from recall.observability.metrics import SOCKETS
@@ -121,14 +121,14 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             case Stop() if self.temporary is not None and frame.conversation == self.temporary.id:
                 TURN_REGISTRY.stop(frame.conversation)
             case Stop():
-                await run_in_thread(_load_streaming_answer, self.user, frame.conversation)
+                await run_at_once(_load_streaming_answer, self.user, frame.conversation)
                 if not TURN_REGISTRY.stop(frame.conversation):
-                    await run_in_thread(publish_stop, frame.conversation)
+                    await run_at_once(publish_stop, frame.conversation)
             case Ping():
                 self.tell({"type": "pong"})
 
     async def _open(self, conversation_id: UUID) -> None:
-        answer = await run_in_thread(_load_streaming_answer, self.user, conversation_id)
+        answer = await run_at_once(_load_streaming_answer, self.user, conversation_id)
         self._follow(conversation_id)
         turn = TURN_REGISTRY.by_conversation.get(conversation_id)
         self.remote = None
@@ -136,7 +136,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             answer = turn.snapshot()
         elif answer is not None:
             self.remote = answer["message"], len(answer["text"])
-            await run_in_thread(publish_watch, conversation_id, len(answer["text"]))
+            await run_at_once(publish_watch, conversation_id, len(answer["text"]))
         self.tell({"type": "opened", "conversation": str(conversation_id), "answer": answer})
         TURN_REGISTRY.subscribe(conversation_id, self.tell)
 
@@ -194,7 +194,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             return
         message, known = self.remote
         if event["offset"] > known:
-            await run_in_thread(publish_watch, UUID(event["conversation"]), known)
+            await run_at_once(publish_watch, UUID(event["conversation"]), known)
         elif text := event["text"][known - event["offset"] :]:
             self.tell({"type": "delta", "message": message, "offset": known, "text": text})
             self.remote = message, known + len(text)

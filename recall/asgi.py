@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import sys
 import warnings
 from collections.abc import Awaitable, Callable
 from importlib import import_module
@@ -40,6 +41,10 @@ from recall.request_limits import (  # noqa: E402
 
 logger = logging.getLogger(__name__)
 
+SWITCH_SECONDS = 0.001
+"""Python's own 5 ms are what a thread back from the database waits for the interpreter, at each statement, while others
+compute. A hundred turns at once make that seconds."""
+
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -60,6 +65,7 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
 
 async def start() -> list[asyncio.Task[Any]]:
     """Listen for events, close answers a crashed process left open, and load models while requests come in."""
+    sys.setswitchinterval(SWITCH_SECONDS)
     await asyncio.gather(*[listener.start() for listener in listeners])
     await wait_for_database()
     await asyncio.to_thread(check_sessions, make_conninfo(**settings.DATABASE_DSN))

@@ -104,6 +104,9 @@ class Environment(BaseSettings):
 
     # Limits
     max_message_chars: int = Field(400_000, ge=1_000, description="Longest message a user can send, in characters")
+    max_turns: int | None = Field(
+        None, ge=1, description="Answers that one web process writes at once; more wait in line, fairly by person"
+    )
     api_rate_per_minute: int = Field(
         600, ge=1, description="Requests a minute of one API key, or of one user's sessions"
     )

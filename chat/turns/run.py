@@ -19,6 +19,7 @@ from chat.messages.outcomes import CRASHED, STOPPED
 from chat.prompt.assemble import AssembledPrompt
 from chat.prompt.preflight import ToolLoop, ensure_fits
 from chat.turn import AgentRun, ToolUse, TurnRejectedError
+from chat.turns.admission import ADMISSION
 from chat.turns.agent_loop import run_agent_loop
 from chat.turns.backend import Progress, TurnBackend
 from chat.turns.live import TURN_REGISTRY, RunningTurn
@@ -36,6 +37,7 @@ OUTAGES: Final = (OperationalError, InterfaceError, psycopg.OperationalError)
 MAX_OUTAGE_BEFORE, MAX_OUTAGE_AFTER = 20.0, 600.0
 """Seconds to wait for the database: before the answer the user waits too; after it no one does."""
 NO_DATABASE: Final = Failure("database", "The database could not be reached. Your message is saved. Try again.")
+IN_LINE: Final = "Many people are asking. You are number {} in line"
 FAULT: Final = Failure("fault", "Something went wrong while generating the answer. Your message is saved. Try again.")
 
 
@@ -59,7 +61,12 @@ async def run_turn(turn: RunningTurn, backend: TurnBackend) -> None:
 
 
 async def generate_answer(turn: RunningTurn, progress: Progress, backend: TurnBackend) -> None:
-    """Prompt, preflight, agent loop: the part that a Stop cancels."""
+    """A place, the prompt, preflight, the agent loop: the part that a Stop cancels."""
+    async with ADMISSION.place(turn.user_id, lambda number: turn.set_status("queued", IN_LINE.format(number))):
+        await _generate(turn, progress, backend)
+
+
+async def _generate(turn: RunningTurn, progress: Progress, backend: TurnBackend) -> None:
     turn.set_status("recalling", "Recalling")
     run = progress.run
     try:

@@ -13,7 +13,7 @@ from chat.turns.live import TURN_REGISTRY, Follower, Frame, RunningTurn
 from chat.turns.recovery import waits_here
 from chat.turns.remote import publish_start
 from chat.turns.run import run_turn
-from recall.db.connections import run_in_thread
+from recall.db.connections import run_at_once
 from recall.db.prepared import PreparedQuery
 
 Accepted = Send | Edit | Retry | Continue | Without
@@ -45,18 +45,18 @@ async def accept(user_id: int, frame: Accepted, follower: Follower | None = None
 
 
 async def _accept(user_id: int, frame: Accepted, follower: Follower | None) -> Frame:
-    accepted = await run_in_thread(_take_in, user_id, frame)
+    accepted = await run_at_once(_take_in, user_id, frame)
     if follower is not None:
         TURN_REGISTRY.subscribe(accepted.conversation.pk, follower)
     if await _is_running_or_done(accepted):
-        return await run_in_thread(_accepted_frame, replace(accepted, is_duplicate=True), frame)
+        return await run_at_once(_accepted_frame, replace(accepted, is_duplicate=True), frame)
     accepted = replace(accepted, is_duplicate=False)
     turn = RunningTurn(user_id, accepted.conversation.pk, accepted.answer.pk)
     # Started at once: what is committed is answered, even if the page is gone by now.
     TURN_REGISTRY.start(turn, run_turn(turn, StoredTurn(accepted)))
     announced = None
     try:
-        announced = await run_in_thread(_announcement, accepted, frame)
+        announced = await run_at_once(_announcement, accepted, frame)
         return announced
     finally:
         turn.announce(None if accepted.is_trial else announced)  # a page shows one branch
@@ -69,7 +69,7 @@ async def _is_running_or_done(accepted: AcceptedTurn) -> bool:
     message was sent again.
     """
     answer_id = accepted.answer.pk
-    if accepted.is_duplicate and (TURN_REGISTRY.writes(answer_id) or not await run_in_thread(waits_here, answer_id)):
+    if accepted.is_duplicate and (TURN_REGISTRY.writes(answer_id) or not await run_at_once(waits_here, answer_id)):
         return True
     return TURN_REGISTRY.writes(answer_id)  # the same message through another socket was a moment faster
 

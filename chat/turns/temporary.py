@@ -59,7 +59,7 @@ from chat.turns.run import run_turn
 from memory.documents.profile import profile_lines
 from memory.models import Boundary
 from memory.retrieval.recall import AlreadyInPrompt, RetrievalResult, retrieve
-from recall.db.connections import run_in_thread
+from recall.db.connections import run_at_once
 from recall.llm.tokens import count_tokens
 from recall.observability.stopwatch import Stopwatch
 
@@ -133,7 +133,7 @@ async def accept(chat: TemporaryChat, frame: Temporary) -> None:
         backend, earlier = _build_turn(chat, frame), chat.latest
         UNSTORED[user_id] += 1
         try:
-            await run_in_thread(_check_allowed, user_id)
+            await run_at_once(_check_allowed, user_id)
         except BaseException:  # including a cancellation: the place is free again
             UNSTORED[user_id] -= 1
             raise

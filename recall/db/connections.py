@@ -13,14 +13,26 @@ from typing import cast
 from django.db import close_old_connections, connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 
-THREADS = 8
-"""As many as the database connections a process keeps busy; more would only wait for the interpreter."""
+THREADS = 5
+"""For prompts, answers and the rest. More would only wait for the interpreter, and make others wait for it."""
+ADMISSION_THREADS = 3
+"""For a few quick statements that someone waits for. With the above, the connections a process keeps busy."""
 
 _executor = ThreadPoolExecutor(THREADS, thread_name_prefix="recall")
+_admission = ThreadPoolExecutor(ADMISSION_THREADS, thread_name_prefix="recall-admission")
 
 
 async def run_in_thread[**P, R](work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Run blocking `work` off the event loop; its database connection returns to the pool at the end."""
+    return await _run(_executor, work, *args, **kwargs)
+
+
+async def run_at_once[**P, R](work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """The same, ahead of all that: accepting, opening and stopping take milliseconds, prompts and answers queue."""
+    return await _run(_admission, work, *args, **kwargs)
+
+
+async def _run[**P, R](executor: ThreadPoolExecutor, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     context = contextvars.copy_context()
 
     def job() -> R:
@@ -30,7 +42,7 @@ async def run_in_thread[**P, R](work: Callable[P, R], *args: P.args, **kwargs: P
         finally:
             close_old_connections()
 
-    return await asyncio.get_running_loop().run_in_executor(_executor, job)
+    return await asyncio.get_running_loop().run_in_executor(executor, job)
 
 
 def release_connection() -> None:
@@ -41,7 +53,7 @@ def release_connection() -> None:
 
 def waiting_work() -> int:
     """Work that waits for one of the threads."""
-    return _executor._work_queue.qsize()
+    return _executor._work_queue.qsize() + _admission._work_queue.qsize()
 
 
 def waiting_threads() -> int:

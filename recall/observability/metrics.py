@@ -63,6 +63,7 @@ CONNECTIONS_WAITING: Final = Gauge(
 )
 CONNECTIONS_WAITING.set_function(waiting_threads)
 MODEL_ERRORS: Final = Counter("recall_model_errors", "Turns that failed, by reason", ["code"], registry=REGISTRY)
+TURNS_WAITING: Final = Gauge("recall_turns_waiting", "Turns in line for a place (MAX_TURNS)", registry=REGISTRY)
 RUNNING: Final = Gauge("recall_turns_running", "Answers in progress in this process", registry=REGISTRY)
 
 COUNTED: Final = {

@@ -119,7 +119,8 @@ def worker_child(environment: dict[str, str]) -> Child:
     """The Celery worker, with beat inside."""
     options = ("--pool", "threads", "--concurrency", str(WORKER_THREADS), "--with-beat", "--loglevel", "INFO")
     quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat", "--hostname", "worker@recall")
-    command = (sys.executable, "-m", "celery", "--quiet", "--app", "recall", "worker", *options, *quiet)
+    # What someone waits for comes first where both want the processor.
+    command = ("nice", sys.executable, "-m", "celery", "--quiet", "--app", "recall", "worker", *options, *quiet)
     return Child("worker", command, environment=environment)
 
 

@@ -21,8 +21,12 @@ def on_this_connection(one_connection: None, monkeypatch: pytest.MonkeyPatch) ->
     async def in_thread(work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return await sync_to_async(work)(*args, **kwargs)
 
-    for module in ("accounts.api.middleware", "chat.turns.start", "chat.api.turns"):
-        monkeypatch.setattr(f"{module}.run_in_thread", in_thread)
+    for place in (
+        "accounts.api.middleware.run_in_thread",
+        "chat.turns.start.run_at_once",
+        "chat.api.turns.run_in_thread",
+    ):
+        monkeypatch.setattr(place, in_thread)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from chat.consumer import FULL, MAX_SOCKETS, OUTBOX_BYTES, ChatConsumer
 from chat.models import Conversation, Message
 from chat.protocol import Incoming
 from chat.routing import NOT_FOUND
+from chat.turns.admission import Admission
 from chat.turns.live import MAX_RUNNING
 from tests.chat.conftest import PATIENCE, Provider, Socket, Tab, Tabs
 from tests.conftest import PASSWORD
@@ -256,3 +257,20 @@ async def test_turns_sent_at_the_same_moment_do_not_slip_past_the_limit(
 def test_every_operation_of_the_protocol_is_in_the_table() -> None:
     types = {get_args(frame.model_fields["type"].annotation)[0] for frame in get_args(Incoming)}
     assert types == {name for name, _ in OPERATIONS} | {"ping", "temporary"}, "these two name no row"
+
+
+async def test_who_waits_for_a_place_is_told_the_number_in_line(
+    alice: Any, bob: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chat.turns.run.ADMISSION", Admission(places=1))
+    first, second = await tabs.open(alice), await tabs.open(bob)
+    provider.fail("timeout", match="Tell me")
+    await first.tell("send", client_id=str(uuid4()), conversation=None, text="Tell me")
+    conversation = (await first.hear("accepted"))["conversation"]
+    await first.hear("status")
+    await second.tell("send", client_id=str(uuid4()), conversation=None, text="Hi")
+    assert (await second.hear("accepted"))["message"], "it is stored before it waits"
+    status = await second.hear("status")
+    assert (status["state"], status["label"]) == ("queued", "Many people are asking. You are number 1 in line")
+    await first.tell("stop", conversation=conversation)
+    assert (await second.hear("done"))["outcome"] == "complete"

@@ -1,0 +1,1 @@
+"""Many sockets that talk: acceptance, first token, losses, memory. `python -m bench.load`."""

@@ -1,0 +1,288 @@
+"""Sockets that talk: how fast messages are accepted and answered, and what is lost or refused.
+
+    .venv/bin/python -m bench.load [--sockets 50 200 500] [--web 1 2] [--seconds 60] [--pause 15]
+    .venv/bin/python -m bench.load --minutes 60 --sockets 50      # a soak: growth of memory and descriptors
+
+So many people have one tab each. Everyone asks, reads the answer (25 words in five seconds), waits `--pause` seconds on
+average, and asks again. Web processes, the worker, PostgreSQL, the model (the offline server) and the people share the
+machine. "accepted" is from sending a message until it is stored, "first" until its first text, in milliseconds; "model"
+is the first text of a stream that is read straight from the model server meanwhile, so `first - model` is Recall's own.
+Sockets that are lost are opened again and counted.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import uuid4
+
+import httpx2
+import psutil
+
+from bench.own_database import own_database
+from bench.ports import free_port, wait_for
+from bench.turn.__main__ import Person, make_people, percentiles, script
+
+WORDS_APART: Final = 0.2
+"""Seconds between two words of an answer: five a second."""
+SETTLING: Final = 15.0
+"""Seconds that are not counted: everyone connects and asks for the first time."""
+TURNS_A_CONVERSATION: Final = 5
+PROBE_EVERY: Final = 1.0
+MEGABYTE: Final = 2**20
+COLUMNS: Final = (
+    *("sockets", "web", "turns/s", "accepted p50", "p95", "first p50", "p95", "model p50", "p95", "lost", "refused"),
+    *("queued", "MB", "files", "cpu ms"),
+)
+
+
+@dataclass
+class Seen:
+    """What the people saw since the settling ended; times in milliseconds."""
+
+    accepted: list[float] = field(default_factory=list)
+    first: list[float] = field(default_factory=list)
+    model: list[float] = field(default_factory=list)
+    done: int = 0
+    lost: int = 0
+    queued: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    sentences: set[str] = field(default_factory=set)
+    """Of refusals: each must have one."""
+
+    def forget(self) -> None:
+        """Start counting."""
+        self.__init__()  # type: ignore[misc]
+
+
+class Talker:
+    """One person with one tab."""
+
+    def __init__(self, person: Person, port: int, pause: float, seen: Seen, dice: random.Random) -> None:
+        self._person, self._port, self._pause, self._seen, self._dice = person, port, pause, seen, dice
+        self._conversation: str | None = None
+
+    async def talk(self) -> None:
+        """Until cancelled; a lost socket is opened again."""
+        from websockets.asyncio.client import connect
+        from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+        address, origin = f"ws://127.0.0.1:{self._port}/ws/chat", f"http://127.0.0.1:{self._port}"
+        headers = {"Cookie": self._person.cookie}
+        await asyncio.sleep(self._dice.uniform(0, self._pause))
+        while True:
+            try:
+                async with connect(address, additional_headers=headers, origin=origin, max_size=None) as socket:  # type: ignore[arg-type]
+                    for number in range(sys.maxsize):
+                        await self._ask(socket, number)
+                        await asyncio.sleep(self._dice.expovariate(1 / self._pause))
+            except (ConnectionClosed, InvalidHandshake, OSError, TimeoutError):
+                self._seen.lost += 1
+                await asyncio.sleep(1.0)
+
+    async def _ask(self, socket: Any, number: int) -> None:
+        if number % TURNS_A_CONVERSATION == 0:
+            self._conversation = None
+        frame = {"v": 1, "type": "send", "client_id": str(uuid4()), "conversation": self._conversation}
+        began, seen, is_first = time.perf_counter(), self._seen, True
+        await socket.send(json.dumps({**frame, "text": f"Where does my sister live? ({number})"}))
+        async for text in socket:
+            heard, since = json.loads(text), (time.perf_counter() - began) * 1000
+            match heard["type"]:
+                case "accepted":
+                    self._conversation = heard["conversation"]
+                    seen.accepted.append(since)
+                case "status" if heard["state"] == "queued":
+                    seen.queued += 1
+                case "delta" if is_first:
+                    is_first = False
+                    seen.first.append(since)
+                case "error":
+                    seen.refused[heard["code"]] += 1
+                    seen.sentences.add(heard["text"])
+                    return
+                case "done":
+                    seen.done += 1
+                    return
+
+
+async def probe(model_port: int, seen: Seen) -> None:
+    """How long the model itself takes to its first text, measured beside the load."""
+    body: dict[str, Any] = {"model": "claude-sonnet-5-5", "max_tokens": 1000, "stream": True}
+    body["messages"] = [{"role": "user", "content": "Hello."}]
+    headers = {"x-api-key": "offline", "anthropic-version": "2023-06-01"}
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{model_port}", headers=headers, timeout=60) as client:
+        while True:
+            began = time.perf_counter()
+            async with client.stream("POST", "/v1/messages", json=body) as answer:
+                answer.raise_for_status()
+                async for line in answer.aiter_lines():
+                    if "text_delta" in line:
+                        seen.model.append((time.perf_counter() - began) * 1000)
+                        break
+            await asyncio.sleep(PROBE_EVERY)
+
+
+# The processes -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def process(*command: str, port: int = 0, **environment: str) -> Iterator[psutil.Process]:
+    """A process of Recall's, until the end of the block."""
+    running = subprocess.Popen([sys.executable, "-m", *command], env={**os.environ, **environment})
+    try:
+        if port:
+            wait_for(port)
+        yield psutil.Process(running.pid)
+    finally:
+        running.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            running.wait(30)
+        running.kill()
+
+
+def web(started: ExitStack, port: int) -> psutil.Process:
+    """A web process, with the options of `manage.py up`."""
+    from recall.process.startup import SOCKETS
+
+    options = (*SOCKETS, "--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning")
+    command = ("uvicorn", "recall.asgi:application", "--port", str(port), "--timeout-graceful-shutdown", "5", *options)
+    return started.enter_context(process(*command, port=port, MALLOC_ARENA_MAX="2", DRAIN_SECONDS="0"))
+
+
+def worker(started: ExitStack) -> None:
+    """The worker, as `manage.py up` starts it."""
+    quiet = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
+    command = ("celery", "--quiet", "--app", "recall", "worker", "--pool", "threads", "--concurrency", "2")
+    started.enter_context(process(*command, "--with-beat", *quiet))
+
+
+def weight(webs: list[psutil.Process]) -> tuple[float, int]:
+    """Megabytes and descriptors of all web processes together."""
+    sizes = [one.memory_info().rss / MEGABYTE for one in webs]
+    return sum(sizes), sum(one.num_fds() for one in webs)
+
+
+def busy(webs: list[psutil.Process]) -> float:
+    """Processor seconds of all web processes."""
+    return float(sum(times.user + times.system for times in (one.cpu_times() for one in webs)))
+
+
+# The run -----------------------------------------------------------------------------------------------------------
+
+
+async def load(
+    people: list[Person], ports: list[int], webs: list[psutil.Process], model_port: int, options: argparse.Namespace
+) -> str:
+    """Everyone talks for so long; a row of the table."""
+    seen = Seen()
+    talkers = [
+        Talker(person, ports[number % len(ports)], options.pause, seen, random.Random(number))
+        for number, person in enumerate(people)
+    ]
+    tasks = [asyncio.create_task(one.talk()) for one in talkers] + [asyncio.create_task(probe(model_port, seen))]
+    await asyncio.sleep(SETTLING + options.pause)
+    settling_lost = seen.lost
+    seen.forget()
+    began, cpu = time.perf_counter(), busy(webs)
+    if options.minutes:
+        await soak(webs, options.minutes, seen)
+    else:
+        await asyncio.sleep(options.seconds)
+    seconds, cpu = time.perf_counter() - began, busy(webs) - cpu
+    megabytes, files = weight(webs)
+    seen.lost += settling_lost
+    ended = seen.done
+    for task in tasks:
+        task.cancel()
+    found = await asyncio.gather(*tasks, return_exceptions=True)
+    for fault in found:
+        if not isinstance(fault, asyncio.CancelledError):
+            print(f"A client failed: {fault!r}")
+    for sentence in seen.sentences:
+        print(f"Refused with: {sentence}")
+    figures = [
+        f"{figure:.0f}"
+        for part in (seen.accepted, seen.first, seen.model)
+        for figure in percentiles(part or [float("nan")])
+    ]
+    refused = sum(seen.refused.values())
+    return row(
+        *(len(people), len(ports), f"{ended / seconds:.1f}", *figures, seen.lost, refused, seen.queued),
+        *(f"{megabytes:.0f}", files, f"{cpu * 1000 / max(1, ended):.0f}"),
+    )
+
+
+async def soak(webs: list[psutil.Process], minutes: float, seen: Seen) -> None:
+    """Print memory and descriptors as time passes, and how they grew in the second half."""
+    samples: list[tuple[float, float, int]] = []
+    began = time.monotonic()
+    step = max(10.0, minutes * 60 / 20)
+    print(row("minute", "MB", "files", "answers", "accepted p95"))
+    while (passed := (time.monotonic() - began) / 60) < minutes:
+        await asyncio.sleep(step)
+        passed = (time.monotonic() - began) / 60
+        samples.append((passed, *weight(webs)))
+        accepted = percentiles(seen.accepted[-500:])[1] if seen.accepted else 0.0
+        print(row(f"{passed:.1f}", f"{samples[-1][1]:.1f}", samples[-1][2], seen.done, f"{accepted:.0f}"), flush=True)
+    half = samples[len(samples) // 2 :]
+    if len(half) > 1:
+        memory = statistics.linear_regression([at for at, _, _ in half], [size for _, size, _ in half]).slope * 60
+        files = statistics.linear_regression([at for at, _, _ in half], [count for _, _, count in half]).slope * 60
+        print(f"growth in the second half: {memory:+.1f} MB and {files:+.1f} descriptors an hour")
+
+
+def row(*cells: Any) -> str:
+    return " ".join(f"{cell:>12}" if index > 1 else f"{cell:>8}" for index, cell in enumerate(cells))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sockets", type=int, nargs="+", default=[50, 200, 500])
+    parser.add_argument("--web", type=int, nargs="+", default=[1, 2], help="web processes")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--pause", type=float, default=15, help="seconds between an answer and the next message")
+    parser.add_argument("--facts", type=int, default=100, help="facts of each person")
+    parser.add_argument("--minutes", type=float, default=0, help="a soak of so many minutes instead")
+    options = parser.parse_args()
+    model_port = free_port()
+    with ExitStack() as stack:
+        stack.enter_context(own_database(OFFLINE_URL=f"http://127.0.0.1:{model_port}", LOG_LEVEL="WARNING"))
+        people = make_people(max(options.sockets), options.facts)
+        model = {"OFFLINE_ADMIN": "1", "OFFLINE_DELTA_DELAY": str(WORDS_APART)}
+        command = (
+            "uvicorn",
+            "offline.app:app",
+            "--port",
+            str(model_port),
+            "--log-level",
+            "warning",
+            "--loop",
+            "uvloop",
+        )
+        stack.enter_context(process(*command, port=model_port, **model))
+        worker(stack)
+        print(f"{psutil.cpu_count()} cores, load {psutil.getloadavg()[0]:.1f} before", flush=True)
+        print(row(*COLUMNS))
+        for processes in options.web:
+            with ExitStack() as webs:
+                ports = [free_port() for _ in range(processes)]
+                running = [web(webs, port) for port in ports]
+                for sockets in options.sockets:
+                    script(model_port, 2000 + sockets * int(options.seconds + options.minutes * 60) // 10)
+                    print(asyncio.run(load(people[:sockets], ports, running, model_port, options)), flush=True)
+        print(f"load {psutil.getloadavg()[0]:.1f} after")
+
+
+if __name__ == "__main__":
+    main()

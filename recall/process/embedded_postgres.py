@@ -15,7 +15,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -150,6 +150,23 @@ def open_cluster(var_dir: Path, *, durable: bool = True) -> Cluster:
             f"Can't access {error.filename}. Start Recall as its owner, or choose another VAR_DIR."
         ) from error
     return cluster
+
+
+def open_older(var_dir: Path, programs: Path) -> Cluster:
+    """The data of `var_dir` to be served by the programs that wrote it.
+
+    Raises:
+        EmbeddedServerError: one sentence that says why it can't start.
+    """
+    cluster = replace(_locate(var_dir), programs=programs)
+    _stop_leftover(cluster)
+    return cluster
+
+
+def place_for_programs(var_dir: Path) -> Path:
+    """A folder for other programs, which the server's account can reach."""
+    account = _account(var_dir / "postgres")
+    return var_dir / "programs" if account is None or _can_reach(account, var_dir) else _root_home()
 
 
 def programs() -> Path:
@@ -378,7 +395,7 @@ def _version_of(data: Path) -> str:
     if written_by != ours:
         raise EmbeddedServerError(
             f"{data} was written by PostgreSQL {written_by} and this is PostgreSQL {ours}."
-            " See `Moving to a new PostgreSQL` in docs/self-hosting.md."
+            " Run `.venv/bin/python manage.py upgrade-database`; it keeps the data as it is beside the new."
         )
     return written_by
 

@@ -40,7 +40,17 @@ CHAPTERS: Final = (
     ),
     (
         "Run Recall",
-        ("self-hosting", "settings", "upgrade", "changelog", "local-models", "admin", "observing", "offline"),
+        (
+            "self-hosting",
+            "settings",
+            "operations",
+            "upgrade",
+            "changelog",
+            "local-models",
+            "admin",
+            "observing",
+            "offline",
+        ),
     ),
     (
         "How it works",

@@ -258,6 +258,8 @@ LOGGING = {
     # Recall's own log lines contain no user text; these loggers would add noise or request URLs.
     "loggers": {
         **{name: {"level": level} for name, level in MORE_THAN_IDS.items()},
+        # Through the root's format: uvicorn sets up handlers of its own before it loads Recall.
+        **{name: {"level": "INFO", "propagate": True} for name in ("uvicorn", "uvicorn.error", "uvicorn.access")},
         "celery.worker.strategy": {"level": "WARNING"},  # each message
         "celery.app.trace": {"level": "WARNING"},  # each task; a failed one is an ERROR
         "celery.beat": {"level": "WARNING"},  # each tick of the clock

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import Final
 
 import psycopg
+import redis
 from django.apps import apps
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
@@ -81,6 +82,7 @@ LAG: Final = """
     SELECT coalesce(extract(epoch FROM now() - min(not_before)), 0) FROM memory_librarianrun
     WHERE state = 'pending' AND not_before <= now()
 """
+QUEUE_NAME: Final = "recall"
 QUEUES: Final = "SELECT queue_name, queue_length, coalesce(oldest_msg_age_sec, 0) FROM pgmq.metrics_all()"
 
 
@@ -115,20 +117,34 @@ def _jobs(name: str, model: str, text: str) -> Metric:
 
 
 def _queues() -> list[Metric]:
-    """PostgreSQL's queue only; Redis has its own exporters."""
-    if settings.ENVIRONMENT.redis_url:
-        return []
+    """Length and age of each queue. Redis doesn't know the age: there it is how overdue the clock's probe is."""
     length = GaugeMetricFamily("recall_queue_length", "Tasks waiting or running", labels=["queue"])
     age = GaugeMetricFamily("recall_queue_oldest_seconds", "Age of the oldest task", labels=["queue"])
+    url = settings.ENVIRONMENT.redis_url
+    for queue, tasks, seconds in _redis_queue(url) if url else _pgmq_queues():
+        length.add_metric([queue], tasks)
+        age.add_metric([queue], seconds)
+    return [length, age]
+
+
+def _pgmq_queues() -> list[tuple[str, int, float]]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regproc('pgmq.metrics_all') IS NOT NULL")
         if cursor.fetchone() != (True,):
             return []
         cursor.execute(QUEUES)
-        for queue, tasks, seconds in cursor.fetchall():
-            length.add_metric([queue], tasks)
-            age.add_metric([queue], seconds)
-    return [length, age]
+        return list(cursor.fetchall())
+
+
+def _redis_queue(url: str) -> list[tuple[str, int, float]]:
+    try:
+        client = redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1)
+        with client:
+            tasks = client.llen(QUEUE_NAME) + client.hlen("unacked")
+    except redis.RedisError:
+        return []
+    silent = heartbeat.seconds_since(heartbeat.QUEUE)
+    return [(QUEUE_NAME, tasks, max(0.0, silent - heartbeat.EVERY) if silent is not None else 0.0)]
 
 
 def _signs_of_life() -> Iterator[Metric]:

@@ -16,9 +16,11 @@ from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
+from django.conf import settings
 
 from recall.process.embedded_postgres import Identity
 from recall.process.orphans import end_with_parent
@@ -248,7 +250,19 @@ async def _print_lines(name: str, output: asyncio.StreamReader) -> None:
 
 def _write(name: str, line: str) -> None:
     try:
-        sys.stdout.write(f"{name:<8} | {line}\n")
+        sys.stdout.write(f"{_in_json(name, line)}\n" if _is_json() else f"{name:<8} | {line}\n")
         sys.stdout.flush()
     except OSError:  # the terminal or pipe is gone: no reason to stop serving
         pass
+
+
+def _is_json() -> bool:
+    return bool(settings.configured and settings.ENVIRONMENT.log_format == "json")
+
+
+def _in_json(name: str, line: str) -> str:
+    """A child's JSON line as it is; any other line as the message of one."""
+    if line.startswith("{"):
+        return line
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return json.dumps({"time": now, "level": "INFO", "logger": name, "message": line}, ensure_ascii=False)

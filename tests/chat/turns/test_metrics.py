@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 from asgiref.sync import sync_to_async
+from celery import Celery
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
@@ -20,6 +21,7 @@ from recall.celery import app, install_broker
 from recall.environment import BASE_DIR
 from recall.observability import heartbeat, metrics
 from tests.chat.conftest import Provider, Tabs
+from tests.running import own_redis
 
 TOKEN = "a-long-token"
 
@@ -85,6 +87,20 @@ def test_the_worker_is_watched_through_the_database(alice: Any) -> None:
     assert told["recall_librarian_runspending"] == 1
     assert told["recall_queue_lengthrecall"] == 1
     assert told["recall_queue_oldest_secondsrecall"] >= 0
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.django_db
+@pytest.mark.redis
+def test_the_queue_is_watched_in_redis_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    with own_redis() as server:
+        monkeypatch.setattr(settings.ENVIRONMENT, "redis_url", server.url)
+        with Celery("tests", broker=server.url, set_as_current=False) as sender:
+            sender.send_task("tests.named", queue=app.conf.task_default_queue)
+        heartbeat.renew(heartbeat.QUEUE)
+        told = scraped()
+    assert told["recall_queue_lengthrecall"] == 1
+    assert told["recall_queue_oldest_secondsrecall"] == 0
 
 
 @pytest.mark.usefixtures("opened")

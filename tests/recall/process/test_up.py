@@ -1,5 +1,6 @@
 """`manage.py up`: one command starts everything, survives crashes, and says in one sentence why it cannot start."""
 
+import json
 import os
 import signal
 import socket
@@ -185,3 +186,13 @@ def test_a_database_without_pgvector_gives_one_sentence(monkeypatch: pytest.Monk
         StartupError, match=r"^The database server lacks the extension vector_of_tomorrow. See docs/self"
     ):
         prepare_database(lambda: "never asked")
+
+
+def test_with_json_logs_every_line_is_one_object() -> None:
+    with open_folder() as folder, started_in(folder, LOG_FORMAT="json") as app:
+        app.kill("web")
+        wait_until(app.healthy)
+        assert app.stop() == 0
+        lines = [json.loads(line) for line in app.output().splitlines()]
+    assert all(line["time"] and line["logger"] and "message" in line for line in lines)
+    assert any("Recall is ready" in line["message"] for line in lines)

@@ -1,0 +1,38 @@
+"""A slow statement is logged with its text and its time, never with the values in it."""
+
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.db import connection
+
+pytestmark = pytest.mark.django_db
+
+LOGGER = "recall.observability.slow_statements"
+
+
+@pytest.fixture
+def slow_from(settings: Any) -> Any:
+    return lambda ms: setattr(settings, "ENVIRONMENT", SimpleNamespace(slow_statement_ms=ms))
+
+
+def ask() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_sleep(0.05), %s", ["a secret of Alice's"])
+
+
+def test_it_is_logged_without_its_values(slow_from: Any, caplog: pytest.LogCaptureFixture) -> None:
+    slow_from(20)
+    with caplog.at_level(logging.WARNING, LOGGER):
+        ask()
+    (line,) = [record for record in caplog.records if record.name == LOGGER]
+    assert line.getMessage().endswith("ms: SELECT pg_sleep(0.05), %s")
+    assert line.fields["ms"] >= 50  # type: ignore[attr-defined]
+    assert "secret" not in caplog.text
+
+
+def test_a_quick_one_is_not(slow_from: Any, caplog: pytest.LogCaptureFixture) -> None:
+    slow_from(10_000)
+    ask()
+    assert [record for record in caplog.records if record.name == LOGGER] == []

@@ -33,7 +33,8 @@ from chat.protocol import (
 from chat.turn import TurnRejectedError
 from chat.turns import temporary
 from chat.turns.intake import NOT_FOUND
-from chat.turns.live import TURN_REGISTRY, Frame
+from chat.turns.live import TURN_REGISTRY
+from chat.turns.live_text import Frame, LiveText
 from chat.turns.remote import DELTA, STARTED, publish_stop, publish_watch
 from chat.turns.start import accept
 from recall.db.connections import run_at_once
@@ -58,8 +59,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     user: User
     following: UUID | None = None
-    remote: tuple[int, int] | None = None
-    """An answer that another process is writing and this tab shows, and the characters it has of it."""
+    remote: LiveText | None = None
+    """An answer that another process is writing and this tab shows."""
     temporary: temporary.TemporaryChat | None = None
 
     async def connect(self) -> None:
@@ -128,15 +129,17 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 self.tell({"type": "pong"})
 
     async def _open(self, conversation_id: UUID) -> None:
-        answer = await run_at_once(_load_streaming_answer, self.user, conversation_id)
+        stored = await run_at_once(_load_streaming_answer, self.user, conversation_id)
         self._follow(conversation_id)
         turn = TURN_REGISTRY.by_conversation.get(conversation_id)
-        self.remote = None
+        self.remote, answer = None, None
         if turn is not None:
-            answer = turn.snapshot()
-        elif answer is not None:
-            self.remote = answer["message"], len(answer["text"])
-            await run_at_once(publish_watch, conversation_id, len(answer["text"]))
+            answer = await turn.snapshot()
+        elif stored is not None:
+            self.remote = LiveText(stored.pk)
+            await asyncio.to_thread(self.remote.grow, stored.text)
+            answer = self.remote.snapshot()
+            await run_at_once(publish_watch, conversation_id, len(stored.text))
         self.tell({"type": "opened", "conversation": str(conversation_id), "answer": answer})
         TURN_REGISTRY.subscribe(conversation_id, self.tell)
 
@@ -190,14 +193,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def _relay(self, event: dict[str, Any]) -> None:
         """Text of another process's answer: tell what is new of it, or ask again for what was lost."""
-        if self.remote is None or self.remote[0] != event["message"]:
+        if self.remote is None or self.remote.message_id != event["message"]:
             return
-        message, known = self.remote
+        known = len(self.remote.text)
         if event["offset"] > known:
             await run_at_once(publish_watch, UUID(event["conversation"]), known)
         elif text := event["text"][known - event["offset"] :]:
-            self.tell({"type": "delta", "message": message, "offset": known, "text": text})
-            self.remote = message, known + len(text)
+            self.tell(await asyncio.to_thread(self.remote.grow, text))
 
     def _reject(self, code: str, sentence: str, text: str) -> None:
         frame: Frame = {"type": "error", "code": code, "text": sentence}
@@ -205,13 +207,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.tell({**frame, "client_id": client_id} if client_id else frame)
 
 
-def _load_streaming_answer(user: User, conversation_id: UUID) -> Frame | None:
-    """The answer that another process is writing in the user's own conversation, or None."""
+def _load_streaming_answer(user: User, conversation_id: UUID) -> Message | None:
+    """The answer that is being written in the user's own conversation, as far as it is saved, or None."""
     conversations = Conversation.objects.not_deleted().for_user(user).select_related("active_leaf")
     conversation = conversations.filter(pk=conversation_id).first()
     if conversation is None:
         raise TurnRejectedError(*NOT_FOUND)
     leaf: Message | None = conversation.active_leaf
-    if leaf is None or leaf.status != Message.Status.STREAMING:
-        return None
-    return {"message": leaf.pk, "text": leaf.text, "status": None}
+    return leaf if leaf is not None and leaf.status == Message.Status.STREAMING else None

@@ -47,13 +47,13 @@ def main() -> None:
 
 def report(client: Any, user: Any, messages: int) -> None:
     """Print what opening, the part before it and a message in its middle take."""
-    from recall.rendering import markdown
+    from recall.rendering import render
 
     conversation = talk(user, messages // 2)
     middle = conversation.messages.all()[messages // 2].pk
 
     def cold() -> None:
-        markdown._CACHE._kept.clear()
+        render._CACHE._kept.clear()
         open_page(client, conversation)
 
     print(f"{messages:,} messages")

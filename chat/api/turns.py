@@ -32,7 +32,8 @@ from chat.attachments.limits import MAX_PER_MESSAGE
 from chat.protocol import OPTION_FIELDS, VERSION, Continue, Edit, Retry, Send, Without
 from chat.turn import TurnRejectedError
 from chat.turns import intake
-from chat.turns.live import TURN_REGISTRY, Frame, RunningTurn
+from chat.turns.live import TURN_REGISTRY, RunningTurn
+from chat.turns.live_text import Frame
 from chat.turns.oversized_message import keep_as_document
 from chat.turns.start import STATUS, Accepted, accept
 from recall.db.connections import run_in_thread
@@ -47,6 +48,8 @@ KEEP_ALIVE_SECONDS: Final = 15.0
 """Send a comment after so much silence: proxies close silent streams, and writing detects lost clients."""
 STREAM: Final = "text/event-stream"
 FORWARDED: Final = frozenset({"delta", "status"})
+RENDERED: Final = frozenset({"closed", "open", "kept"})
+"""Fields of a delta that are for pages."""
 """Socket frames that become events unchanged (docs/protocol.md); the others are about parts of a page."""
 EXAMPLE: Final = """\
 event: accepted
@@ -299,7 +302,7 @@ async def _follow_turn(running: RunningTurn) -> AsyncIterator[str]:
     """The text so far, then what follows, until the answer is saved."""
     frames: asyncio.Queue[Frame] = asyncio.Queue()
     receive = frames.put_nowait
-    so_far = running.snapshot()["text"]
+    so_far = (await running.snapshot())["text"]
     TURN_REGISTRY.subscribe(running.conversation_id, receive)
     try:
         if so_far:
@@ -309,7 +312,7 @@ async def _follow_turn(running: RunningTurn) -> AsyncIterator[str]:
             if frame is None:
                 yield ": still there\n\n"
             elif frame.get("message") == running.message_id and frame["type"] in FORWARDED:
-                yield _format_event(frame["type"], frame)
+                yield _format_event(frame["type"], {k: v for k, v in frame.items() if k not in RENDERED})
             elif frame.get("message") == running.message_id and frame["type"] == "done":
                 return
     finally:

@@ -26,7 +26,7 @@ from chat.models import Conversation, Message
 from memory.librarian.cpu_limit import TOO_LONG
 from memory.models import Fact, LibrarianRun
 from memory.text.secrets_filter import sensitive
-from recall.rendering.markdown import render
+from recall.rendering.render import render
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class MessageView:
     author: str
     status: str
     html: SafeString
-    """The user's text as typed; an answer as sanitized Markdown, or as plain text while it is written."""
+    """The user's text as typed; an answer as sanitized Markdown."""
     said_at: datetime
     when: str
     outcome: Outcome
@@ -73,7 +73,7 @@ def build_message_view(
         role=message.role,
         author=message.author or ("Recall" if is_answer else "You"),
         status=message.status,
-        html=render(message.text) if is_answer and not is_being_written else escape(message.text),
+        html=render(message.text) if is_answer else escape(message.text),
         said_at=message.created_at,
         when=told_time(message.created_at, zone, timezone.now()),
         outcome=outcome(message) if is_answer and not is_being_written else Outcome(),

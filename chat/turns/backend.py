@@ -9,7 +9,7 @@ from chat.prompt.preflight import store_result
 from chat.tools.registry import run_tool
 from chat.turn import AcceptedTurn, AgentRun, ToolUse
 from chat.turns.finish import finish_turn, save_draft_receipt, save_partial
-from chat.turns.live import Frame
+from chat.turns.live_text import Frame
 from chat.turns.recovery import abandon_answer
 
 

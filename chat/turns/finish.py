@@ -44,7 +44,7 @@ from chat.tools.registry import history_line
 from chat.tools.task_state import save_task
 from chat.tools.update_task import UPDATE_TASK
 from chat.turn import BESIDE, AcceptedTurn, AgentRun, ToolUse
-from chat.turns.live import Frame
+from chat.turns.live_text import Frame
 from chat.turns.metrics import report_turn
 from memory.forget_epoch import lock_forget_epoch
 from memory.index.indexer import index_utterances

@@ -12,14 +12,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
+from chat.turns.live_text import Frame, LiveText
 from recall.text import storable
 
-Frame = dict[str, Any]
 Follower = Callable[[Frame], None]
 """Takes a frame without waiting: each socket has its own outbox, so that a slow one does not block the others."""
 
 COALESCE: Final = 0.03
 """Seconds within which deltas are combined into one frame: fast enough for the eye, few enough for the socket."""
+REST: Final = 8
+"""Pause after rendering a delta, in times of what that took: a block made to be slow costs an eighth of a core."""
 MAX_RUNNING: Final = 4
 """Running turns of one user in one process."""
 
@@ -45,44 +47,55 @@ class RunningTurn:
     followers: set[Follower] = field(default_factory=set)
     shared: int | None = None
     """Characters that were published to other processes; None: no one asked."""
-    _shown: int = 0
-    _last_flush: float = 0.0
-    _timer: asyncio.TimerHandle | None = None
+    _shown: LiveText = field(init=False)
+    _next_flush: float = 0.0
+    _showing: asyncio.Task[None] | None = None
+    _rendering: asyncio.Lock = field(default_factory=asyncio.Lock)
     _held: list[Frame] = field(default_factory=list)
+    _after_text: list[Frame] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._shown = LiveText(self.message_id)
 
     def write(self, text: str) -> None:
-        """Add text; it is sent now or, within COALESCE of the last frame, together with the next."""
+        """Add text; it is sent soon, together with what comes meanwhile."""
         self.text += storable(text)
-        if self._timer is not None:
-            return
-        wait = self._last_flush + COALESCE - time.monotonic()
-        if wait <= 0:
-            self.flush()
-        else:
-            self._timer = asyncio.get_running_loop().call_later(wait, self.flush)
+        self._show_soon()
 
-    def flush(self) -> None:
-        """Send what was not sent yet."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self.announced and self._shown < len(self.text):
-            frame = {
-                "type": "delta",
-                "message": self.message_id,
-                "offset": self._shown,
-                "text": self.text[self._shown :],
-            }
-            self._shown, self._last_flush = len(self.text), time.monotonic()
-            self.broadcast(frame)
+    def _show_soon(self) -> None:
+        if self._showing is None or self._showing.done():
+            self._showing = asyncio.get_running_loop().create_task(self._show())
+
+    async def _show(self) -> None:
+        while self.announced and self._is_behind:
+            await asyncio.sleep(max(0.0, self._next_flush - time.monotonic()))
+            await self.flush()
+
+    @property
+    def _is_behind(self) -> bool:
+        return len(self._shown.text) < len(self.text)
+
+    async def flush(self) -> None:
+        """Send what was not sent yet. Rendering runs in a thread, so that other sockets don't wait for it."""
+        async with self._rendering:
+            if self._is_behind:
+                began = time.monotonic()
+                frame = await asyncio.to_thread(self._shown.grow, self.text[len(self._shown.text) :])
+                self._next_flush = time.monotonic() + max(COALESCE, REST * (time.monotonic() - began))
+                self.broadcast(frame)
+            waiting, self._after_text = self._after_text, []
+        for each in waiting:
+            self.broadcast(each)
 
     def set_status(self, state: str, label: str = "") -> None:
-        """Publish a status line."""
-        self.flush()
+        """Publish a status line, after the text that was written before it."""
         self.label = {"type": "status", "message": self.message_id, "state": state, "label": label}
         if self.steps:
             self.label["steps"] = list(self.steps)
-        if self.announced:
+        if self.announced and (self._is_behind or self._rendering.locked()):
+            self._after_text.append(self.label)
+            self._show_soon()
+        elif self.announced:
             self.broadcast(self.label)
 
     def announce(self, accepted: Frame | None) -> None:
@@ -92,7 +105,7 @@ class RunningTurn:
         for frame in (accepted, self.label):
             if frame is not None:
                 self.broadcast(frame)
-        self.flush()
+        self._show_soon()
         for frame in held:
             self.broadcast(frame)
 
@@ -110,10 +123,10 @@ class RunningTurn:
         if self.task is not None:
             self.task.cancel()
 
-    def snapshot(self) -> Frame:
-        """The state for a follower that joins in the middle. Flushes first, so that later deltas continue it."""
-        self.flush()
-        return {"message": self.message_id, "text": self.text, "status": self.label}
+    async def snapshot(self) -> Frame:
+        """The state for a follower that joins in the middle; the deltas that it gets next continue it."""
+        async with self._rendering:
+            return {**self._shown.snapshot(), "status": self.label}
 
 
 class TurnRegistry:

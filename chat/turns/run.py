@@ -123,7 +123,7 @@ async def _save_periodically(turn: RunningTurn, backend: TurnBackend) -> None:
 
 async def _finish(turn: RunningTurn, progress: Progress, backend: TurnBackend) -> bool:
     """Save the answer and show it; False: it could not be saved."""
-    turn.flush()
+    await asyncio.wait([asyncio.create_task(turn.flush())])  # what can't be shown is saved all the same
     _record_ending(turn, progress.run)
     try:
         frames = await retry_during_outage(turn, MAX_OUTAGE_AFTER, lambda: backend.finish(turn.text, progress))

@@ -9,7 +9,8 @@ from chat.protocol import Continue, Edit, Retry, Send, Without
 from chat.turn import AcceptedTurn, TurnRejectedError
 from chat.turns import intake
 from chat.turns.backend import StoredTurn
-from chat.turns.live import TURN_REGISTRY, Follower, Frame, RunningTurn
+from chat.turns.live import TURN_REGISTRY, Follower, RunningTurn
+from chat.turns.live_text import Frame
 from chat.turns.recovery import waits_here
 from chat.turns.remote import publish_start
 from chat.turns.run import run_turn

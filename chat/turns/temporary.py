@@ -54,7 +54,8 @@ from chat.turn import AcceptedTurn, ToolUse, TurnRejectedError
 from chat.turns.backend import Progress
 from chat.turns.finish import build_answer, build_receipt, turn_outcome
 from chat.turns.intake import BUSY, CONTINUE_TEXT, SIGNED_OUT, SLOW_DOWN, validate_text
-from chat.turns.live import TURN_REGISTRY, UNSTORED, Follower, Frame, RunningTurn
+from chat.turns.live import TURN_REGISTRY, UNSTORED, Follower, RunningTurn
+from chat.turns.live_text import Frame
 from chat.turns.run import run_turn
 from memory.documents.profile import profile_lines
 from memory.models import Boundary

@@ -21,7 +21,7 @@ from memory.documents.revisions import MAX_TEXT, WENT_BACK, changes, part
 from memory.models import Chunk, Document, Upload
 from memory.pages.about import Editor, build_editor
 from memory.text.fact_lines import without_marks
-from recall.rendering.markdown import render
+from recall.rendering.render import render
 
 MAX_IN_FOLDER: Final = 200
 """Documents per folder in the tree; the folder's page lists all of them."""

@@ -5,18 +5,15 @@ tags, attributes and classes below, so that a fault in the first wall shows as m
 Nothing in the result loads anything: no images, no embeds (docs/design.md says why).
 """
 
-import hashlib
 import re
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 import nh3
 import pygments
-from django.utils.html import escape, format_html
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -30,8 +27,11 @@ from pygments.util import ClassNotFound
 
 from recall.rendering import math
 
-MAX_CHARS = 40_000
-"""Longer text is shown as it is: the parser takes up to half a second for this much, on inputs made to be slow."""
+MAX_CHARS = 120_000
+"""What is beyond is shown as it is: 20,000 words."""
+MAX_BLOCK_CHARS = 40_000
+"""Parsed at once: the parser takes up to half a second for this much, on inputs made to be slow. A block that isn't
+finished by then is shown as it is, with all that follows."""
 MAX_BRACKET_WORK = 500_000
 """Sum over the paragraphs of (opening brackets)²: each may start a link, and the parser looks for its end, 0.4 µs a
 pair. Where the sum passes this, paragraphs are shown as they are (40,000 brackets in one would take 3 s)."""
@@ -42,7 +42,7 @@ CODE_SECONDS = 0.25
 SLOW_CODE = re.compile(r"[^\n]{2000}|\s{1000}")
 """Code on which one step of some lexers takes seconds (20,000 digits on a line in OCaml: 6 s): shown plain."""
 TOP_HEADING = 3
-"""The page has h1 and each message h2, so an answer's headings start at h3, whichever level the model used."""
+"""The page has h1 and each message h2, so an answer's first heading is h3, whichever level the model used."""
 BOXES = {"[ ] ": "☐", "[x] ": "☑"}
 TABLE_LABEL_CHARS = 60
 SCHEMES = frozenset({"http", "https", "mailto"})
@@ -103,53 +103,22 @@ CLEANER = nh3.Cleaner(
     link_rel="noopener noreferrer nofollow",
 )
 
-CACHED_ANSWERS = 256
-CACHED_CHARS = 20_000
-"""Longer results are not cached, which keeps the cache below about 5 MB."""
+
+def parse(text: str, env: MutableMapping[str, Any]) -> list[Token]:
+    """The tokens of a text; `env` carries over what earlier parts of the same text mean for it."""
+    return _PARSER.parse(text, env)
 
 
-def render(text: str) -> SafeString:
-    """An answer's Markdown as HTML that is safe to put into a page; text over MAX_CHARS as plain text."""
-    if len(text) > MAX_CHARS:
-        return plain(text)
-    encoded = text.encode("utf-8", "replace")  # half an emoji is no text that nh3, or a page, could hold
-    digest = hashlib.blake2b(encoded, digest_size=16).digest()
-    return _CACHE.get(digest) or _CACHE.keep(digest, _rendered(encoded.decode()))
+def parse_blocks(text: str, env: MutableMapping[str, Any]) -> list[Token]:
+    """Its blocks only, without what is in their lines."""
+    tokens: list[Token] = []
+    _PARSER.block.parse(text, _PARSER, env, tokens)
+    return tokens
 
 
-def plain(text: str) -> SafeString:
-    """Plain text with its line breaks (by the class's `white-space`)."""
-    return format_html('<div class="plain">{}</div>', text)
-
-
-def _rendered(text: str) -> SafeString:
-    return mark_safe(CLEANER.clean(_PARSER.render(text)))  # noqa: S308 (the cleaner's allow-list is what makes it safe)
-
-
-class _Cache:
-    """The latest rendered answers by digest, so that reopening a conversation needs no parsing."""
-
-    def __init__(self, size: int) -> None:
-        self._size, self._kept, self._lock = size, OrderedDict[bytes, SafeString](), threading.Lock()
-
-    def get(self, digest: bytes) -> SafeString | None:
-        with self._lock:
-            html = self._kept.get(digest)
-            if html is not None:
-                self._kept.move_to_end(digest)
-            return html
-
-    def keep(self, digest: bytes, html: SafeString) -> SafeString:
-        if len(html) > CACHED_CHARS:
-            return html
-        with self._lock:
-            self._kept[digest] = html
-            if len(self._kept) > self._size:
-                self._kept.popitem(last=False)
-        return html
-
-
-_CACHE = _Cache(CACHED_ANSWERS)
+def clean(tokens: Sequence[Token], env: MutableMapping[str, Any]) -> SafeString:
+    """Whole blocks as HTML; the cleaner's allow-list is what makes it safe."""
+    return mark_safe(CLEANER.clean(_PARSER.renderer.render(tokens, _PARSER.options, env)))  # noqa: S308
 
 
 def _parser() -> MarkdownIt:
@@ -179,11 +148,10 @@ def _may_link(url: str) -> bool:
 
 
 def _leave_overfull_plain(state: StateCore) -> None:
-    work = 0
     for token in state.tokens:
         if token.type == "inline" and (brackets := token.content.count("[")):
-            work += brackets**2
-            if work > MAX_BRACKET_WORK:
+            state.env["bracket_work"] = state.env.get("bracket_work", 0) + brackets**2
+            if state.env["bracket_work"] > MAX_BRACKET_WORK:
                 token.type = "overfull"
 
 
@@ -194,16 +162,25 @@ def _overfull(
 
 
 def _adapt(state: StateCore) -> None:
-    """What differs from plain Markdown: heading levels, alignment without style attributes, hosts beside links."""
-    highest = min((int(token.tag[1]) for token in state.tokens if token.type == "heading_open"), default=1)
+    """What differs from plain Markdown: heading levels, alignment without style attributes, link hosts, items."""
     for token in state.tokens:
         if token.type in {"heading_open", "heading_close"}:
-            token.tag = f"h{min(int(token.tag[1]) - highest + TOP_HEADING, 6)}"
+            first = state.env.setdefault("first_heading", int(token.tag[1]))
+            token.tag = f"h{max(TOP_HEADING, min(int(token.tag[1]) - first + TOP_HEADING, 6))}"
         elif token.type in {"th_open", "td_open"}:
             _align(token)
         elif token.children:
             token.children = _with_hosts(token.children)
     _mark_tasks(state.tokens)
+    _open_items(state.tokens)
+
+
+def _open_items(tokens: Sequence[Token]) -> None:
+    """An item's first paragraph is its text and later ones are paragraphs: items don't depend on what follows them."""
+    for at, token in enumerate(tokens):
+        if token.type in {"paragraph_open", "paragraph_close"}:
+            opening = at if token.nesting > 0 else at - 2
+            token.hidden = tokens[opening - 1].type == "list_item_open" if opening else False
 
 
 def _mark_tasks(tokens: Sequence[Token]) -> None:
@@ -255,7 +232,8 @@ def _code(
     token = tokens[index]
     language = token.info.strip().split(maxsplit=1)[0] if token.info.strip() else ""
     env["code_chars"] = env.get("code_chars", 0) + len(token.content)
-    code = _highlighted(token.content, language) if env["code_chars"] <= MAX_CODE_CHARS else escape(token.content)
+    is_plain = env["code_chars"] > MAX_CODE_CHARS or "is_open" in env  # colored when it is finished
+    code = escape(token.content) if is_plain else _highlighted(token.content, language)
     return _boxed(code, language[:30])
 
 

@@ -28,6 +28,8 @@ EACH: Final = 20
 MAX_TOGETHER: Final = 12_000
 """Characters of all formulas of one text, and EACH more for every one; what comes after is shown as code."""
 MAX_LINES: Final = 60
+UNDECIDED: Final = "undecided"
+"""In the parser's `env`: the first line with an opening whose end isn't in the text yet."""
 MAX_UNCLOSED: Final = 50
 """Unclosed openings after which the search for blocks stops."""
 
@@ -200,6 +202,8 @@ def _up_to(state: StateBlock, first: int, last: int, text: str, closing: str) ->
         if end >= 0:
             is_alone = text[end + len(closing) :].strip() in ("", ".", ",", ";")
             return text[:end], line if is_alone else None
+        if line == state.lineMax and len(text) <= MAX_CHARS:
+            state.env[UNDECIDED] = min(first, state.env.get(UNDECIDED, first))
         if line == last or len(text) > MAX_CHARS or state.isEmpty(line) or state.sCount[line] < state.blkIndent:
             break
         text += "\n" + state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]

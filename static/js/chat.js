@@ -5,6 +5,7 @@ import { Attachments } from "./attachments.js";
 import { choices } from "./choices.js";
 import { Branches } from "./branches.js";
 import { Connection, store } from "./connection.js";
+import { LiveText, settle } from "./live_text.js";
 import { Temporary } from "./temporary.js";
 import { loadMoreOnScroll, firstVisible, shownRange } from "./windows.js";
 
@@ -24,8 +25,8 @@ const [chat, scroller, composer, text, stop] = ["chat", "scroller", "composer", 
 const narrow = matchMedia("(max-width: 68rem)");
 
 /** The answer being written: `received` counts characters as the server does, by code points and not by UTF-16 units;
- * `live` once its frames arrive: this process writes it.
- * @type {{id: number, node: Text, received: number, waiting: string, live: boolean} | null} */
+ * `waiting` are frames to show with the next picture; `live` once its frames arrive: this process writes it.
+ * @type {{id: number, shown: LiveText, received: number, waiting: Frame[], live: boolean} | null} */
 let answer = null;
 /** @type {string} */ let conversation = chat.dataset.conversation;
 let isFirstHello = true;
@@ -89,7 +90,7 @@ const handlers = {
     const isShown = found ? $(`m-${found.message}`) : !document.querySelector("[data-text]");
     if (!isShown) await refetchMessages();
     answer = null;
-    if (found) begin(found.message, found.text);
+    if (found) begin(found.message, found);
     if (found?.status) handlers.status(found.status);
     showButtons();
   },
@@ -106,7 +107,7 @@ const handlers = {
     branches.settle(frame.client_id);
     if (canAppend(frame.replaces)) append(frame.html, frame.replaces);
     else await showEnd(); // the page shows another part or branch of the conversation
-    begin(frame.message, "");
+    begin(frame.message, { text: "", html: "", open: [] });
     showUnsent();
     if (stick) toBottom();
   },
@@ -132,12 +133,11 @@ const handlers = {
   delta(frame) {
     if (!answer || answer.id !== frame.message || isReopening) return;
     if (frame.offset > answer.received) return open(); // a gap: ask for the text so far
-    const known = answer.received - frame.offset;
-    const more = known ? [...frame.text].slice(known).join("") : frame.text;
+    if (frame.offset < answer.received) return; // it was part of what `opened` told
     if (!answer.received) announce("Answer started.");
-    if (!answer.waiting) requestAnimationFrame(flush);
-    answer.waiting += more;
-    answer.received += length(more);
+    if (!answer.waiting.length) requestAnimationFrame(flush);
+    answer.waiting.push(frame);
+    answer.received += length(frame.text);
     answer.live = true;
   },
 
@@ -147,10 +147,9 @@ const handlers = {
     const old = $(`m-${frame.message}`);
     if (!old) return;
     const [article] = parse(frame.html);
-    article.toggleAttribute("data-shown", old.hasAttribute("data-shown"));
     decorate(article);
-    scrollAlong(() => old.replaceWith(article));
-    htmx.process(article);
+    scrollAlong(() => settle(old, article));
+    htmx.process(old);
     if (conversation) refetch(`/c/${conversation}/folding`, "folding");
     refetchLibrarian(); // there is something new to read, or reading has started
     announce(ENDINGS[/** @type {keyof ENDINGS} */ (frame.outcome)]);
@@ -211,22 +210,24 @@ function open() {
   if (conversation) connection.ask({ type: "open", conversation });
 }
 
-/** @param {number} id @param {string} soFar the answer's text so far */
+/** @param {number} id @param {any} soFar text and HTML of the answer so far */
 function begin(id, soFar) {
   const body = $(`m-${id}`)?.querySelector("[data-text]");
   if (!body) return;
-  const node = document.createTextNode(soFar);
-  scrollAlong(() => body.replaceChildren(node));
-  answer = { id, node, received: length(soFar), waiting: "", live: false };
+  const shown = new LiveText(body, soFar);
+  scrollAlong(() => shown.begin());
+  decorate(body.parentElement);
+  answer = { id, shown, received: length(soFar.text), waiting: [], live: false };
 }
 
 function flush() {
   if (!answer) return;
-  const { id, node, waiting } = answer;
-  answer.waiting = "";
+  const { id, shown, waiting } = answer;
+  answer.waiting = [];
   scrollAlong(() => {
-    node.appendData(waiting);
-    $(`m-${id}`)?.querySelector("[data-state]")?.setAttribute("hidden", "");
+    const article = $(`m-${id}`);
+    for (const element of shown.take(waiting)) decorate(element);
+    article?.querySelector("[data-state]")?.setAttribute("hidden", "");
   });
 }
 
@@ -278,7 +279,8 @@ function removeFrom(first) {
 
 /** Add a copy button to each code block. @param {ParentNode} root */
 function decorate(root) {
-  for (const code of root.querySelectorAll(".prose .code:not(:has(.code-copy))")) code.append(...parse(COPY));
+  const isCode = root instanceof Element && root.matches(".code");
+  for (const code of isCode ? [root] : root.querySelectorAll(".code:not(:has(.code-copy))")) code.append(...parse(COPY));
 }
 
 /** @param {Frame} frame */
@@ -501,7 +503,12 @@ const actions = {
     if (narrow.matches) $("context").togglePopover();
     else setContextClosed(getComputedStyle($("context")).visibility === "visible");
   },
-  copy: (button, article) => copy(button, article.querySelector(".message-body").innerText),
+  copy(button, article) {
+    const body = article.querySelector(".message-body");
+    body.classList.add("is-read");
+    copy(button, body.innerText);
+    body.classList.remove("is-read");
+  },
   "copy-code": (button) => copy(button, button.parentElement.querySelector("code").textContent),
   edit: (_, article) => branches.edit(article),
   "leave-edit"() {

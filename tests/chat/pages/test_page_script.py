@@ -5,6 +5,7 @@ import mimetypes
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect, sy
 
 from chat.messages.rendering import exchange_html, message_html
 from chat.models import Conversation, Message
+from chat.turns.live_text import LiveText
 from tests.chat.pages.test_pages import say
 
 pytestmark = pytest.mark.browser
@@ -59,6 +61,22 @@ class Server:
     posted: list[dict[str, str]] = field(default_factory=list)
     fetched: list[str] = field(default_factory=list)
     greets: bool = True
+    owner: Any = None
+    text: LiveText = field(init=False)
+    """The answer as far as it is written."""
+
+    def __post_init__(self) -> None:
+        self.text = LiveText(self.answer)
+
+    def write(self, more: str) -> None:
+        """Write more of the answer."""
+        self.say(self.text.grow(more))
+
+    def so_far(self, text: str, status: Frame | None = None) -> Frame:
+        """The answer as `opened` tells it, with this text."""
+        self.text = LiveText(self.answer)
+        self.text.grow(text)
+        return {**self.text.snapshot(), "status": status}
 
     def serve(self, route: Route) -> None:
         address = urlsplit(route.request.url)
@@ -142,7 +160,7 @@ def server(alice: Any, sign_in: Callable[[Any], Client]) -> Server:
     answer.text, answer.status = "In **Lisbon**.", Message.Status.COMPLETE
     pages[f"/receipts/{answer.pk}"] = (b"<p>What it was given</p>", {"Content-Type": "text/html"})
     written = message_html(answer, user=alice)
-    return Server(pages, str(conversation.pk), answer.pk, exchange, written)
+    return Server(pages, str(conversation.pk), answer.pk, exchange, written, owner=alice)
 
 
 @pytest.fixture
@@ -169,16 +187,17 @@ def composer(page: Page) -> Any:
 # Sending and receiving -------------------------------------------------------------------------------------------
 
 
-def test_an_answer_streams_in_and_is_replaced_by_the_rendered_one(page: Page, server: Server) -> None:
+def test_an_answer_streams_in_rendered_and_is_taken_over_when_it_is_finished(page: Page, server: Server) -> None:
     server.answer_being_written(page)
     expect(composer(page)).to_have_value("")
     body = page.locator(f"#m-{server.answer} [data-text]")
     expect(body).to_have_attribute("aria-busy", "true")
     server.tell("status", message=server.answer, state="thinking", label="Thinking")
     expect(page.get_by_text("Thinking…")).to_be_visible()
-    server.tell("delta", message=server.answer, offset=0, text="In **Lis")
-    server.tell("delta", message=server.answer, offset=8, text="bon**.")
-    expect(body).to_have_text("In **Lisbon**.")
+    server.write("In **Lis")
+    expect(body.locator("strong")).to_have_text("Lis")
+    server.write("bon**.")
+    expect(body).to_have_text("In Lisbon.")
     expect(page.get_by_text("Thinking…")).to_be_hidden()
     expect(page.locator("#announcer")).to_have_text("Answer started.")
     server.tell("done", message=server.answer, outcome="complete", html=server.written)
@@ -188,9 +207,65 @@ def test_an_answer_streams_in_and_is_replaced_by_the_rendered_one(page: Page, se
     expect(page.get_by_label("Send")).to_be_visible()
 
 
+MARKDOWN = """\
+Some **bold** and `code`.
+
+- one
+- two
+  - below
+
+| a | b |
+|---|---|
+| 1 | 2 |
+| 3 | 4 |
+
+```python
+def a() -> int:
+    return 1
+```
+
+1. first
+2. second
+
+> said
+
+The end, with $x_1$.
+"""
+
+
+def test_finished_blocks_stay_the_same_elements_to_the_end(page: Page, server: Server) -> None:
+    """Nothing is replaced that was finished, so nothing flips, jumps or loses the reader's selection."""
+    server.answer_being_written(page)
+    for at in range(0, len(MARKDOWN), 3):
+        server.write(MARKDOWN[at : at + 3])
+    body = page.locator(f"#m-{server.answer} .message-body")
+    expect(body).to_contain_text("The end")
+    expect(body.locator("li")).to_have_count(5)
+    expect(body.locator("tbody tr")).to_have_count(2)
+    expect(body.locator(".code .k").first).to_have_text("def")
+    page.wait_for_timeout(200)  # the last frames
+    page.evaluate(
+        """id => window.blocks = [...document.querySelectorAll(`#m-${id} .message-body > *`)].slice(0, -1)""",
+        server.answer,
+    )
+    done = Message(pk=server.answer, role="assistant", text=MARKDOWN, status="complete", user_id=1, turn=2)
+    done.conversation_id, done.created_at = server.conversation, datetime.now(UTC)
+    server.tell("done", message=server.answer, outcome="complete", html=message_html(done, user=server.owner))
+    expect(page.locator(f"#m-{server.answer}")).to_have_attribute("data-status", "complete")
+    now = "[...document.querySelectorAll(`#m-${id} .message-body > *`)]"
+    changed = (
+        f"id => window.blocks.map((block, at) => {now}[at] === block ? '' : [block.outerHTML, {now}[at]?.outerHTML])"
+    )
+    assert [each for each in page.evaluate(changed, server.answer) if each] == []
+    assert page.evaluate("window.blocks.length") == 6
+    expect(page.locator(f"#m-{server.answer} [data-text]")).to_have_count(0)
+    expect(page.locator(f"#m-{server.answer} [aria-busy]")).to_have_count(0)
+    expect(page.locator(f"#m-{server.answer} .code-copy")).to_have_count(1)
+
+
 def test_what_the_model_writes_is_never_read_as_html_while_it_streams(page: Page, server: Server) -> None:
     server.answer_being_written(page)
-    server.tell("delta", message=server.answer, offset=0, text="<img src=x onerror=alert(1)><b>")
+    server.write("<img src=x onerror=alert(1)><b>")
     expect(page.locator(f"#m-{server.answer} [data-text]")).to_have_text("<img src=x onerror=alert(1)><b>")
     assert page.locator(f"#m-{server.answer} b").count() == 0
 
@@ -198,36 +273,36 @@ def test_what_the_model_writes_is_never_read_as_html_while_it_streams(page: Page
 def test_offsets_are_counted_in_characters_and_not_in_halves_of_them(page: Page, server: Server) -> None:
     server.answer_being_written(page)
     opens = len([frame for frame in server.heard if frame["type"] == "open"])
-    server.tell("delta", message=server.answer, offset=0, text="👍🏽é")
-    server.tell("delta", message=server.answer, offset=3, text="!")
+    server.write("👍🏽é")
+    server.write("!")
     expect(page.locator(f"#m-{server.answer} [data-text]")).to_have_text("👍🏽é!")
     assert len([frame for frame in server.heard if frame["type"] == "open"]) == opens
 
 
 def test_a_gap_in_the_text_asks_for_all_of_it(page: Page, server: Server) -> None:
     server.answer_being_written(page)
-    server.tell("delta", message=server.answer, offset=5, text="lost its beginning")
+    server.text.grow("lost ")
+    server.write("its beginning")
     server.hear(page, "open", 2)
-    server.tell("delta", message=server.answer, offset=30, text="not yet")
-    so_far = {"message": server.answer, "text": "All of it", "status": None}
-    server.tell("opened", conversation=server.conversation, answer=so_far)
-    server.tell("delta", message=server.answer, offset=7, text="it, and more")
+    server.write("not yet")
+    server.tell("opened", conversation=server.conversation, answer=server.so_far("All of"))
+    server.write(" it, and more")
     expect(page.locator(f"#m-{server.answer} [data-text]")).to_have_text("All of it, and more")
 
 
 def test_a_second_tab_shows_the_answer_that_is_being_written(page: Page, server: Server) -> None:
     page.evaluate("html => document.getElementById('messages').insertAdjacentHTML('beforeend', html)", server.exchange)
     status = {"type": "status", "message": server.answer, "state": "tool", "label": "Using search_knowledge"}
-    so_far = {"message": server.answer, "text": "In Lis", "status": status}
+    so_far = server.so_far("In Lis", status)
     server.tell("opened", conversation=server.conversation, answer=so_far)
     expect(page.get_by_text("Using search_knowledge…")).to_be_visible()
-    server.tell("delta", message=server.answer, offset=6, text="bon.")
+    server.write("bon.")
     expect(page.locator(f"#m-{server.answer} [data-text]")).to_have_text("In Lisbon.")
 
 
 def test_an_answer_that_another_process_writes_is_looked_at_again(page: Page, server: Server) -> None:
     page.evaluate("html => document.getElementById('messages').insertAdjacentHTML('beforeend', html)", server.exchange)
-    so_far = {"message": server.answer, "text": "In Lis", "status": None}
+    so_far = server.so_far("In Lis")
     server.tell("opened", conversation=server.conversation, answer=so_far)
     assert server.hear(page, "open", 2)["conversation"] == server.conversation
 
@@ -393,7 +468,7 @@ def test_a_change_in_another_tab_is_fetched(page: Page, server: Server) -> None:
 
 def test_the_echo_of_an_answer_seen_here_fetches_no_messages(page: Page, server: Server) -> None:
     server.answer_being_written(page)
-    server.tell("delta", message=server.answer, offset=0, text="In")
+    server.write("In")
     server.fetched.clear()
     server.tell("nudge", kind="conversation", conversation=server.conversation)
     server.tell("done", message=server.answer, outcome="complete", html=server.written)
@@ -405,11 +480,11 @@ def test_the_echo_of_an_answer_seen_here_fetches_no_messages(page: Page, server:
 def test_a_reader_further_up_is_not_moved(page: Page, server: Server) -> None:
     server.answer_being_written(page)
     page.evaluate("document.getElementById('scroller').scrollTop = 0")
-    server.tell("delta", message=server.answer, offset=0, text="line\n" * 40)
+    server.write("line\n\n" * 40)
     expect(page.locator(f"#m-{server.answer} [data-text]")).to_contain_text("line")
     assert page.evaluate("document.getElementById('scroller').scrollTop") == 0
     page.get_by_role("button", name="Latest").click()
-    server.tell("delta", message=server.answer, offset=200, text="line\n" * 40)
+    server.write("line\n\n" * 40)
     page.wait_for_timeout(200)
     assert (
         page.evaluate("(s => s.scrollHeight - s.scrollTop - s.clientHeight)(document.getElementById('scroller'))") < 2

@@ -129,11 +129,11 @@ def test_rendering_a_message_asks_the_database_only_what_stands_beside_it(
         message_html(answer, user=alice)
 
 
-def test_an_answer_being_written_is_plain_text_that_is_marked_busy(alice: Any, conversation: Conversation) -> None:
+def test_an_answer_being_written_is_rendered_and_marked_busy(alice: Any, conversation: Conversation) -> None:
     say(conversation, "And now?")
     answer = say(conversation, "It is **so", status=Message.Status.STREAMING)
     html = message_html(answer, user=alice)
-    assert 'data-text aria-busy="true">It is **so</div>' in html
+    assert 'data-text aria-busy="true"><p>It is **so</p>' in html
     assert "aria-live" not in html
 
 

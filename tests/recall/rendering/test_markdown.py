@@ -6,12 +6,15 @@ import time
 from html.parser import HTMLParser
 
 import pytest
+from django.utils.safestring import mark_safe
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recall.rendering import markdown
 from recall.rendering import math as formulas
-from recall.rendering.markdown import CLASSES, MAX_BRACKET_WORK, MAX_CHARS, TAGS, render
+from recall.rendering import render as rendering
+from recall.rendering.markdown import CLASSES, MAX_BLOCK_CHARS, MAX_BRACKET_WORK, MAX_CHARS, TAGS
+from recall.rendering.render import render
 
 ATTACKS = [
     "[x](javascript:alert(1))",
@@ -178,10 +181,17 @@ def test_code_beyond_the_limit_is_shown_plain(monkeypatch: pytest.MonkeyPatch) -
     assert html.count('<span class="mi">1</span>') == 5
 
 
-def test_a_message_longer_than_the_limit_is_plain_text() -> None:
-    html = render("**x** <b>\n" * (MAX_CHARS // 10 + 1))
+def test_a_block_longer_than_the_limit_is_plain_text() -> None:
+    html = render("**x** <b>\n" * (MAX_BLOCK_CHARS // 10 + 1))
     assert html.startswith('<div class="plain">**x** &lt;b&gt;\n')
     assert "<strong>" not in html
+
+
+def test_what_is_beyond_the_limit_of_a_message_is_plain_text() -> None:
+    html = render("**x** <b>\n\n" * (MAX_CHARS // 11 + 200))
+    assert html.startswith("<p><strong>x</strong> &lt;b&gt;</p>\n<p>")
+    assert html.endswith("**x** &lt;b&gt;\n\n</div>")
+    assert html.count("</p>") > MAX_CHARS // 11 - 300
 
 
 def test_a_paragraph_full_of_brackets_is_plain_and_the_rest_is_not() -> None:
@@ -191,7 +201,7 @@ def test_a_paragraph_full_of_brackets_is_plain_and_the_rest_is_not() -> None:
     assert "<em>c</em>" in html
 
 
-N = MAX_CHARS
+N = MAX_BLOCK_CHARS
 SLOW_INPUTS = {
     "brackets": "[" * N,
     "nested brackets": "[" * (N // 2) + "]" * (N // 2),
@@ -209,6 +219,8 @@ SLOW_INPUTS = {
     "cdata": "<![CDATA[" * (N // 9),
     "one word": "a" * N,
     "a megabyte": "word **bold** [a](b) `c`\n" * 40_000,
+    "a megabyte of paragraphs": "word **bold** [a](b) `c`\n\n" * 40_000,
+    "brackets in many paragraphs of a long text": ("[" * 300 + "\n\n") * (MAX_CHARS // 302),
     "python of white space": "```python\n" + "\t \n" * 12_000 + "\n```",
     "ocaml of digits": "```ocaml\n" + "0" * 35_000 + "\n```",
     "makefile of brackets": "```make\n" + "(" * 35_000 + "\n```",
@@ -229,12 +241,12 @@ def test_an_input_made_to_be_slow_is_not(name: str) -> None:
 def test_the_same_answer_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "An answer that stands only in this test: *once*."
     first = render(text)
-    monkeypatch.setattr(markdown, "_PARSER", None)
+    monkeypatch.setattr(rendering, "parse", None)
     assert render(text) is first
 
 
 def test_the_cache_lets_go_of_the_oldest() -> None:
-    cache = markdown._Cache(2)
+    cache = rendering._Cache(2)
     for number in (1, 2, 3):
-        cache.keep(bytes([number]), markdown.plain(str(number)))
+        cache.keep(bytes([number]), mark_safe(str(number)))
     assert [cache.get(bytes([number])) is not None for number in (1, 2, 3)] == [False, True, True]

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recall.rendering import math
-from recall.rendering.markdown import MAX_CHARS, render
+from recall.rendering.markdown import MAX_CHARS
+from recall.rendering.render import render
 from tests.recall.rendering.test_markdown import inspect
 
 FOUND = [

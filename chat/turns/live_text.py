@@ -1,0 +1,45 @@
+"""An answer's text as pages show it while it grows: the frames that extend it, and its state for one that joins."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from recall.rendering.streaming import Appendix, MarkdownStream
+
+Frame = dict[str, Any]
+
+
+@dataclass(slots=True)
+class LiveText:
+    """The part of one answer that was shown; what isn't shown yet is elsewhere."""
+
+    message_id: int
+    text: str = ""
+    _stream: MarkdownStream = field(default_factory=MarkdownStream)
+    _open: list[Appendix] = field(default_factory=list)
+
+    def grow(self, more: str) -> Frame:
+        """Show more: the `delta` frame. Takes milliseconds, or a quarter of a second for code made to be slow."""
+        offset, before = len(self.text), self._open
+        self.text += more
+        closed, self._open = self._stream.feed(more), self._stream.open_part()
+        frame: Frame = {"type": "delta", "message": self.message_id, "offset": offset, "text": more}
+        return {**frame, "closed": closed, **_difference(before, self._open)}
+
+    def snapshot(self) -> Frame:
+        """What is shown, for a page that joins."""
+        shown = {"text": self.text, "html": self._stream.html, "open": self._open}
+        return {"message": self.message_id, "status": None, **shown}
+
+
+def _difference(before: list[Appendix], after: list[Appendix]) -> Frame:
+    """The open part without the beginning that its last piece shares with the one before, in UTF-16 units."""
+    if not before or not after or before[-1].depth != after[-1].depth:
+        return {"open": after, "kept": 0}
+    kept = _common_prefix(before[-1].html, after[-1].html)
+    rest = after[-1]._replace(html=after[-1].html[len(kept) :])
+    return {"open": [*after[:-1], rest], "kept": len(kept.encode("utf-16-le")) // 2}
+
+
+def _common_prefix(one: str, other: str) -> str:
+    pairs = enumerate(zip(one, other, strict=False))
+    return one[: next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))]

@@ -1,0 +1,104 @@
+// @ts-check
+/**
+ * The text of an answer that is being written (docs/protocol.md: `delta`). Finished blocks are appended and stay; only the
+ * open block is replaced. All HTML is rendered and sanitized by the server.
+ *
+ * @typedef {import("./connection.js").Frame} Frame
+ * @typedef {[depth: number, html: string]} Part HTML for the end of the last element `depth` levels down
+ */
+
+const NEAR = 24; // blocks at the end that are laid out with every frame; the others only when they come into view
+
+export class LiveText {
+  #body;
+  /** @type {string} */ #html;
+  /** @type {Part[]} */ #open;
+  /** @type {ChildNode[]} what shows the open block */ #nodes = [];
+  #far = 0;
+
+  /** @param {Element} body @param {{html: string, open: Part[]}} soFar */
+  constructor(body, { html, open }) {
+    this.#body = body;
+    this.#html = html;
+    this.#open = open;
+  }
+
+  /** Show what there is so far. */
+  begin() {
+    this.#body.replaceChildren();
+    this.#append([0, this.#html]);
+    this.#showOpen();
+  }
+
+  /** @param {Frame[]} frames in order @returns {Element[]} what is finished by them */
+  take(frames) {
+    this.#restFar();
+    for (const node of this.#nodes) node.remove();
+    const finished = frames.flatMap(({ closed }) => closed.flatMap((/** @type {Part} */ part) => this.#append(part)));
+    for (const frame of frames) this.#open = continued(this.#open, frame);
+    this.#showOpen();
+    return finished.filter((node) => node instanceof Element);
+  }
+
+  /** Blocks far from the end keep the height they have: laying out 10,000 words takes 28 ms a frame, and so 3. */
+  #restFar() {
+    for (; this.#far < this.#body.children.length - NEAR; this.#far++) {
+      const block = /** @type {HTMLElement} */ (this.#body.children[this.#far]);
+      block.style.containIntrinsicBlockSize = `auto ${block.getBoundingClientRect().height}px`;
+      block.style.contentVisibility = "auto";
+    }
+  }
+
+  #showOpen() {
+    this.#nodes = this.#open.flatMap((part) => this.#append(part));
+  }
+
+  /** @param {Part} part @returns {ChildNode[]} */
+  #append([depth, html]) {
+    let place = this.#body;
+    for (; depth && place.lastElementChild; depth--) place = place.lastElementChild;
+    const nodes = [...parse(html)];
+    place.append(...nodes);
+    return nodes;
+  }
+}
+
+/** The open part after a frame, which leaves out what the last piece begins with already.
+ * @param {Part[]} before @param {Frame} frame @returns {Part[]} */
+function continued(before, { open, kept }) {
+  const last = open.at(-1);
+  return kept ? [...open.slice(0, -1), [last[0], (before.at(-1)?.[1] ?? "").slice(0, kept) + last[1]]] : open;
+}
+
+/** The answer is finished: take over what its article says now. Blocks that look the same are left alone.
+ * @param {Element} old @param {Element} article the same one, finished */
+export function settle(old, article) {
+  const [shown, body] = [old.querySelector("[data-text]"), article.querySelector(".message-body")];
+  if (!shown || !body) return old.replaceWith(article);
+  while (shown.previousSibling) shown.previousSibling.remove();
+  while (shown.nextSibling) shown.nextSibling.remove();
+  settleBlocks(shown, body);
+  while (body.previousSibling) old.prepend(body.previousSibling);
+  while (body.nextSibling) old.append(body.nextSibling);
+  old.setAttribute("data-status", article.getAttribute("data-status") ?? "");
+  for (const name of ["data-text", "aria-busy"]) shown.removeAttribute(name);
+}
+
+/** @param {Element} shown @param {Element} body */
+function settleBlocks(shown, body) {
+  /** @type {any[]} */ const before = [...shown.children];
+  /** @type {any[]} */ const after = [...body.children];
+  after.forEach((block, at) => {
+    if (before[at]?.style.length) block.style.cssText = before[at].style.cssText; // it is far from the end
+    if (!before[at]) shown.append(block);
+    else if (!before[at].isEqualNode(block)) before[at].replaceWith(block);
+  });
+  for (const block of before.slice(after.length)) block.remove();
+}
+
+/** @param {string} html */
+function parse(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return template.content.childNodes;
+}

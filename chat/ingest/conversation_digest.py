@@ -16,6 +16,7 @@ from chat.ingest.withheld import mask_parts, withheld_refs
 from chat.models import Conversation
 from memory import tombstones
 from memory.ports.source import ConversationDigest
+from memory.text.message_kinds import only_asks
 from recall.redaction import FORGOTTEN
 
 VERBOSITY: Final = Verbosity.FULL
@@ -30,9 +31,13 @@ def build_digest(conversation_id: UUID) -> ConversationDigest | None:
         return None
     before = load_uncompacted(conversation)
     parts = [(s.first_turn, s.last_turn, Summary.from_json(s.summary)) for s in before.segments]
-    # Without the answers: a digest contains only what the user said.
+    # Without the answers, bare questions and greetings: a digest contains only what the user said.
     known, named = tombstones.load(conversation.user_id), withheld_refs(conversation.user_id)
-    told = [turn for turn in before.turns if f"message:{turn.question.pk}" not in named]
+    told = [
+        turn
+        for turn in before.turns
+        if f"message:{turn.question.pk}" not in named and not only_asks(turn.question.text)
+    ]
     questions = {turn.number: known.mask(mask_parts(turn.question.pk, turn.asked(), named)) for turn in told}
     exchanges = [Exchange(t.number, questions[t.number], "", (), t.question.created_at) for t in told]
     if exchanges:

@@ -141,8 +141,10 @@ def links_of(conversation: Conversation) -> dict[int, Link]:
     return {pk: Link(*rest) for pk, *rest in rows.values_list("pk", "parent_id", "seq", "turn")}
 
 
-def switch_branch(conversation: Conversation, links: Links, tip: int | None) -> None:
+def switch_branch(conversation: Conversation, links: Links, tip: int | None, *, takes_words_back: bool = True) -> None:
     """Leave the active branch for the one that leads to `tip` (None: an empty one).
+
+    `takes_words_back`: what was said on the branch that is left is no longer assumed; not if the same is asked again.
 
     Within a transaction that has locked the conversation. The caller then sets `active_leaf` to `tip` or to a message
     below it.
@@ -160,7 +162,8 @@ def switch_branch(conversation: Conversation, links: Links, tip: int | None) -> 
     # Delete the old branch's chunks now, so that retrieval cannot return them; the task indexes the new branch.
     Chunk.objects.filter(conversation=conversation, kind=Chunk.Kind.MESSAGE, message__in=left).delete()
     enqueue_on_commit(INDEX_TASK, str(conversation.pk))
-    branch_facts.demote_facts(conversation.user, left)
+    if takes_words_back:
+        branch_facts.demote_facts(conversation.user, left)
     branch_facts.reactivate_facts(conversation.user, gained)
 
 

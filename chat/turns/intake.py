@@ -271,7 +271,8 @@ def _edit(user: User, client_id: UUID, message_id: int, text: str) -> AcceptedTu
     earlier = editable(user, message_id)
     conversation = _lock_conversation(user, earlier.conversation_id)
     # Rolled back with the rest if that is rejected.
-    switch_branch(conversation, links_of(conversation), earlier.parent_id)
+    is_changed = text != earlier.text
+    switch_branch(conversation, links_of(conversation), earlier.parent_id, takes_words_back=is_changed)
     if earlier.parent_id is None and not conversation.title_is_own and conversation.title == first_words(earlier.text):
         conversation.title = first_words(text)
         conversation.save(update_fields=["title"])

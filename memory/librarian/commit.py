@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from memory.embeddings.port import embedder
-from memory.facts.keys import USER, split_key
+from memory.facts.keys import USER
 from memory.facts.links import create_superseding, link
 from memory.facts.withdrawal import end_fact, retract_fact, withdraw_older_proposals
 from memory.librarian import document_updates, episodes
@@ -21,6 +21,7 @@ from memory.librarian.corrections import (
     Correction,
     doubted_statement,
     find_corrections,
+    replaced_key,
     replaced_statement,
 )
 from memory.librarian.decision import Decision, Outcome, Policy, Reason, decide, evidence_of_quote, is_past, normal
@@ -236,13 +237,13 @@ def _replace(correction: Correction, state: RunState) -> None:
         return
     if fact.number is None:  # so that the proposal can refer to it
         state.known = [replace(one, number=-one.fact_id) if one is fact else one for one in state.known]
-    subject, attribute = split_key(fact.key)
+    subject, attribute, value = replaced_key(fact, correction)
     proposal = ProposedFact(
         statement=statement,
         kind=fact.kind,
         subject=subject,
         attribute=attribute,
-        value=correction.value if not correction.old or not fact.value else replaced_value(fact, correction),
+        value=value,
         quote=correction.quote,
         number=correction.number,
         confidence=REPLACED_CONFIDENCE,
@@ -258,11 +259,6 @@ def _replace(correction: Correction, state: RunState) -> None:
     if (remaining := state.open_fact(fact)) is not None and fact.status == Fact.Status.PROPOSED:
         retract_fact(remaining.fact_id)
         state.drop([remaining.fact_id])
-
-
-def replaced_value(fact: KnownFact, correction: Correction) -> str:
-    """The fact's value with the corrected words, or those words if they are all of it."""
-    return fact.value.replace(correction.old, correction.value) if correction.old in fact.value else fact.value
 
 
 def _ask_whether_still_true(correction: Correction, utterance: Utterance, state: RunState) -> None:

@@ -6,7 +6,7 @@ in the length of the text: every pattern is a list of words, and each is searche
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
@@ -17,6 +17,7 @@ from memory.facts.deduplication import GROUPS, PEOPLE
 from memory.facts.keys import USER, split_key
 from memory.librarian.engine import KnownFact
 from memory.ports.source import Utterance
+from memory.text.denials import SUPPOSED, Denial, find_phrase, kind_of_phrase, read_denials, read_shifts
 from memory.text.keywords import FILLER, content, stem
 from memory.text.keywords import words as plain_words
 from memory.text.user_text import mask_foreign_text
@@ -66,11 +67,14 @@ class Cue:
     """Whether what is corrected comes after the cue, within REACH words; else anywhere in the sentence."""
     is_plain: bool = False
     """Whether it says by itself what has changed, without the fact's verb: “Ines and I broke up”."""
+    ends_subject: bool = False
+    """Whether nothing that was said of the subject holds any more: “Biscuit died”."""
     verbs: frozenset[str] = frozenset()
     """It ends the facts that say one of these of what comes after it: who has gone off coffee does not like it strong,
     and who gave the rabbits away does not have them."""
 
 
+DISLIKING: Final = next(group for group in GROUPS if stem("hate") in group)
 LIKING: Final = next(group for group in GROUPS if stem("like") in group)
 HAVING: Final = frozenset(map(stem, ["has", "have", "own", "owns", "keep", "keeps"]))
 
@@ -84,9 +88,12 @@ CUES: Final = (
         "|through with|over with", Change.END, "I left Acme in March"),
     Cue("broke up with|split up with|split with|broke up|split up|separated from|separated|got divorced|divorced",
         Change.END, "Ines and I broke up", after=False, is_plain=True),
-    Cue("died|passed away|passed on|is dead|was put down|had to be put down|is gone|is history|is off|fell through"
-        "|is cancelled|is canceled|was cancelled|was canceled|got cancelled|got canceled", Change.END,
-        "Biscuit died in May", after=False, is_plain=True),
+    Cue("died|passed away|passed on|is dead|was put down|had to be put down|got run over|was run over|got hit by"
+        "|was hit by|ran away for good", Change.END, "Biscuit died in May", after=False, is_plain=True,
+        ends_subject=True),
+    Cue("is gone|is history|is off|fell through|is cancelled|is canceled|was cancelled|was canceled|got cancelled"
+        "|got canceled", Change.END, "the Rome trip fell through", after=False, is_plain=True),
+    Cue("retired|am retired|i'm retired", Change.END, "I retired on Friday", after=False, is_plain=True),
     Cue("misspoke|was wrong about|got that wrong|said that wrong|was mistaken|was lying about|made that up"
         "|was joking about|was only joking|was just joking|was a joke|was just a joke|was kidding|isn't true that"
         "|not true that|never had|never was|never said|ignore what i said|disregard what i said|forget what i said"
@@ -98,15 +105,7 @@ CUES: Final = (
 )  # fmt: skip
 """Checked in this order; a sentence takes the first cue that reaches a known fact."""
 
-SWAPS: Final = (
-    (("swapped", "traded", "exchanged", "replaced"), ("for", "with", "by"), "Swapped the Saab for a Honda"),
-    (("switched", "changed", "went", "moved"), ("to",), "switched from piano to viola"),
-)
-"""Verbs whose object is the old value, and the words before the new one."""
-
 NOT: Final = frozenset({"not", "isn't", "wasn't", "aren't", "never"})
-INSTEAD: Final = ("instead of", "rather than", "in place of")
-"""Between the new value and the old one."""
 DENIES: Final = ("don't have", "do not have", "haven't got", "have no", "don't own", "there is no", "there's no",
                  "doesn't exist", "don't", "do not", "doesn't", "can't stand", "cannot stand")  # fmt: skip
 
@@ -120,7 +119,7 @@ NEW_VALUES: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """Words before a new value of an attribute: it replaces a known one, if the sentence is about the same subject."""
 LOST_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
-    "job": ("job", "employer"), "work": ("job", "employer"), "company": ("employer",),
+    "job": ("job", "employer"), "work": ("job", "employer"), "retired": ("job", "employer"), "company": ("employer",),
     "girlfriend": ("partner", "relationship"), "boyfriend": ("partner", "relationship"), "wife": ("partner",
     "relationship"), "husband": ("partner", "relationship"), "partner": ("partner", "relationship"),
     "divorced": ("partner", "relationship"), "broke": ("partner",), "split": ("partner",),
@@ -128,6 +127,9 @@ LOST_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "university": ("studies",), "college": ("studies",), "diet": ("diet",),
 }  # fmt: skip
 """Words that name an attribute of the user without its value: “I quit my job”."""
+_WORKING: Final = "works teaches manages runs leads drives nurses practices practises freelances"
+WORKING: Final = frozenset(_WORKING.split())
+"""Verbs of what someone does for a living."""
 _BY_BIRTH: Final = "sister brother mother father son daughter twin cousin aunt uncle niece nephew"
 BY_BIRTH: Final = frozenset(map(stem, _BY_BIRTH.split()))
 """Relations that do not end: denying one takes it back, while “I don't have a dog” may mean it has died."""
@@ -138,14 +140,20 @@ OF_THE_USER: Final = frozenset({"i", "i'm", "i've", "i'd", "my", "we", "our", "w
 
 _WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _DATED = re.compile(rf"(?:{'|'.join(_WEEKDAYS)}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
+_DATE = re.compile(
+    rf"(?:(?:{'|'.join(_WEEKDAYS)}),? )?(?:\d{{1,2}} )?(?:(?:Jan|Febr)uary|March|April|May|June|July|August|"
+    rf"(?:Septem|Octo|Novem|Decem)ber)(?: \d{{1,2}}(?!\d))?(?:,? \d{{4}})?|(?:{'|'.join(_WEEKDAYS)})"
+)
+_NUMBER = re.compile(r"(?<![\w.,:])\d+(?:[.,:]\d+)*(?![\w])")
+_GOES_TOO = re.compile(r",| (?:in|on|at|from|since|until|till|for|near|outside|called)\b")
+"""What follows an old value and is no longer known to hold with the new one: where, when, since when."""
 _MISSPELLED = re.compile(r"\*\w|\w\*|\b(?:typo|spelled|spelt|misspelled|misspelt|i meant|with an? \w\b)", re.I)
 ALIKE: Final = 0.8
 """Similarity of two spellings of one name, by `SequenceMatcher.ratio`: Jon and John have .86, Lyon and Leon .75."""
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-_SUPPOSED = re.compile(r"\b(?:if|suppose|imagine|pretend|unless|whether|what if|would|could|might|may)\b", re.I)
 _ASKING = re.compile(
-    r"^\W*(?:what|where|who|when|why|how|which|do|does|did|is|are|was|were|can|could|should|would|will|have|has)\b",
+    r"^\W*(?:what|where|who|when|why|how|which|do|does|did|is|are|was|were|can|could|should|would|will|have|has)(?!['’])\b",
     re.I,
 )
 _MONTH_NAMES: Final = "january february march april may june july august september october november december"
@@ -187,9 +195,11 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
     found: dict[int, Correction] = {}
     own = mask_foreign_text(utterance.text, utterance.echoes)
     open_facts = [fact for fact in known if fact.status in ("active", "proposed") and fact.said_at <= utterance.said_at]
+    for correction in _find_denied(own, utterance, open_facts):
+        found.setdefault(correction.fact.fact_id, correction)
     for sentence in _SENTENCE.finditer(own):
         text = sentence[0]
-        if not text.strip() or len(text) > MAX_SENTENCE or "?" in text or _ASKING.match(text) or _SUPPOSED.search(text):
+        if not text.strip() or len(text) > MAX_SENTENCE or "?" in text or _ASKING.match(text) or SUPPOSED.search(text):
             continue
         quote = utterance.text[sentence.start() : sentence.end()].strip()
         for correction in _read(text, quote, utterance, open_facts, known):
@@ -221,6 +231,32 @@ def _other_day(dated: str, weekday: str) -> str:
     return f"{moved:%A}, {moved.day} {moved:%B %Y}"
 
 
+def replaced_key(fact: KnownFact, correction: Correction) -> tuple[str, str, str]:
+    """Subject, attribute and value of the fact with its new value; of an attribute per thing, the new thing's."""
+    subject, attribute = split_key(fact.key)
+    family, colon, thing = attribute.partition(":")
+    if family == "taste" and correction.value in ("likes", "dislikes"):
+        return subject, attribute, correction.value
+    if colon and normal_thing(thing) in normal_thing(correction.old or thing):
+        value = correction.value if normal_thing(fact.value) == normal_thing(thing) else fact.value
+        return subject, f"{family}:{correction.value}", value
+    if not correction.old or not fact.value:
+        return subject, attribute, correction.value
+    is_part = correction.old in fact.value
+    return (
+        subject,
+        attribute,
+        fact.value.replace(correction.old, correction.value)
+        if is_part
+        else (correction.value if fact.value in correction.old else fact.value),
+    )
+
+
+def normal_thing(text: str) -> str:
+    """A thing as keys spell it, for comparing."""
+    return " ".join(stem(word) for word in plain_words(text.replace("_", " ")))
+
+
 def doubted_statement(fact: KnownFact) -> str:
     """What review asks about a fact that may have ended."""
     statement = fact.statement.strip().rstrip(".")
@@ -233,7 +269,7 @@ def doubted_statement(fact: KnownFact) -> str:
 def _read(
     text: str, quote: str, utterance: Utterance, facts: Sequence[KnownFact], known: Sequence[KnownFact]
 ) -> Iterator[Correction]:
-    words = [_Word(t[0], t[0].casefold().replace("’", "'"), t.start(), t.end()) for t in _TOKEN.finditer(text)]
+    words = _words(text)
     when = _when(text, utterance.said_at)
 
     def change(fact: KnownFact, what: Change, value: str = "") -> Correction:
@@ -241,11 +277,12 @@ def _read(
 
     spans = {fact.fact_id: span for fact in facts if (span := _find_value(fact, words)) is not None}
     named = [fact for fact in facts if fact.fact_id in spans]
-    for fact in named:
-        value = _find_replacement(words, *spans[fact.fact_id])
-        if value and value.casefold() != fact.value.casefold():
-            yield change(fact, Change.REPLACE if fact.key else Change.ASK, value)
-    told = (*_find_contrasts(words, facts), *_find_spellings(text, words, facts), *_find_new_values(words, facts))
+    told = (
+        *_find_spellings(text, words, facts),
+        *_find_new_values(words, facts),
+        *_find_favourites(words, facts),
+        *_find_tastes(words, facts),
+    )
     for fact, old, new in told:
         yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
     moved = _find_return(words, facts, known)
@@ -259,8 +296,10 @@ def _read(
         touched = [
             fact for fact in named if _reaches(words, place, spans[fact.fact_id], cue) and _is_about(fact, words)
         ]
+        if cue.ends_subject:
+            touched = [*touched, *(fact for fact in facts if fact not in touched and _is_of(fact, words[: place[0]]))]
         touched = touched or _unnamed(words, place[1] + 1, facts, cue)
-        is_one = len({split_key(fact.key)[0] for fact in touched}) == 1
+        is_one = cue.ends_subject or len({split_key(fact.key)[0] or USER for fact in touched}) == 1
         for fact in touched:
             is_clear = is_one and (cue.after or cue.is_plain or fact not in named or _says_what(fact, words))
             yield change(fact, cue.change if is_clear else Change.ASK)
@@ -285,48 +324,59 @@ def _find_value(fact: KnownFact, words: Sequence[_Word]) -> tuple[int, int] | No
     return None
 
 
-def _find_replacement(words: Sequence[_Word], first: int, last: int) -> str:
-    """The value that the sentence puts in the place of the one at `first` to `last`; empty if none."""
-    at = first - 1
-    while at >= 0 and words[at].low in _DETERMINERS | {"called", "named", "living", "live"}:
-        at -= 1
-    if at >= 0 and words[at].low in NOT:
-        if last + 1 < len(words) and words[last + 1].low == "but":
-            return _value_in(words[last + 2 :])
-        return _value_in(words[:at], from_end=True)
-    instead = _find(words[:first], INSTEAD)
-    if instead is not None and first - instead[1] <= 2:
-        return _value_in(words[: instead[0]], from_end=True)
-    for verbs, before_new, _ in SWAPS:
-        if any(word.low in verbs for word in words[max(0, first - REACH) : first]):
-            new = next((at for at in range(last + 1, min(len(words), last + 3)) if words[at].low in before_new), None)
-            if new is not None:
-                return _value_in(words[new + 1 :])
-    return ""
-
-
-def _find_contrasts(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
-    """“The viola, not the cello”: facts that say the denied word, with it and what holds instead."""
-    for at, word in enumerate(words):
-        if word.low not in NOT:
-            continue
-        place = at + 1
-        while place < len(words) and words[place].low in _DETERMINERS:
-            place += 1
-        if place >= len(words) or words[place].low in FILLER:
-            continue
-        old = words[place]
-        new = _value_in(words[max(0, at - REACH) : at], from_end=True) or _value_in(words[place + 1 :])
-        if not new or stem(new.casefold()) == stem(old.low):
-            continue
+def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+    """Known facts that say what the message denies, with what holds instead; and those it gives another date."""
+    for denial in read_denials(own):
+        quote = utterance.text[denial.start : denial.end].strip()
+        words = _words(quote)
         for fact in facts:
-            said = next((t[0] for t in _TOKEN.finditer(fact.statement) if t[0].casefold() == old.low), "")
-            if not said or not _is_about(fact, words):
+            place = find_phrase(fact.statement, denial.old)
+            if place is None or _is_negative(fact) or not _is_about(fact, words) or not _says_so(fact, denial):
                 continue
-            if said in fact.value and said != fact.value:
-                yield fact, fact.value, new if " " in new else fact.value.replace(said, new)
-            else:
-                yield fact, said, new
+            when = _when(quote, utterance.said_at)
+            if denial.new:
+                is_whole = not denial.is_mistake or (" " in denial.new and fact.statement[slice(*place)] in fact.value)
+                old = _replaced(fact, place) if is_whole else fact.statement[slice(*place)]
+                yield Correction(fact, Change.REPLACE, quote, utterance.number, denial.new, when, old)
+            elif not denial.is_mistake or denial.verbs:
+                is_clear = any(word[0].isupper() for word in denial.old.split()) or len(denial.old.split()) > 1
+                if is_clear and (fact.key or not denial.is_mistake or denial.verbs):
+                    yield Correction(fact, Change.END, quote, utterance.number, when=when)
+    for subject, new, start, end in read_shifts(own):
+        about, quote = content(subject), utterance.text[start:end].strip()
+        for fact in facts:
+            old = _value_of_kind(fact.statement, kind_of_phrase(new))
+            if old and about and about <= content(fact.statement):
+                yield Correction(fact, Change.REPLACE, quote, utterance.number, new, old=old)
+
+
+def _replaced(fact: KnownFact, place: tuple[int, int]) -> str:
+    """The words of a statement that go with its old value: all of the value, and where and since when it was."""
+    start, end = place
+    whole = fact.statement.find(fact.value) if fact.value else -1
+    if 0 <= whole <= start and end <= whole + len(fact.value):
+        start, end = whole, whole + len(fact.value)
+    rest = fact.statement[end:].rstrip(".!")
+    return fact.statement[start : end + len(rest)] if _GOES_TOO.match(rest) else fact.statement[start:end]
+
+
+def _says_so(fact: KnownFact, denial: Denial) -> bool:
+    """Whether the verbs of a denial are the fact's: “I don't work in Nantes” leaves it as a home."""
+    meant = _stems(fact.statement)
+    return all(
+        stem(verb) in meant | _SMALL or any(stem(verb) in group and group & meant for group in GROUPS)
+        for verb in denial.verbs
+    )
+
+
+def _value_of_kind(statement: str, kind: str) -> str:
+    """The date or number of a statement; empty if it has none, or more than one."""
+    found = [match[0] for match in (_DATE if kind == "date" else _NUMBER).finditer(statement)]
+    return found[0] if len(found) == 1 else ""
+
+
+def _words(text: str) -> list[_Word]:
+    return [_Word(t[0], t[0].casefold().replace("’", "'"), t.start(), t.end()) for t in _TOKEN.finditer(text)]
 
 
 def _find_new_values(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
@@ -344,6 +394,37 @@ def _find_new_values(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iter
             is_it = known_attribute == attribute and new.casefold() not in fact.value.casefold()
             if is_it and fact.value and _is_subject(subject, words[: place[0]]):
                 yield fact, fact.value, new
+
+
+def _find_favourites(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
+    """“About the color: my favorite is ochre now”: the only known favorite, or that of the thing that is named."""
+    place = _find(words, ["favourite is", "favorite is", "favourite's", "favorite's"])
+    new = _value_in(words[place[1] + 1 : place[1] + 1 + SHORT]) if place else ""
+    known = [fact for fact in facts if split_key(fact.key)[1].startswith("favourite_")]
+    lows = {word.low.replace("colour", "color") for word in words}
+    named = [f for f in known if f.key.rpartition("favourite_")[2].replace("colour", "color") in lows]
+    for fact in (named or known) if new and len(named or known) == 1 else ():
+        if new.casefold() != fact.value.casefold():
+            yield fact, fact.value, new
+
+
+def _find_tastes(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
+    """“I love running now”: what was disliked is liked, or the other way round."""
+    for fact in facts:
+        subject, attribute = split_key(fact.key)
+        verb = re.match(r"The user (?:really )?(\w+) ", fact.statement)
+        if subject != USER or not attribute.startswith("taste:") or verb is None:
+            continue
+        opposite = DISLIKING if fact.value == "likes" else LIKING
+        span = _find_value(fact, words)
+        said = [word.low for word in words[max(0, span[0] - 3) : span[0]]] if span else []
+        is_mine = bool({"i", "we", "i'm", "i've"} & {word.low for word in words[: span[0]]}) if span else False
+        if (
+            is_mine
+            and any(stem(low) in opposite for low in said)
+            and not any(low in NOT or "n't" in low for low in said)
+        ):
+            yield fact, verb[1], "dislikes" if fact.value == "likes" else "likes"
 
 
 def _is_subject(subject: str, before: Sequence[_Word]) -> bool:
@@ -422,9 +503,15 @@ def _by_attribute(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[Kn
     ):
         return []
     attributes = {attribute for word in lows & LOST_ATTRIBUTES.keys() for attribute in LOST_ATTRIBUTES[word]}
-    return [
-        fact for fact in facts if fact.key and split_key(fact.key)[0] == "user" and split_key(fact.key)[1] in attributes
-    ]
+    return [fact for fact in facts if _has_attribute(fact, attributes)]
+
+
+def _has_attribute(fact: KnownFact, attributes: Collection[str]) -> bool:
+    """Whether a fact of the user has one of these attributes, by its key or, without one, by its verb."""
+    if fact.key:
+        return split_key(fact.key)[0] == USER and split_key(fact.key)[1] in attributes
+    verb = re.match(r"The user (\w+)", fact.statement)
+    return "job" in attributes and verb is not None and verb[1] in WORKING
 
 
 def _by_topic(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
@@ -436,6 +523,19 @@ def _by_topic(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[KnownF
         if len(meant) >= 2 and len(meant & said) >= max(2, len(meant) - 1):
             found.append(fact)
     return found if len(found) == 1 else []
+
+
+def _is_of(fact: KnownFact, before: Sequence[_Word]) -> bool:
+    """Whether a fact is about the one named last before the cue: “our cat *Pixel* got run over”."""
+    name = next((word.low for word in reversed(before) if word.text[0].isupper() and word.low not in OF_THE_USER), "")
+    roles = {stem(word.low) for word in before} & PEOPLE
+    subject = split_key(fact.key)[0].rpartition("/")[2]
+    if subject and subject != USER and (subject == name or stem(subject) in roles):
+        return True
+    return (
+        bool(name)
+        and re.match(rf"(?:the user's (?:[\w-]+ ){{0,2}})?{re.escape(name)}\b", fact.statement, re.I) is not None
+    )
 
 
 def _unnamed(words: Sequence[_Word], after: int, facts: Sequence[KnownFact], cue: Cue) -> list[KnownFact]:

@@ -323,7 +323,8 @@ def _check_contradiction(
     other = next((f for f in known if f.status == "active" and f.number == proposal.related_to is not None), None)
     if other is None or proposal.relation not in {Relation.UPDATES, Relation.CONTRADICTS}:
         return None
-    if proposal.correction and proposal.relation == Relation.UPDATES and not proposal.key:
+    is_same = not proposal.key or _is_same_family(proposal, other)
+    if proposal.correction and proposal.relation == Relation.UPDATES and is_same:
         return _resolve_conflict(proposal, other, evidence, known, policy)
     return Decision(Outcome.PROPOSE, _reason_against(Reason.CONTRADICTS, other), other.fact_id, evidence=evidence)
 
@@ -373,6 +374,12 @@ def _rule(proposal: ProposedFact, policy: Policy) -> tuple[Rule, Reason]:
 
 def _same_key(proposal: ProposedFact, fact: KnownFact) -> bool:
     return bool(proposal.key) and proposal.key == fact.key
+
+
+def _is_same_family(proposal: ProposedFact, fact: KnownFact) -> bool:
+    """Whether both are of one subject and one attribute per thing: an allergy to walnuts, one to cashews."""
+    key, colon, _ = proposal.key.partition(":")
+    return bool(colon) and fact.key.partition(":")[0] == key
 
 
 def _is_someone_else(proposal: ProposedFact, known: Iterable[KnownFact]) -> bool:

@@ -12,6 +12,7 @@ from memory.embeddings.port import embedder
 from memory.models import Fact
 from memory.refs import ids_by_kind
 from memory.retrieval.candidates import EVERYTHING, CandidateSearch, Filters, calibration, load_collection
+from memory.retrieval.denied import qualify_denied
 from memory.retrieval.keyed_answers import mark_answers
 from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import (
@@ -171,6 +172,7 @@ def retrieve(
     then = None if as_of is None else list(Fact.objects.for_user(user).known_at(as_of).values_list("pk", flat=True))
     search = CandidateSearch(user.pk, question, moment, then, filters, exclude_refs, collection, profile, project)
     found, untrue = apply_truth(search.run(watch), question, moment, as_of=as_of is not None)
+    qualify_denied(found)
     mark_answers(found, question)
     ranked = rerank(
         question,

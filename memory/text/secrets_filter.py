@@ -28,8 +28,12 @@ ACCOUNT: Final = "an account number"
 _TOLD_WORD = (
     r"(?:password(?! manager)|passphrase|passcode|pwd|cvv|cvc|security code|secret key|private key"
     r"|api[ _-]?key|access[ _-]?token|auth(?:entication)?[ _-]?token|recovery (?:code|phrase)|seed phrase"
-    r"|wi-?fi (?:key|code|pass)|(?:door|gate|alarm|safe|vault|locker|entry|unlock) code)"
+    r"|wi-?fi (?:key|code|pass)|(?:door|gate|alarm|safe|vault|locker|entry|unlock|garage|keypad|lock|login|backup"
+    r"|one-time|verification|2fa|access) code|code (?:for|to|of) (?:the|my|our) (?:[\w-]+ ){0,2}"
+    r"(?:door|gate|alarm|safe|vault|locker|lock|garage|building|flat|house|shed|lift|padlock|keypad)"
+    r"|(?:lock|safe|vault|padlock|bike)(?:'s)? combination|combination (?:for|to|of) (?:the|my|our) [\w-]+)"
 )
+_LOGIN_WORD = r"(?:log-?in|logon|credentials?|user ?name|sign-?in|account|router|wi-?fi|pass|pwd?|admin)"
 _NO_VALUE = (
     r"(?!(?:not|n[o']t|never|no|now|too|so|very|in|on|at|being|still|also|stored|saved|kept|hashed|encrypted|required"
     r"|missing|needed)\b"
@@ -48,7 +52,8 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         KEY,
         re.compile(
-            rf"\b{_TOLD_WORD}\b[^.\n]{{0,40}}?(?:\b(?:is|was)\s{{1,5}}{_NO_VALUE}|[:=]\s{{0,5}})(?P<value>\S)", re.I
+            rf"\b{_TOLD_WORD}\b[^.\n]{{0,40}}?(?:(?:\b(?:is|was)|['’]s)\s{{1,5}}{_NO_VALUE}|[:=]\s{{0,5}})(?P<value>\S)",
+            re.I,
         ),
     ),
     # “Change the password to delta-99”: a word with a digit; “to the door” and “to something longer” are none.
@@ -56,6 +61,23 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         KEY,
         re.compile(rf"\b{_TOLD_WORD}\b[^.\n]{{0,40}}?\bto\s{{1,5}}(?P<value>[\"'“‘]?(?=\S{{0,60}}\d)\S{{4,}})", re.I),
     ),
+    # “The login is admin / Zebra!horse9”: letters, a digit and a sign in one word; an address or a link is none.
+    (
+        KEY,
+        re.compile(
+            rf"\b{_LOGIN_WORD}\b[^\n]{{0,60}}?(?<!\S)(?P<value>(?!\S{{1,60}}@\S{{1,60}}\.|\w{{2,8}}://)"
+            r"(?=\S{0,40}[A-Za-z])(?=\S{0,40}\d)(?=\S{1,40}[!#$%^&*?@+=~]\S)\S{7,80})",
+            re.I,
+        ),
+    ),
+    # “hunter2 is my password”, “pw hunter2”, “pass is hunter2”
+    (
+        KEY,
+        re.compile(
+            r"(?<!\S)(?P<value>(?=\S{0,40}\d)\S{5,60}) is (?:my|our|the) (?:[\w-]+ )?(?:password|passcode)\b", re.I
+        ),
+    ),
+    (KEY, re.compile(r"\b(?:pw|pass|pwd|login)(?: is|['’]s|:| =)? (?P<value>(?=[^\s\d]{1,40}\d)\S{5,60})", re.I)),
     (KEY, re.compile(r"\bpin(?: code| number)?\b[^.\n]{0,20}?\b(?P<value>\d{4,8})\b", re.I)),
     # Five characters or more with a digit among them, or grouped digits; a date such as the passport's expiry is none.
     (

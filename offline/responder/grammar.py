@@ -65,6 +65,26 @@ NO_CLAIM = re.compile(
 )
 """Wishes, thoughts, talk to the assistant, suppositions and quotations: true, perhaps, but not to be repeated."""
 CLAIM_WORDS = range(3, 19)
+DENIED = (
+    (re.compile(r"^(.+?) (?:isn't|is not|wasn't|was not) [^,;]+?[,;] (?:but |and )?(?:it's|it is|it was|he's|she's) ",
+                re.I), r"\1 is "),
+    (re.compile(r"^(?:.*\b)?(?:(?:i'm|i am|we're) (?:not|no longer)|(?:i|we) (?:don't|no longer)|not) [^,;:]+?[,;:] "
+                r"(?:but )?(?=(?:i|we|i'm|we're|it's)\b)", re.I), ""),
+    (re.compile(r"^(?:i|we) used to [^,;]+?[,;] (?:but )?(?=now\b|i\b|i'm\b|we\b|we're\b|these days\b)", re.I), ""),
+    (re.compile(r"(?<=\w)(?:,? (?:rather than|instead of|no longer)|, (?:and )?not) [^,;.!?]+", re.I), ""),
+    (re.compile(r"\bfrom [^,;.!?]+? (?=to \w)", re.I), ""),
+)  # fmt: skip
+"""What is left out of an answer about now."""
+
+
+def without_denied(sentence: str) -> str:
+    """What a sentence says is so, without what it says is not, or no longer: “Bisto, not Biscuit” → “Bisto”.
+
+    A sentence that only denies stays as it is.
+    """
+    for pattern, kept in DENIED:
+        sentence = pattern.sub(kept, sentence, count=1)
+    return sentence
 
 
 def second_person(sentence: str) -> str:

@@ -10,12 +10,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from offline.responder.grammar import LEAD_IN
+from offline.responder.grammar import LEAD_IN, without_denied
 from offline.responder.request_facts import Memory
 
 ENOUGH = 0.5  # of the question's weight; a sentence sharing one of two rare words is not an answer
 CLOSE = 0.25  # less than an answer, yet worth mentioning
 OTHER_SUBJECT = 0.25  # factor for a sentence about the user's sister when the question does not name her
+OF_THE_PAST = 0.95  # factor for a sentence that says how it was, when the question asks how it is
 KIND_WEIGHT = 0.5  # of a question word, next to the mean weight of the question's stems
 STEM_LENGTH = 6  # allergic, allergy and allergies meet at six letters
 MOST_SENTENCES = 3
@@ -33,11 +34,21 @@ SAME_STEM = {
     "resid": "liv", "home": "liv", "addres": "liv", "mov": "liv", "job": "work", "employ": "work", "compan": "work",
     "profes": "work", "occupa": "work", "birthd": "born", "favour": "lik", "favori": "lik", "prefer": "lik",
     "lov": "lik", "enjoy": "lik", "marri": "spous", "marry": "spous", "wife": "spous", "husban": "spous",
+    "positi": "work", "occup": "work", "retir": "work", "promot": "work", "trip": "travel", "travell": "travel",
+    "go": "travel", "fly": "travel", "visit": "travel", "holida": "travel", "vacati": "travel", "puppy": "dog",
+    "puppi": "dog", "kitten": "cat", "mum": "mother", "mom": "mother", "dad": "father", "mobile": "phone",
+    "vehic": "car", "driv": "car", "ador": "lik", "fianc": "spous", "fiancé": "spous", "going": "travel",
+    "partne": "spous", "girlfr": "spous", "boyfri": "spous", "flat": "liv", "apartm": "liv", "bas": "liv",
+    "stud": "learn", "study": "learn", "studi": "learn", "colour": "color", "dead": "died",
     "eat": "food", "child": "kid", "childr": "kid", "son": "kid", "daught": "kid", "diet": "food",
 }  # fmt: skip
 # A phrase of a question → the word it means.
 REWRITES = (
     (re.compile(r"\bdo(?:es)? [\w ]+ do for a living\b|\bwhat (?:do|does) (?:i|he|she|my \w+) do\b", re.I), " work "),
+    (re.compile(r"\b(?:which|what) (?:city|town|country|village|place)\b", re.I), " where live "),
+    (re.compile(r"\b(?:still )?alive\b|\bpassed away\b|\bput down\b|\bburied\b", re.I), " died "),
+    (re.compile(r"\bbroke up\b|\bsplit up\b|\bseeing someone\b|\bgoing out with\b|\bseeing\b", re.I), " partner "),
+    (re.compile(r"\bam i into\b|\bi'm into\b|\bgone off\b|\bcan't stand\b", re.I), " like "),
     (re.compile(r"\bhow old\b|\byears? old\b|\baged?\b", re.I), " years "),
 )  # fmt: skip
 # What a sentence says without the word.
@@ -60,6 +71,8 @@ SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*")
 OWNED = re.compile(
     r"^(?:the )?(?:user['’]s|my|our) (?:(?:new|best|older|younger|little|big|first|second) )?(\w+)", re.IGNORECASE
 )
+OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
+WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
 NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) \w+")
 PAST = re.compile(r"\bdid (?:i|he|she|they|my|we)\b|\bused to\b|\bbefore\b|\bprevious|\bformer|\bwas\b|\bwere\b", re.I)
@@ -99,7 +112,7 @@ def best_matches(question: str, memories: Sequence[Memory]) -> list[Match]:
 
     `memories`: the one to be trusted most first; it decides where a subject has one value (where it lives).
     """
-    is_past = bool(PAST.search(question))
+    is_past = asks_past(question)
     scored = _scored(question, [memory for memory in memories if memory.is_current or is_past])
     top = max((score for score, _ in scored), default=0.0)
     if top <= ENOUGH:
@@ -108,6 +121,11 @@ def best_matches(question: str, memories: Sequence[Memory]) -> list[Match]:
     if is_past:
         best.sort(key=lambda match: match.memory.is_current)
     return _distinct(best, is_single=bool(ONE_VALUE.search(question)) and not is_past)[:MOST_SENTENCES]
+
+
+def asks_past(question: str) -> bool:
+    """Whether a question asks how it was."""
+    return PAST.search(question) is not None
 
 
 def closest(question: str, memories: Sequence[Memory]) -> Match | None:
@@ -181,13 +199,15 @@ def _score(
         extra = KIND_WEIGHT * total / len(asked)
         total += extra
         covered += extra if kind.search(sentence) else 0.0
-    share = covered / total
+    share = covered / total * (1 if asks_past(question) or not OVER.search(without_denied(sentence)) else OF_THE_PAST)
     return share * OTHER_SUBJECT if _about_another(question, sentence, asked, own) else share
 
 
 def _about_another(question: str, sentence: str, asked: frozenset[str], own: frozenset[str]) -> bool:
     """True for "The user's sister lives in Lisbon" and "Mary lives in Lisbon" when "Where do I live?" was asked."""
     owned = OWNED.match(sentence)
+    if WHO.match(question) and not OF_ONESELF.search(question):
+        return False  # whoever it is, is what was asked
     if owned is None:
         named = NAMED.match(sentence)
         return named is not None and bool(OF_ONESELF.search(question)) and _stem(named[1].lower()) not in asked

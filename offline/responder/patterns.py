@@ -18,10 +18,13 @@ SHOWING = re.compile(r"\b(?:demo|sample|show|example|test)\b", re.IGNORECASE)
 TIME = re.compile(r"\bwhat(?:'s| is) the time(?! of)|\btime is it\b", re.IGNORECASE)
 DATE = re.compile(r"\bwhat(?:'s| is) (?:the |today's )date(?! of)|\b(?:day|date) is (?:it|today)\b", re.IGNORECASE)
 NAME = re.compile(
-    r"\b(?:what(?:'s| is) my (?:(?:first|last|full) )?name|who am i|(?:know|remember) my name)\b", re.IGNORECASE
+    r"\b(?:what(?:'s| is) my (?:(?:first|last|full) )?name|who am i|(?:know|remember) my name"
+    r"|(?:what|how) (?:should|do|will|would) you call me)\b",
+    re.IGNORECASE,
 )
 NAME_STATED = re.compile(
-    r"(?i:(?:the user's|my) name(?: is|'s)|the user is called|call me) ([A-Z][\w'-]*(?: [A-Z][\w'-]*)*)"
+    r"(?i:(?:the user's|my) name(?: is|'s)|the user (?:is|wants to be|prefers to be) called|call me)"
+    r" ([A-Z][\w'-]*(?: [A-Z][\w'-]*)*)"
 )
 OTHERS_NAME = re.compile(
     r"\bmy (?P<of>\w+)'s name\b|\bname of my (?P<of2>\w+)|\bmy (?P<of3>\w+) (?:called|named)\b", re.I

@@ -15,8 +15,8 @@ from offline.protocol.reply import Reply, Search, Text, Thinking, ToolCall
 from offline.protocol.schema import minimal_instance
 from offline.responder import patterns, wording
 from offline.responder.arithmetic import work_out
-from offline.responder.grammar import LEAD_IN, restate_claim, second_person, third_person
-from offline.responder.matching import Match, best_matches, closest, sentences
+from offline.responder.grammar import LEAD_IN, restate_claim, second_person, third_person, without_denied
+from offline.responder.matching import Match, asks_past, best_matches, closest, sentences
 from offline.responder.request_facts import Memory, Reading
 from offline.search import demo_page
 
@@ -359,11 +359,16 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
     if matches:
         return _answer_from(reading, matches)
     near = closest(asked, known)
-    return say(wording.CLOSEST.format(known=_lower(second_person(near.sentence)))) if near else None
+    if near is None:
+        return None
+    sentence = near.sentence if asks_past(asked) else without_denied(near.sentence)
+    return say(wording.CLOSEST.format(known=_lower(second_person(sentence))))
 
 
 def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
     """Each thing once: what only repeats a shorter sentence is left out. Then where it is from."""
+    if not asks_past(reading.question):
+        matches = [replace(match, sentence=without_denied(match.sentence)) for match in matches]
     told = {second_person(match.sentence): match for match in reversed(matches)}
     said = [match for match in reversed(told.values()) if not any(_is_in(other, match) for other in told.values())]
     answer = _others_name(reading.question, said[0]) or " ".join(

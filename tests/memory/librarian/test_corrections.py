@@ -66,6 +66,11 @@ def read(text: str) -> list[tuple[int, Change, str]]:
         ("finally sold that rusty old Saab", (7, Change.END, "")),
         ("Ines and I broke up", (8, Change.END, "")),
         ("Tom doesn't live in Porto now", (9, Change.END, "")),
+        ("I left Acme in May and start at Initech on Monday", (2, Change.REPLACE, "Initech")),
+        ("Sold the Saab yesterday and picked up a Honda Jazz", (7, Change.REPLACE, "Honda Jazz")),
+        ("Can't believe it: I hate coriander now", (4, Change.REPLACE, "dislikes")),
+        ("I got laid off from Acme this morning", (2, Change.END, "")),
+        ("Tom died last week", (9, Change.END, "")),
     ],
 )
 def test_a_sentence_corrects_the_fact_it_is_about(text: str, expected: tuple[int, Change, str]) -> None:

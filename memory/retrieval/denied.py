@@ -1,0 +1,82 @@
+"""Older words that newer ones deny: recalled with the qualifier that says so, and what was said instead. Pure.
+
+Facts have their own state (`truth.py`). This covers what no fact was learned from, or whose facts still wait: “we
+called off the Iceland trip” qualifies last month's “I'm planning a trip to Iceland”.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from memory.retrieval.truth import CURRENT, OF_THE_USER, QUALIFIER_CHARS, WAITING, CandidateRow
+from memory.text.denials import Denial, find_phrase, read_denials
+from memory.text.keywords import content, stem, words
+
+MOST_READ: Final = 24
+"""Messages whose denials are read: the newest of those found."""
+MAX_CHARS: Final = 600
+"""Of a message that is read: a longer one is a paste or an essay."""
+_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A message of the user that denies something."""
+
+    ref: str
+    text: str
+    when: datetime
+    denials: Sequence[Denial]
+    is_of_user: bool
+    content: frozenset[str]
+
+
+def qualify_denied(rows: Sequence[CandidateRow]) -> None:
+    """Qualify every row that states what a newer message of the user denies."""
+    said = [found for row in _newest(rows) if (found := _read(row)) is not None]
+    for row in rows if said else ():
+        if row.qualifier not in (CURRENT, WAITING) or row.said_by == "assistant":
+            continue
+        newer = next(
+            (one for one in said if one.when > row.candidate.when and _is_denied(row.candidate.text, one)), None
+        )
+        if newer is not None:
+            row.qualifier = f"superseded by {newer.ref} ({newer.text[:QUALIFIER_CHARS]})"
+
+
+def _newest(rows: Iterable[CandidateRow]) -> list[CandidateRow]:
+    own = [row for row in rows if row.candidate.source == "message" and row.said_by == "user"]
+    own = [row for row in own if len(row.candidate.text) <= MAX_CHARS]
+    return sorted(own, key=lambda row: row.candidate.when, reverse=True)[:MOST_READ]
+
+
+def _read(row: CandidateRow) -> _Said | None:
+    text = " ".join(row.candidate.text.split())
+    denials = [one for one in read_denials(text) if one.new or not one.is_mistake or one.verbs]
+    if not denials:
+        return None
+    is_of_user = not OF_THE_USER.isdisjoint(words(text))
+    return _Said(row.candidate.ref, text, row.candidate.when, denials, is_of_user, frozenset(content(text)))
+
+
+def _is_denied(text: str, newer: _Said) -> bool:
+    """Whether a sentence states what the newer message denies, of the same subject, and does not itself deny it."""
+    return any(
+        denial.old and (place := find_phrase(text, denial.old)) is not None and _is_same(text, place, denial, newer)
+        for denial in newer.denials
+    )
+
+
+def _is_same(text: str, place: tuple[int, int], denial: Denial, newer: _Said) -> bool:
+    sentence = next((one[0] for one in _SENTENCE.finditer(text) if one.start() <= place[0] < one.end()), text)
+    said = content(sentence)
+    shared = (said & newer.content) - content(denial.old)
+    if not shared and not (
+        denial.old[0].isupper() and newer.is_of_user and not OF_THE_USER.isdisjoint(words(sentence))
+    ):
+        return False
+    if denial.verbs and not {stem(verb) for verb in denial.verbs} & said:
+        return False
+    return not any(find_phrase(one.old, denial.old) for one in read_denials(sentence))

@@ -68,6 +68,17 @@ _PEOPLE = """
 """
 PEOPLE: Final = frozenset(map(stem, _PEOPLE.split()))
 """Subjects other than the user."""
+_SAME_RELATION: Final = {
+    stem(word): stem(same)
+    for word, same in {
+        "mum": "mother",
+        "mom": "mother",
+        "dad": "father",
+        "coworker": "colleague",
+        "neighbour": "neighbor",
+        "roommate": "flatmate",
+    }.items()
+}
 _NOT: Final = re.compile(r"\b(?:not|no|never|none|nothing|neither|nor|without|cannot|anymore)\b|n['’]t\b", re.I)
 _PAST: Final = re.compile(
     r"\b(?:was|were|had|did|used to|kept|sold|left|went|ran|grew|taught|met)\b"
@@ -76,6 +87,16 @@ _PAST: Final = re.compile(
 )
 _WISHED: Final = re.compile(r"\b(?:want|hope|plan|aim|wish|intend|goal|would like|train|learn)", re.I)
 _ORDERED: Final = re.compile(r"\b(?:prefer\w*|than|rather|instead|over|from)\b", re.I)
+
+
+def relations_differ(one: str, other: str) -> bool:
+    """Whether two texts call people by different relations: “my brother Sam”, “my colleague Sam”."""
+    mine, theirs = _relations(one), _relations(other)
+    return bool(mine and theirs) and not mine & theirs
+
+
+def _relations(text: str) -> set[str]:
+    return {_SAME_RELATION.get(word, word) for word in map(stem, words(text)) if word in PEOPLE}
 
 
 def is_same_statement(one: str, other: str, cosine: float, least: float = SAME_MEANING_COSINE) -> bool:

@@ -14,6 +14,7 @@ from typing import Final
 from django.db.models import Q
 from django.utils import timezone
 
+from memory.facts.deduplication import relations_differ
 from memory.facts.links import link_superseded
 from memory.models import Fact
 
@@ -48,7 +49,8 @@ def withdraw_older_proposals(newer: Fact, said_at: datetime) -> list[int]:
         return []
     earlier = Q(message__created_at__lt=said_at) | Q(message=None, recorded_at__lt=said_at)
     waiting = Fact.objects.filter(earlier, user=newer.user_id, key=newer.key, status=Fact.Status.PROPOSED)
-    overtaken = list(waiting.exclude(pk=newer.pk).values_list("pk", flat=True))
+    older = waiting.exclude(pk=newer.pk).values_list("pk", "statement")
+    overtaken = [pk for pk, statement in older if not relations_differ(statement, newer.statement)]
     Fact.objects.filter(pk__in=overtaken).update(
         status=Fact.Status.SUPERSEDED, reason=OVERTAKEN, superseded_at=timezone.now()
     )

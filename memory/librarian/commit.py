@@ -23,6 +23,7 @@ from memory.librarian.corrections import (
     find_corrections,
     replaced_key,
     replaced_statement,
+    retells,
 )
 from memory.librarian.decision import Decision, Outcome, Policy, Reason, decide, evidence_of_quote, is_past, normal
 from memory.librarian.engine import ExtractionInput, KnownFact, ProposedFact, Relation
@@ -96,6 +97,9 @@ def store_extraction(
         corrected = {correction.fact.key for correction in corrections if correction.change != Change.ASK}
         while proposals and by_place.get(proposals[0][0].number) == by_place[utterance.number]:
             fact, vector, similarity = proposals.pop(0)
+            if not fact.key and any(retells(fact.statement, correction) for correction in corrections):
+                state.dropped[Reason.KNOWN] += 1
+                continue
             if fact.key and fact.key in corrected:
                 fact = fact.model_copy(update={"correction": True})
             _decide_and_apply(fact, vector, similarity, state)

@@ -13,11 +13,20 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Final
 
-from memory.facts.deduplication import GROUPS, PEOPLE
+from memory.facts.deduplication import GROUPS, PEOPLE, relations_differ
 from memory.facts.keys import USER, split_key
 from memory.librarian.engine import KnownFact
 from memory.ports.source import Utterance
-from memory.text.denials import SUPPOSED, Denial, find_phrase, kind_of_phrase, read_denials, read_shifts
+from memory.text.denials import (
+    OF_DATES,
+    SUPPOSED,
+    Denial,
+    find_phrase,
+    find_value,
+    kind_of_phrase,
+    read_denials,
+    read_shifts,
+)
 from memory.text.keywords import FILLER, content, stem
 from memory.text.keywords import words as plain_words
 from memory.text.user_text import mask_foreign_text
@@ -140,14 +149,11 @@ OF_THE_USER: Final = frozenset({"i", "i'm", "i've", "i'd", "my", "we", "our", "w
 
 _WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _DATED = re.compile(rf"(?:{'|'.join(_WEEKDAYS)}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
-_DATE = re.compile(
-    rf"(?:(?:{'|'.join(_WEEKDAYS)}),? )?(?:\d{{1,2}} )?(?:(?:Jan|Febr)uary|March|April|May|June|July|August|"
-    rf"(?:Septem|Octo|Novem|Decem)ber)(?: \d{{1,2}}(?!\d))?(?:,? \d{{4}})?|(?:{'|'.join(_WEEKDAYS)})"
-)
-_NUMBER = re.compile(r"(?<![\w.,:])\d+(?:[.,:]\d+)*(?![\w])")
 _GOES_TOO = re.compile(r",| (?:in|on|at|from|since|until|till|for|near|outside|called)\b")
 """What follows an old value and is no longer known to hold with the new one: where, when, since when."""
-_MISSPELLED = re.compile(r"\*\w|\w\*|\b(?:typo|spelled|spelt|misspelled|misspelt|i meant|with an? \w\b)", re.I)
+_MISSPELLED = re.compile(
+    r"\*\w|\w\*|\b(?:typo|spelled|spelt|misspelled|misspelt|i meant|with (?:an?|one|two|double|no) \w\b)", re.I
+)
 ALIKE: Final = 0.8
 """Similarity of two spellings of one name, by `SequenceMatcher.ratio`: Jon and John have .86, Lyon and Leon .75."""
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
@@ -257,6 +263,18 @@ def normal_thing(text: str) -> str:
     return " ".join(stem(word) for word in plain_words(text.replace("_", " ")))
 
 
+def retells(statement: str, correction: Correction) -> bool:
+    """Whether a statement without a key says no more than the correction: “The user has dropped law.”"""
+    fact = correction.fact
+    if correction.change == Change.ASK:
+        return False
+    old = correction.old or fact.value
+    if old and find_phrase(statement, old.partition(",")[0]) is not None:
+        return True
+    new = replaced_statement(fact, correction.value, correction.old)
+    return bool(new) and content(statement) <= content(new)
+
+
 def doubted_statement(fact: KnownFact) -> str:
     """What review asks about a fact that may have ended."""
     statement = fact.statement.strip().rstrip(".")
@@ -283,6 +301,7 @@ def _read(
         *_find_favourites(words, facts),
         *_find_tastes(words, facts),
     )
+    yield from (change(fact, Change.END) for fact in facts if _is_reversed(fact, words))
     for fact, old, new in told:
         yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
     moved = _find_return(words, facts, known)
@@ -343,9 +362,9 @@ def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> 
                 if is_clear and (fact.key or not denial.is_mistake or denial.verbs):
                     yield Correction(fact, Change.END, quote, utterance.number, when=when)
     for subject, new, start, end in read_shifts(own):
-        about, quote = content(subject), utterance.text[start:end].strip()
+        about, quote = content(subject) - OF_DATES, utterance.text[start:end].strip()
         for fact in facts:
-            old = _value_of_kind(fact.statement, kind_of_phrase(new))
+            old = find_value(fact.statement, kind_of_phrase(new))
             if old and about and about <= content(fact.statement):
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, new, old=old)
 
@@ -369,12 +388,6 @@ def _says_so(fact: KnownFact, denial: Denial) -> bool:
     )
 
 
-def _value_of_kind(statement: str, kind: str) -> str:
-    """The date or number of a statement; empty if it has none, or more than one."""
-    found = [match[0] for match in (_DATE if kind == "date" else _NUMBER).finditer(statement)]
-    return found[0] if len(found) == 1 else ""
-
-
 def _words(text: str) -> list[_Word]:
     return [_Word(t[0], t[0].casefold().replace("’", "'"), t.start(), t.end()) for t in _TOKEN.finditer(text)]
 
@@ -392,7 +405,7 @@ def _find_new_values(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iter
         for fact in facts:
             subject, known_attribute = split_key(fact.key)
             is_it = known_attribute == attribute and new.casefold() not in fact.value.casefold()
-            if is_it and fact.value and _is_subject(subject, words[: place[0]]):
+            if is_it and fact.value and _is_subject(subject, words[: place[0]]) and _is_about(fact, words):
                 yield fact, fact.value, new
 
 
@@ -425,6 +438,17 @@ def _find_tastes(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator
             and not any(low in NOT or "n't" in low for low in said)
         ):
             yield fact, verb[1], "dislikes" if fact.value == "likes" else "likes"
+
+
+def _is_reversed(fact: KnownFact, words: Sequence[_Word]) -> bool:
+    """“I can eat dairy again”: what the user didn't do, or couldn't."""
+    lows = {word.low for word in words}
+    if not _is_negative(fact) or not _is_about(fact, []) or not lows & {"again", "now"} or not lows & OF_THE_USER:
+        return False
+    if any(low in NOT or low.endswith("n't") for low in lows):
+        return False
+    meant = [stem(word) for word in plain_words(fact.statement) if word not in FILLER and stem(word) not in _SMALL]
+    return bool(meant) and meant[-1] in {stem(low) for low in lows}
 
 
 def _is_subject(subject: str, before: Sequence[_Word]) -> bool:
@@ -606,6 +630,8 @@ def _says_what(fact: KnownFact, words: Sequence[_Word]) -> bool:
     said = {stem(word.low) for word in words}
     meant = _stems(fact.statement) - _stems(fact.value) - _SMALL
     groups = {number for number, group in enumerate(GROUPS) if group & meant}
+    if split_key(fact.key)[1].startswith("taste:") and fact.value == "likes":
+        return True  # whatever is not done any more with what is liked
     return len(words) <= SHORT or bool(said & meant) or any(GROUPS[number] & said for number in groups)
 
 
@@ -615,6 +641,8 @@ def _stems(text: str) -> set[str]:
 
 def _is_about(fact: KnownFact, words: Sequence[_Word]) -> bool:
     """Whether the sentence can be about the fact's subject: the user speaks of themselves, or names the other."""
+    if relations_differ(fact.statement, " ".join(word.text for word in words)):
+        return False
     subject = split_key(fact.key)[0].partition("/")[0]
     lows = {word.low.removesuffix("'s") for word in words}
     if not subject or subject == "user":

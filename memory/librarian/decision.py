@@ -11,14 +11,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from memory.facts.deduplication import PEOPLE, REJECTED_TOO, SAME_MEANING_COSINE, is_same_statement
+from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING_COSINE, is_same_statement, relations_differ
 from memory.facts.keys import USER, split_key
 from memory.facts.replacement import states_change
 from memory.librarian.engine import KnownFact, ProposedFact, Relation
 from memory.librarian.quote_support import Doubt, doubt
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
-from memory.text.keywords import stem, words
 from memory.text.secrets_filter import sensitive
 from memory.text.user_text import mask_foreign_text, mask_spans
 from recall.environment import setting
@@ -384,18 +383,12 @@ def _is_same_family(proposal: ProposedFact, fact: KnownFact) -> bool:
 
 def _is_someone_else(proposal: ProposedFact, known: Iterable[KnownFact]) -> bool:
     """Whether the user calls the person of a key something that no known fact of that name does: “my colleague Tom”."""
-    called = _relations(f"{proposal.quote} {proposal.statement}")
-    theirs = {
-        relation
+    theirs = " ".join(
+        f"{fact.quote} {fact.statement}"
         for fact in known
         if fact.status == "active" and split_key(fact.key)[0] == proposal.subject != USER
-        for relation in _relations(f"{fact.quote} {fact.statement}")
-    }
-    return bool(called and theirs) and not called & theirs
-
-
-def _relations(text: str) -> set[str]:
-    return {stem(word) for word in words(text)} & PEOPLE
+    )
+    return relations_differ(f"{proposal.quote} {proposal.statement}", theirs)
 
 
 def _is_same_text(proposal: ProposedFact, fact: KnownFact) -> bool:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from memory.retrieval.truth import CURRENT, OF_THE_USER, QUALIFIER_CHARS, WAITING, CandidateRow
-from memory.text.denials import Denial, find_phrase, read_denials
+from memory.retrieval.truth import CURRENT, OF_OTHERS, OF_THE_USER, QUALIFIER_CHARS, WAITING, CandidateRow
+from memory.text.denials import OF_DATES, Denial, find_phrase, find_value, kind_of_phrase, read_denials, read_shifts
 from memory.text.keywords import content, stem, words
 
 MOST_READ: Final = 24
@@ -29,6 +29,8 @@ class _Said:
     text: str
     when: datetime
     denials: Sequence[Denial]
+    shifts: Sequence[tuple[frozenset[str], str]]
+    """Of what it gives another date or number: its words, and the new value."""
     is_of_user: bool
     content: frozenset[str]
 
@@ -55,14 +57,24 @@ def _newest(rows: Iterable[CandidateRow]) -> list[CandidateRow]:
 def _read(row: CandidateRow) -> _Said | None:
     text = " ".join(row.candidate.text.split())
     denials = [one for one in read_denials(text) if one.new or not one.is_mistake or one.verbs]
-    if not denials:
+    shifts = [(frozenset(content(what) - OF_DATES), new) for what, new, *_ in read_shifts(text)]
+    if not denials and not shifts:
         return None
-    is_of_user = not OF_THE_USER.isdisjoint(words(text))
-    return _Said(row.candidate.ref, text, row.candidate.when, denials, is_of_user, frozenset(content(text)))
+    return _Said(
+        row.candidate.ref, text, row.candidate.when, denials, shifts, _is_of_user(text), frozenset(content(text))
+    )
+
+
+def _is_of_user(text: str) -> bool:
+    """Whether it speaks of the user, as far as its pronouns say: a note without any does, too."""
+    said = set(words(text))
+    return not said.isdisjoint(OF_THE_USER) or said.isdisjoint(OF_OTHERS)
 
 
 def _is_denied(text: str, newer: _Said) -> bool:
     """Whether a sentence states what the newer message denies, of the same subject, and does not itself deny it."""
+    if any(what and what <= content(text) and find_value(text, kind_of_phrase(new)) for what, new in newer.shifts):
+        return True
     return any(
         denial.old and (place := find_phrase(text, denial.old)) is not None and _is_same(text, place, denial, newer)
         for denial in newer.denials

@@ -96,7 +96,8 @@ _DENIES: Final = re.compile(
     r"|called off)\b",
     re.IGNORECASE,
 )
-"""A sentence with one of these corrects a fact, or tells of the past; it doesn't state it as true now."""
+"""A sentence with one of these corrects a fact, or tells of the past; it does not state it as true now."""
+_CLAUSE: Final = re.compile(r"\s*[,;–—]\s+(?:(?:and|but|so)\s+)?|\s+(?:and|but)\s+", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|\n+|$|[.!?])")
 
 
@@ -278,6 +279,9 @@ def _cut_sentences(
         rule = fact.rule(now) if fact else None
         if fact is None or rule is None:
             left.append(sentence)
+        elif says_more and rule not in HISTORY:
+            left += _without_quote(sentence, fact)
+            cut.append(rule)
         elif says_more:
             left.append(sentence)
             past += [fact] if rule in HISTORY else []
@@ -317,6 +321,18 @@ def _untrue_fact(
     if found is None:
         return None, False
     return found, any(fact.is_stated_in(sentence, stems) for fact in (*true, *quoted))
+
+
+def _without_quote(sentence: str, fact: FactState) -> list[str]:
+    """A sentence without the clauses that say what a rejected fact says; nothing where all of it does."""
+    kept = [clause for clause in _CLAUSE.split(sentence) if not _says(clause, fact)]
+    return [", ".join(kept)] if kept and content(" ".join(kept)) else []
+
+
+def _says(clause: str, fact: FactState) -> bool:
+    """Whether a clause has the fact's value, or the words that its quote has of its statement."""
+    meant = fact.value_stems or (fact.stems & content(fact.quote)) or fact.stems
+    return bool(meant & content(clause))
 
 
 def _overlap(quote: str, said: str) -> bool:

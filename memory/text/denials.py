@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memory.text.keywords import stem
+from memory.text.keywords import content, stem
 
 MAX_PHRASE: Final = 5
 """Words of a phrase that is denied, or holds instead."""
@@ -48,9 +48,15 @@ ENDINGS: Final = _phrases(
     "|used to live in|used to work at|used to work for|used to be|used to have|used to"
 )
 """What comes after one of these was so, and is over."""
+SUBJECT_ENDINGS: Final = _phrases(
+    "is history|are history|fell through|is off|is cancelled|is canceled|was cancelled|was canceled|got cancelled"
+    "|got canceled|is over|is gone|is no more|got stolen|was stolen|is my ex|was a mistake|is not happening"
+    "|isn't happening|left|quit|resigned|moved away|moved out"
+)
+"""What comes before one of these, at the end of a segment, was so and is over: “the Aarhus place is history”."""
 CHANGES: Final = _set(
     "moved moving relocated renamed switched switching changed changing went pushed postponed rescheduled shifted "
-    "converted upgraded downgraded migrated transferred swapped bumped brought"
+    "converted slipped upgraded downgraded migrated transferred swapped bumped brought"
 )
 """Before “from the old to the new”."""
 SWAPS: Final = _set("swapped swapping traded trading exchanged replaced replacing switched substituted")
@@ -86,12 +92,17 @@ _VERBS: Final = _set(
 )
 """Verbs between a cue or a subject and the phrase; of what is denied they say how it was so."""
 _LEADS: Final = _set(
+    "they made promoted me "
     "but and so all then now just actually really well instead rather also currently since i i'm i've i'll i'd we "
     "we're we've we'll it it's its that's he he's she she's they they're is am are was will his her their my our "
     "the name name's correct right sorry no nope oh wait officially finally only always again already should make "
     "been"
 )
 """Words that may open the segment that says what holds instead."""
+_LINKS: Final = _set("is are was called named")
+_POSSESSIVES: Final = _set("my our the his her their")
+_NORMAL: Final = _set("normal usual regular work square")
+"""First words of what is no value: “back to normal eating”."""
 _BE: Final = frozenset({"is", "are", "was", "am", "were", "i'm", "he's", "she's", "it's", "we're", "that's", "they're"})
 _IS_NOT: Final = frozenset({"isn't", "wasn't", "aren't", "weren't", "ain't"})
 _BEING: Final = _set("is are was am be being been called named meant mean prefer prefers want")
@@ -121,8 +132,29 @@ _BY_FIRST_WORD: Final[dict[str, list[tuple[tuple[str, ...], bool]]]] = {}
 for _cues, _is_negation in ((INSTEAD_OF, True), (NEGATIONS, True), (ENDINGS, False)):
     for _cue in _cues:
         _BY_FIRST_WORD.setdefault(_cue[0], []).append((_cue, _is_negation))
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_DATE = re.compile(
+    rf"(?:(?:{'|'.join(_DAYS)}),? )?(?:\d{{1,2}} )?(?:(?:Jan|Febr)uary|March|April|May|June|July|August|"
+    rf"(?:Septem|Octo|Novem|Decem)ber)(?: \d{{1,2}}(?!\d))?(?:,? \d{{4}})?|(?:{'|'.join(_DAYS)})"
+)
+_NUMBER = re.compile(r"(?<![\w.,:])\d+(?:[.,:]\d+)*(?![\w])")
+OF_DATES: Final = content("deadline date due start time day launch delivery")
+"""Words that say of what a date is; a fact may say it in another: “is due on 3 March”."""
+_FIRST_WORDS: Final = {
+    *_BY_FIRST_WORD,
+    "from",
+    "history",
+    "stolen",
+    "off",
+    "cancelled",
+    "canceled",
+    "gone",
+    "ex",
+    *SWAPS,
+}
 MAY_DENY: Final = re.compile(
-    rf"\b(?:{'|'.join(sorted({*_BY_FIRST_WORD, 'from'} | SWAPS))}|i said|i meant)\b", re.IGNORECASE
+    rf"\b(?:{'|'.join(sorted(_FIRST_WORDS | {'fell', 'moved', 'resigned', 'mistake'}))}|i said|i meant)\b",
+    re.IGNORECASE,
 )
 """A quick look: a text without one of these denies nothing."""
 
@@ -218,13 +250,22 @@ def _read(sentence: _Sentence, following: _Sentence | None) -> Iterator[Denial]:
         if meant is not None:
             yield Denial(*meant, frozenset(), True, sentence.start, sentence.end)
             continue
+        gone = _read_ended_subject(segment, lows)
+        if gone:
+            new, until = _instead(sentence, place, 0, (), gone, following, is_bare=False)
+            if not new and place and (before := _opening_phrase(sentence.segments[place - 1], gone)):
+                new = before
+            yield Denial(gone, new, frozenset(), False, sentence.start, until)
+            continue
         at, is_negation = _find_cue(lows)
         if at is None:
             continue
         start, end = at
         if (start, end) and _is_instead(lows, start, end):
             old = _phrase(_skip(segment[end:])[1])[0]
-            new = _last_phrase(segment[:start]) or (_last_phrase(sentence.segments[place - 1]) if place else "")
+            new = _last_phrase(segment[:start], old) or (
+                _last_phrase(sentence.segments[place - 1], old) if place else ""
+            )
             if old and _fits(old, new):
                 yield Denial(old, new, frozenset(), True, sentence.start, sentence.end)
             continue
@@ -235,6 +276,16 @@ def _read(sentence: _Sentence, following: _Sentence | None) -> Iterator[Denial]:
         new, until = _instead(sentence, place, start, after, old, following, is_bare=is_negation and not verbs)
         is_over = not is_negation or lows[start] in ("no", "any") or _is_over(lows)
         yield Denial(old, new, verbs, not is_over, sentence.start, until)
+
+
+def _read_ended_subject(segment: _Segment, lows: Sequence[str]) -> str:
+    """What a segment says has ended, as its subject: “the Aarhus *place* is history”; empty: nothing."""
+    words = [low for low in lows if low not in _WHEN]
+    cue = next((cue for cue in SUBJECT_ENDINGS if tuple(words[-len(cue) :]) == cue and len(words) > len(cue)), None)
+    if cue is None:
+        return ""
+    start = next(at for at in range(len(lows)) if tuple(lows[at : at + len(cue)]) == cue)
+    return _last_phrase(segment[:start])
 
 
 def _read_misspoken(sentence: _Sentence, place: int, lows: Sequence[str]) -> tuple[str, str] | None:
@@ -310,7 +361,7 @@ def _phrase(words: Sequence[_Word]) -> tuple[str, Sequence[_Word]]:
         taken.append(word)
     while taken and taken[-1].low in _EMPTY | _STOPS | _DETERMINERS | _PREPOSITIONS:
         taken.pop()
-    if all(word.low in _EMPTY | _DETERMINERS for word in taken):
+    if all(word.low in _EMPTY | _DETERMINERS for word in taken) or taken[0].low in _NORMAL:
         return "", words
     taken = taken[: _names_in_front(taken)]
     return " ".join(word.text for word in taken), words[len(taken) :]
@@ -331,8 +382,13 @@ def _is_named(word: _Word) -> bool:
     return word.text[0].isupper() or word.text[0].isdigit()
 
 
-def _last_phrase(words: Sequence[_Word]) -> str:
-    """The phrase at the end of these words, without the verbs and subjects before it; the names, if it has any."""
+def _last_phrase(words: Sequence[_Word], old: str = "") -> str:
+    """The phrase at the end of these words, without the verbs and subjects before it; the names, if it has any.
+
+    `old`: what it is told apart from; where that is no name, the last words count.
+    """
+    if old and _kind(old) == "words" and (plain := _last_words(words)):
+        return plain
     names: list[_Word] = []
     for word in reversed(words):
         is_name = _is_named(word) and word.low not in _LEADS | _EMPTY
@@ -344,6 +400,10 @@ def _last_phrase(words: Sequence[_Word]) -> str:
         names.pop(0)
     if names:
         return " ".join(word.text for word in names)
+    return _last_words(words)
+
+
+def _last_words(words: Sequence[_Word]) -> str:
     rest = list(words)
     for at in range(len(rest) - 1, -1, -1):
         if rest[at].low in _LEADS | _VERBS | _PREPOSITIONS | _DETERMINERS:
@@ -369,7 +429,7 @@ def _instead(
     segment = sentence.segments[place]
     before = segment[:start]
     is_said_of = bool(before) and (before[-1].low in _BE or segment[start].low in _IS_NOT)
-    if is_bare and not is_said_of and (new := _last_phrase(before)) and _fits(old, new):
+    if is_bare and not is_said_of and (new := _last_phrase(before, old)) and _fits(old, new):
         return new, sentence.end
     is_plain = is_bare and _kind(old) == "words"
     joined = next((after[at:] for at, word in enumerate(after) if at and word.low in ("and", "but", "then")), ())
@@ -378,7 +438,7 @@ def _instead(
             return new, sentence.end
         if is_bare and not before and (new := _phrase(later)[0]) and len(new.split()) == len(later):
             return (new, sentence.end) if _fits(old, new) else ("", sentence.end)
-    if is_bare and place and (new := _last_phrase(sentence.segments[place - 1])) and _fits(old, new):
+    if is_bare and place and (new := _last_phrase(sentence.segments[place - 1], old)) and _fits(old, new):
         return new, sentence.end
     for later in following.segments[:2] if following else ():
         if new := _opening_phrase(later, old, is_plain=is_plain):
@@ -408,6 +468,11 @@ def _opening_phrase(words: Sequence[_Word], old: str, *, is_plain: bool = False)
         if words[at].text[0].isupper() and at and low not in _LEADS | _VERBS:
             break
         at += 1
+    rest = words[at:]
+    link = next((n for n, word in enumerate(rest[:4]) if n and word.low in _LINKS), None)
+    if link is not None and at and any(word.low in _POSSESSIVES for word in words[:at]):
+        at, opened = at + link + 1, True  # “my new boss is Sabine”
+        at += next((n for n, word in enumerate(words[at:]) if word.low not in _DETERMINERS | _PREPOSITIONS), 0)
     new = _phrase(words[at:])[0]
     return new if opened and not denied and new and _fits(old, new) else ""
 
@@ -464,3 +529,9 @@ def find_phrase(text: str, phrase: str) -> tuple[int, int] | None:
             if [word for word, _, _ in said[at : at + len(stems)]] == stems:
                 return said[at][1], said[at + len(stems) - 1][2]
     return None
+
+
+def find_value(text: str, kind: str) -> str:
+    """The date or number of a statement; empty if it has none, or more than one."""
+    found = [match[0] for match in (_DATE if kind == "date" else _NUMBER).finditer(text)]
+    return found[0] if len(found) == 1 else ""

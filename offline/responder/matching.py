@@ -39,21 +39,22 @@ SAME_STEM = {
     "puppi": "dog", "kitten": "cat", "mum": "mother", "mom": "mother", "dad": "father", "mobile": "phone",
     "vehic": "car", "driv": "car", "ador": "lik", "fianc": "spous", "fiancé": "spous", "going": "travel",
     "partne": "spous", "girlfr": "spous", "boyfri": "spous", "flat": "liv", "apartm": "liv", "bas": "liv",
-    "stud": "learn", "study": "learn", "studi": "learn", "colour": "color", "dead": "died",
+    "stud": "learn", "study": "learn", "studi": "learn", "colour": "color", "due": "deadli", "dead": "died",
     "eat": "food", "child": "kid", "childr": "kid", "son": "kid", "daught": "kid", "diet": "food",
 }  # fmt: skip
 # A phrase of a question → the word it means.
 REWRITES = (
-    (re.compile(r"\bdo(?:es)? [\w ]+ do for a living\b|\bwhat (?:do|does) (?:i|he|she|my \w+) do\b", re.I), " work "),
+    (re.compile(r"\bdo(?:es)? [\w ]+ do for a living\b|\bwhat (?:do|does) (?:\w+ ){1,5}do\b", re.I), " work "),
     (re.compile(r"\b(?:which|what) (?:city|town|country|village|place)\b", re.I), " where live "),
     (re.compile(r"\b(?:still )?alive\b|\bpassed away\b|\bput down\b|\bburied\b", re.I), " died "),
     (re.compile(r"\bbroke up\b|\bsplit up\b|\bseeing someone\b|\bgoing out with\b|\bseeing\b", re.I), " partner "),
     (re.compile(r"\bam i into\b|\bi'm into\b|\bgone off\b|\bcan't stand\b", re.I), " like "),
-    (re.compile(r"\bhow old\b|\byears? old\b|\baged?\b", re.I), " years "),
+    (re.compile(r"\bhow old\b|\byears? old\b|\baged?\b|\bturn(?:s|ed|ing)? (?=\d{1,3}\b)"
+                r"|\b(?:i'm|i am) (?=\d{1,3}\b(?! \w))", re.I), " years "),
 )  # fmt: skip
 # What a sentence says without the word.
 IMPLIED = (
-    (re.compile(r"(?:\b(?:is|are|was|am|as)|['’](?:m|re)) an? (?:[\w-]+ ){0,2}?(?:\w{2,}(?:er|or|ist|eer|tect|smith)|"
+    (re.compile(r"(?:\b(?:is|are|was|am|as)|['’](?:m|re|s)) an? (?:[\w-]+ ){0,2}?(?:\w{2,}(?:er|or|ist|eer|tect|smith)|"
                 r"nurse|chef|\w*(?:accountant|assistant|consultant|student|pilot|musician|physician|technician|man|"
                 r"electrician|librarian|mechanic|judge|guide|clerk|woman))\b", re.I), "work"),
     (re.compile(r"(?:\b(?:is|isn't|are|am)|['’](?:m|re)) (?:not |now |back )*in [A-Z]"), "liv"),
@@ -82,9 +83,10 @@ ONE_VALUE = re.compile(
     r"^(?:do|does|am|is|are|have|has)\b(?!.* any)",
     re.IGNORECASE,
 )
+ONE_SUBJECT = re.compile(r"\b(?:do|am|did) i\b", re.IGNORECASE)
 SUBJECT = re.compile(
     r"^(?:The user['’]s|My|Our|the user['’]s|my|our) (?P<relation>\w+)(?:,? (?P<name>[A-Z]\w+))?|"
-    r"^(?!The |User |My |I\b|We |Our )(?P<other>[A-Z][a-z]+)\b"
+    r"^(?P<kin>[Dd]ad|[Mm]um|[Mm]om)\b|^(?!The |User |My |I\b|We |Our )(?P<other>[A-Z][a-z]+)\b"
 )
 NO_STATEMENT = re.compile(
     r"^\W*(?:please\b|imagine\b|suppose\b|if\b|pretend\b|let's say\b|(?:can|could|would|will) you\b|forget\b|"
@@ -95,6 +97,11 @@ CLAUSES = re.compile(
     r"(\b(?:am|is|are|was|were|have|has|had|lives?|works?|likes?|loves?|moved)\b|'(?:m|ve|re)\b)(.{0,200}?),? "
     r"(?:and|but) (?=I\b(?! (?:are|were)\b)|my |we |our |the user\b)"
 )  # after a whole clause, the next one answers for itself
+BEFORE_QUESTION = re.compile(
+    r"^(\s*(?:i|i'm|i've|my|we|we're|our|the|[A-Z]\w+)\b[^?]{6,}?)[,;:–-]+ (?:so |and |but )?"
+    r"(?:what|where|which|who|how|when|why|can|could|should|any|is|are|do|does|will|would|got|ideas)\b[^?]*\?+\s*$",
+    re.IGNORECASE,
+)  # “My cousin Anna lives in Split, what can we do there?” tells something, too
 ASKED_ABOUT = re.compile(r"\b(?:my|our) (\w+)|(?<!^)\b(?!I\b)([A-Z]\w+)")
 ENDINGS = ("ing", "ed", "es", "s", "ly")
 
@@ -120,7 +127,9 @@ def best_matches(question: str, memories: Sequence[Memory]) -> list[Match]:
     best = [match for score, match in scored if math.isclose(score, top)]
     if is_past:
         best.sort(key=lambda match: match.memory.is_current)
-    return _distinct(best, is_single=bool(ONE_VALUE.search(question)) and not is_past)[:MOST_SENTENCES]
+    is_single = bool(ONE_VALUE.search(question)) and not is_past
+    most = 1 if is_single and ONE_SUBJECT.search(question) else MOST_SENTENCES
+    return _distinct(best, is_single=is_single)[:most]
 
 
 def asks_past(question: str) -> bool:
@@ -158,7 +167,8 @@ def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Matc
 
 def sentences(text: str) -> list[str]:
     """The statements of a text; questions, commands and greetings answer nothing."""
-    whole = (part for one in SENTENCE.findall(text) for part in CLAUSES.sub(r"\1\2\n", one).splitlines())
+    told = (BEFORE_QUESTION.sub(r"\1", one) for one in SENTENCE.findall(text))
+    whole = (part for one in told for part in CLAUSES.sub(r"\1\2\n", one).splitlines())
     found = (LEAD_IN.sub("", sentence.strip()) for sentence in whole)
     return [one for one in found if one and not one.endswith("?") and not NO_STATEMENT.match(one)]
 
@@ -228,4 +238,8 @@ def _distinct(matches: list[Match], *, is_single: bool) -> list[Match]:
 def _subject(sentence: str) -> str:
     """The name or the relation that the sentence is about; the user is "user"."""
     found = SUBJECT.match(sentence)
-    return "user" if found is None else (found["name"] or found["other"] or found["relation"] or "user").lower()
+    return (
+        "user"
+        if found is None
+        else (found["name"] or found["other"] or found["kin"] or found["relation"] or "user").lower()
+    )

@@ -321,6 +321,7 @@ COURTESIES = (
     (patterns.WRONG, wording.CORRECTED),
     (patterns.NEVER_MIND, wording.REFUSED),
 )
+SAME_RELATION = (("mother", "mum", "mom"), ("father", "dad"), ("dog", "puppy"), ("cat", "kitten"))
 REPORTED = ("remember", "update_task")  # what these answer is said to the user
 
 
@@ -384,8 +385,10 @@ def _others_name(question: str, match: Match) -> str:
     of = asked and (asked["of"] or asked["of2"] or asked["of3"])
     if not of or of.endswith("s"):  # several have several names, which the sentence has
         return ""
+    same = next((words for words in SAME_RELATION if of.lower() in words), (of,))
     named = re.search(
-        rf"\b{re.escape(of)},?(?:'s name is| is (?:called|named)| called| named)? ([A-Z]\w+)", match.sentence
+        rf"\b(?:{'|'.join(map(re.escape, same))}),?(?:'s name is| is (?:called|named)| called| named)? ([A-Z]\w+)",
+        match.sentence,
     )
     return f"Your {of.lower()}'s name is {named[1]}." if named else ""
 

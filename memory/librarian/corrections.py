@@ -127,6 +127,8 @@ NEW_VALUES: Final[Mapping[str, str]] = {
     "name": "is called|are called|is named|name is|name's",
 }  # fmt: skip
 """Words before a new value of an attribute: it replaces a known one, if the sentence is about the same subject."""
+IS_IN: Final = "|she's in|he's in|they're in|i'm in|we're in|is in|am in|are in"
+"""The same for a home, in a sentence with “moved”, “now” or “back”: “Greta has moved, she's in Aarhus now”."""
 LOST_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "job": ("job", "employer"), "work": ("job", "employer"), "retired": ("job", "employer"), "company": ("employer",),
     "girlfriend": ("partner", "relationship"), "boyfriend": ("partner", "relationship"), "wife": ("partner",
@@ -201,7 +203,7 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
     found: dict[int, Correction] = {}
     own = mask_foreign_text(utterance.text, utterance.echoes)
     open_facts = [fact for fact in known if fact.status in ("active", "proposed") and fact.said_at <= utterance.said_at]
-    for correction in _find_denied(own, utterance, open_facts):
+    for correction in (*_find_denied(own, utterance, open_facts), *_find_shifted(own, utterance, open_facts)):
         found.setdefault(correction.fact.fact_id, correction)
     for sentence in _SENTENCE.finditer(own):
         text = sentence[0]
@@ -301,9 +303,9 @@ def _read(
         *_find_favourites(words, facts),
         *_find_tastes(words, facts),
     )
-    yield from (change(fact, Change.END) for fact in facts if _is_reversed(fact, words))
     for fact, old, new in told:
         yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
+    yield from (change(fact, Change.END) for fact in facts if _is_reversed(fact, words))
     moved = _find_return(words, facts, known)
     if moved is not None:
         yield change(moved[0], Change.REPLACE, moved[1])
@@ -344,7 +346,7 @@ def _find_value(fact: KnownFact, words: Sequence[_Word]) -> tuple[int, int] | No
 
 
 def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
-    """Known facts that say what the message denies, with what holds instead; and those it gives another date."""
+    """Known facts that say what the message denies, with what holds instead."""
     for denial in read_denials(own):
         quote = utterance.text[denial.start : denial.end].strip()
         words = _words(quote)
@@ -353,7 +355,9 @@ def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> 
             if place is None or _is_negative(fact) or not _is_about(fact, words) or not _says_so(fact, denial):
                 continue
             when = _when(quote, utterance.said_at)
-            if denial.new:
+            if not denial.is_mistake and _is_said_of(fact, place):
+                yield Correction(fact, Change.END, quote, utterance.number, when=when)
+            elif denial.new:
                 is_whole = not denial.is_mistake or (" " in denial.new and fact.statement[slice(*place)] in fact.value)
                 old = _replaced(fact, place) if is_whole else fact.statement[slice(*place)]
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, denial.new, when, old)
@@ -361,12 +365,22 @@ def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> 
                 is_clear = any(word[0].isupper() for word in denial.old.split()) or len(denial.old.split()) > 1
                 if is_clear and (fact.key or not denial.is_mistake or denial.verbs):
                     yield Correction(fact, Change.END, quote, utterance.number, when=when)
+
+
+def _find_shifted(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+    """Known facts that the message gives another date or number."""
     for subject, new, start, end in read_shifts(own):
         about, quote = content(subject) - OF_DATES, utterance.text[start:end].strip()
         for fact in facts:
             old = find_value(fact.statement, kind_of_phrase(new))
             if old and about and about <= content(fact.statement):
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, new, old=old)
+
+
+def _is_said_of(fact: KnownFact, place: tuple[int, int]) -> bool:
+    """Whether the fact says something of the one named there: “The user's girlfriend *Ines* dislikes spoilers.”"""
+    before, after = fact.statement[: place[0]], fact.statement[place[1] :].strip(" .!")
+    return re.fullmatch(r"(?:The user's (?:[\w-]+ ){1,2})?", before) is not None and bool(after) and bool(before)
 
 
 def _replaced(fact: KnownFact, place: tuple[int, int]) -> str:
@@ -394,8 +408,10 @@ def _words(text: str) -> list[_Word]:
 
 def _find_new_values(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
     """“Mary moved to Porto”: known facts whose attribute has a new value, with the old and the new one."""
+    has_moved = not {"moved", "now", "back"}.isdisjoint(word.low for word in words)
     for attribute, phrases in NEW_VALUES.items():
-        place = _find(words, phrases.split("|"))
+        more = IS_IN if attribute == "home" and has_moved else ""
+        place = _find(words, f"{phrases}{more}".split("|"))
         if place is None or _find(words[: place[0]], [*DENIES, *NOT, "used to"]) is not None:
             continue
         after = words[place[1] + 1 : place[1] + 1 + SHORT]

@@ -48,6 +48,12 @@ def qualify_denied(rows: Sequence[CandidateRow]) -> None:
             row.qualifier = f"superseded by {newer.ref} ({newer.text[:QUALIFIER_CHARS]})"
 
 
+def _is_summary_without(row: CandidateRow, newer: _Said) -> bool:
+    """Whether the row sums up a conversation, at whatever time, in which the newer words were not said."""
+    is_summary = row.candidate.source in ("document", "segment") and bool(row.conversation_id)
+    return is_summary and newer.text[:QUALIFIER_CHARS] not in " ".join(row.candidate.text.split())
+
+
 def _newest(rows: Iterable[CandidateRow]) -> list[CandidateRow]:
     own = [row for row in rows if row.candidate.source == "message" and row.said_by == "user"]
     own = [row for row in own if len(row.candidate.text) <= MAX_CHARS]

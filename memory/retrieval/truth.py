@@ -97,6 +97,7 @@ _DENIES: Final = re.compile(
     re.IGNORECASE,
 )
 """A sentence with one of these corrects a fact, or tells of the past; it does not state it as true now."""
+_MONTH: Final = re.compile(r"^\d{4}-\d{2}-")
 _CLAUSE: Final = re.compile(r"\s*[,;–—]\s+(?:(?:and|but|so)\s+)?|\s+(?:and|but)\s+", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|\n+|$|[.!?])")
 
@@ -235,6 +236,8 @@ def _judge(
     own = row.facts if row.candidate.source == "message" else ()
     if not own and not untrue:
         return None
+    if row.candidate.source == "document" and row.conversation_id:
+        row.title = _true_title(row.title, untrue)
     return _cut_sentences(row, own, untrue, true, question, now)
 
 
@@ -245,6 +248,14 @@ def _judge_fact(row: CandidateRow, question: Question, now: datetime) -> TruthRu
         return rule
     row.qualifier = fact.qualifier(now)
     return None
+
+
+def _true_title(title: str, untrue: Sequence[FactState]) -> str:
+    """The path of a conversation's document, without the first words of the conversation if they aren't true."""
+    said = _MONTH.sub("", title.rpartition("/")[2])
+    stems = frozenset(content(said))
+    is_untrue = any(fact.is_stated_in(said, stems) for fact in untrue if _may_state(said.casefold(), fact))
+    return title[: len(title) - len(said)].rstrip("-") if is_untrue else title
 
 
 def _rule_of_all(facts: Sequence[FactState], question: Question, now: datetime) -> TruthRule | None:

@@ -88,7 +88,7 @@ _VERBS: Final = _set(
     "go going goes fly flying start starts started starting join joined joining bought got get gets getting "
     "picked up moved moving took take taking adopted adopt based staying settled meant mean see seeing date "
     "dating prefer prefers want planning plan back found hired switching chose choose decided bake making make "
-    "married engaged born speak speaking need visiting"
+    "married engaged born allergic intolerant fond out speak speaking need visiting"
 )
 """Verbs between a cue or a subject and the phrase; of what is denied they say how it was so."""
 _LEADS: Final = _set(

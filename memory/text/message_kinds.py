@@ -77,7 +77,9 @@ NOT_KNOWN_WORDS: Final = 60
 REPEATED: Final = 0.5
 """Share of an answer's words from which on it repeats memories: “You live in Lyon, as you told me” adds “told” at most,
 while a plan or a recipe is made of words that no memory has."""
-_REPORTING: Final = content("remember recall told tell said say mentioned according know knew memory yes")
+_REPORTING: Final = content(
+    "remember recall told tell said say mentioned according know knew memory yes got note noted okay"
+)
 
 
 def words_of(text: str) -> list[str]:
@@ -118,6 +120,8 @@ def repeats_memories(answer: str, question: str, memories: Iterable[str]) -> boo
     """Whether an answer's own words, beside those of the question, mostly come from the memories it was given."""
     known = set[str]().union(*map(content, memories))
     added = content(answer) - content(question) - _REPORTING
+    if not added:
+        return True  # “Got it: you live in Lyon.”
     return bool(known) and len(added & known) >= REPEATED * len(added)
 
 

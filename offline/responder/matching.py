@@ -152,7 +152,7 @@ def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Matc
     matches = [
         Match(sentence, memory)
         for memory in memories
-        for sentence in sentences(memory.text)
+        for sentence in _newest_first(memory)
         if before is None or before[1] not in sentence
     ]
     known = [stems(match.sentence) for match in matches]
@@ -165,12 +165,18 @@ def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Matc
     ]
 
 
+def _newest_first(memory: Memory) -> list[str]:
+    """Its statements; those of a conversation's summary, which has them in the order said, from the last one on."""
+    found = sentences(memory.text)
+    return found[::-1] if memory.title.startswith("/conversations") else found
+
+
 def sentences(text: str) -> list[str]:
     """The statements of a text; questions, commands and greetings answer nothing."""
     told = (BEFORE_QUESTION.sub(r"\1", one) for one in SENTENCE.findall(text))
     whole = (part for one in told for part in CLAUSES.sub(r"\1\2\n", one).splitlines())
     found = (LEAD_IN.sub("", sentence.strip()) for sentence in whole)
-    return [one for one in found if one and not one.endswith("?") and not NO_STATEMENT.match(one)]
+    return [one for one in found if " " in one and not one.endswith("?") and not NO_STATEMENT.match(one)]
 
 
 def stems(text: str) -> frozenset[str]:

@@ -95,6 +95,11 @@ def relations_differ(one: str, other: str) -> bool:
     return bool(mine and theirs) and not mine & theirs
 
 
+def relation_of(text: str) -> str:
+    """The first relation that a text names; empty: none."""
+    return next((word for word in words(text) if stem(word.removesuffix("'s")) in PEOPLE), "").removesuffix("'s")
+
+
 def _relations(text: str) -> set[str]:
     return {_SAME_RELATION.get(word, word) for word in map(stem, words(text)) if word in PEOPLE}
 

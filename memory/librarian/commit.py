@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from memory.embeddings.port import embedder
-from memory.facts.keys import USER
+from memory.facts.deduplication import relation_of, relations_differ
+from memory.facts.keys import USER, split_key
 from memory.facts.links import create_superseding, link
 from memory.facts.withdrawal import end_fact, retract_fact, withdraw_older_proposals
 from memory.librarian import document_updates, episodes
@@ -119,9 +120,20 @@ def store_extraction(
 
 
 def _decide_and_apply(proposal: ProposedFact, vector: Any, similarity: Mapping[int, float], state: RunState) -> None:
+    proposal = _tell_apart(proposal, state.known)
     cosines = {**similarity, **state.cosines(vector)}
     decision = decide(proposal, state.reading.utterances, state.known, state.policy, cosines)
     _apply_decision(decision, proposal, vector, state)
+
+
+def _tell_apart(proposal: ProposedFact, known: Iterable[KnownFact]) -> ProposedFact:
+    """Make a colleague Sam, where a brother Sam is known, a subject of his own."""
+    said = f"{proposal.quote} {proposal.statement}"
+    subject = proposal.subject
+    others = [fact.statement for fact in known if fact.status in OPEN and split_key(fact.key)[0] == subject]
+    if subject == USER or "/" in subject or not others or not all(relations_differ(said, one) for one in others):
+        return proposal
+    return proposal.model_copy(update={"subject": f"{subject}_{relation_of(proposal.statement) or relation_of(said)}"})
 
 
 def _apply_decision(decision: Decision, proposal: ProposedFact, vector: object, state: RunState) -> None:

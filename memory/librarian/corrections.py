@@ -102,6 +102,8 @@ CUES: Final = (
         ends_subject=True),
     Cue("is gone|is history|is off|fell through|is cancelled|is canceled|was cancelled|was canceled|got cancelled"
         "|got canceled", Change.END, "the Rome trip fell through", after=False, is_plain=True),
+    Cue("started a new job|got a new job|found a new job|have a new job|changed jobs|switched jobs|start a new job"
+        "|starting a new job", Change.END, "I've started a new job", after=False, is_plain=True),
     Cue("retired|am retired|i'm retired", Change.END, "I retired on Friday", after=False, is_plain=True),
     Cue("misspoke|was wrong about|got that wrong|said that wrong|was mistaken|was lying about|made that up"
         "|was joking about|was only joking|was just joking|was a joke|was just a joke|was kidding|isn't true that"
@@ -119,7 +121,7 @@ DENIES: Final = ("don't have", "do not have", "haven't got", "have no", "don't o
                  "doesn't exist", "don't", "do not", "doesn't", "can't stand", "cannot stand")  # fmt: skip
 
 NEW_VALUES: Final[Mapping[str, str]] = {
-    "home": "moved to|moved back to|moved over to|relocated to|emigrated to|settled in|lives in|living in"
+    "home": "moved in with|moved to|moved back to|moved over to|relocated to|emigrated to|settled in|lives in|living in"
             "|new place is in|new flat is in|new house is in|new address is in",
     "employer": "works at|works for|joined|was hired by|got hired by|moved on to|started at",
     "job": "promoted to|made me|retrained as|works as|working as|became a|became an|job as a|job as an",
@@ -130,9 +132,10 @@ NEW_VALUES: Final[Mapping[str, str]] = {
 IS_IN: Final = "|she's in|he's in|they're in|i'm in|we're in|is in|am in|are in"
 """The same for a home, in a sentence with “moved”, “now” or “back”: “Greta has moved, she's in Aarhus now”."""
 LOST_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
-    "job": ("job", "employer"), "work": ("job", "employer"), "retired": ("job", "employer"), "company": ("employer",),
-    "girlfriend": ("partner", "relationship"), "boyfriend": ("partner", "relationship"), "wife": ("partner",
-    "relationship"), "husband": ("partner", "relationship"), "partner": ("partner", "relationship"),
+    "jobs": ("job", "employer"), "job": ("job", "employer"), "work": ("job", "employer"), "company": ("employer",),
+    "retired": ("job", "employer"), "girlfriend": ("partner", "relationship"),
+    "boyfriend": ("partner", "relationship"), "wife": ("partner", "relationship"),
+    "husband": ("partner", "relationship"), "partner": ("partner", "relationship"),
     "divorced": ("partner", "relationship"), "broke": ("partner",), "split": ("partner",),
     "car": ("car",), "phone": ("phone",), "studies": ("studies",), "degree": ("studies",), "course": ("studies",),
     "university": ("studies",), "college": ("studies",), "diet": ("diet",),
@@ -380,7 +383,8 @@ def _find_shifted(own: str, utterance: Utterance, facts: Sequence[KnownFact]) ->
 def _is_said_of(fact: KnownFact, place: tuple[int, int]) -> bool:
     """Whether the fact says something of the one named there: “The user's girlfriend *Ines* dislikes spoilers.”"""
     before, after = fact.statement[: place[0]], fact.statement[place[1] :].strip(" .!")
-    return re.fullmatch(r"(?:The user's (?:[\w-]+ ){1,2})?", before) is not None and bool(after) and bool(before)
+    called = re.fullmatch(r"The user's (?:[\w-]+ )?([\w-]+) ", before)
+    return called is not None and stem(called[1]) in PEOPLE and bool(after)
 
 
 def _replaced(fact: KnownFact, place: tuple[int, int]) -> str:
@@ -398,7 +402,7 @@ def _says_so(fact: KnownFact, denial: Denial) -> bool:
     meant = _stems(fact.statement)
     return all(
         stem(verb) in meant | _SMALL or any(stem(verb) in group and group & meant for group in GROUPS)
-        for verb in denial.verbs
+        for verb in denial.verbs - {"do", "doing"}
     )
 
 
@@ -415,6 +419,8 @@ def _find_new_values(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iter
         if place is None or _find(words[: place[0]], [*DENIES, *NOT, "used to"]) is not None:
             continue
         after = words[place[1] + 1 : place[1] + 1 + SHORT]
+        if words[place[1]].low == "with":  # “in with my aunt in Accra”
+            after = after[next((at for at, word in enumerate(after) if word.low == "in"), len(after)) :]
         new = _value_in(after)
         if not new or (attribute != "job" and not new[0].isupper()):
             continue

@@ -51,7 +51,8 @@ ENDINGS: Final = _phrases(
 SUBJECT_ENDINGS: Final = _phrases(
     "is history|are history|fell through|is off|is cancelled|is canceled|was cancelled|was canceled|got cancelled"
     "|got canceled|is over|is gone|is no more|got stolen|was stolen|is my ex|was a mistake|is not happening"
-    "|isn't happening|left|quit|resigned|moved away|moved out"
+    "|isn't happening|let me go|fired me|laid me off|sacked me|made me redundant|dumped me|left me|let us all go"
+    "|left|quit|resigned|moved away|moved out"
 )
 """What comes before one of these, at the end of a segment, was so and is over: “the Aarhus place is history”."""
 CHANGES: Final = _set(
@@ -106,7 +107,7 @@ _NORMAL: Final = _set("normal usual regular work square")
 _BE: Final = frozenset({"is", "are", "was", "am", "were", "i'm", "he's", "she's", "it's", "we're", "that's", "they're"})
 _IS_NOT: Final = frozenset({"isn't", "wasn't", "aren't", "weren't", "ain't"})
 _BEING: Final = _set("is are was am be being been called named meant mean prefer prefers want")
-_WHEN: Final = _set("today yesterday tonight already recently finally officially last week month year now")
+_WHEN: Final = _set("next today yesterday tonight already recently finally officially last week month year now")
 """Words between an end and what follows it: “sold the Fabia yesterday and …”."""
 _STOPS: Final = _set(
     "is are was were am be been has have had now so because since as and but or nor anymore any more these this "
@@ -140,22 +141,9 @@ _DATE = re.compile(
 _NUMBER = re.compile(r"(?<![\w.,:])\d+(?:[.,:]\d+)*(?![\w])")
 OF_DATES: Final = content("deadline date due start time day launch delivery")
 """Words that say of what a date is; a fact may say it in another: “is due on 3 March”."""
-_FIRST_WORDS: Final = {
-    *_BY_FIRST_WORD,
-    "from",
-    "history",
-    "stolen",
-    "off",
-    "cancelled",
-    "canceled",
-    "gone",
-    "ex",
-    *SWAPS,
-}
-MAY_DENY: Final = re.compile(
-    rf"\b(?:{'|'.join(sorted(_FIRST_WORDS | {'fell', 'moved', 'resigned', 'mistake'}))}|i said|i meant)\b",
-    re.IGNORECASE,
-)
+_IN_ENDINGS: Final = "history stolen off cancelled canceled gone ex fell moved resigned mistake let fired laid sacked"
+_FIRST_WORDS: Final = {*_BY_FIRST_WORD, *SWAPS, *_IN_ENDINGS.split(), "from", "made", "dumped"}
+MAY_DENY: Final = re.compile(rf"\b(?:{'|'.join(sorted(_FIRST_WORDS))}|i said|i meant)\b", re.IGNORECASE)
 """A quick look: a text without one of these denies nothing."""
 
 
@@ -461,8 +449,8 @@ def _opening_phrase(words: Sequence[_Word], old: str, *, is_plain: bool = False)
             return ""
         if (low,) in NEGATIONS:
             denied = True
-        if low in _LEADS or low in _VERBS:
-            opened = True
+        if low in _LEADS or low in _VERBS or low in _WHEN:
+            opened = opened or low not in _WHEN
         elif low not in _DETERMINERS | _PREPOSITIONS:
             break
         if words[at].text[0].isupper() and at and low not in _LEADS | _VERBS:

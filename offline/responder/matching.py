@@ -39,6 +39,7 @@ SAME_STEM = {
     "puppi": "dog", "kitten": "cat", "mum": "mother", "mom": "mother", "dad": "father", "mobile": "phone",
     "vehic": "car", "driv": "car", "ador": "lik", "fianc": "spous", "fiancé": "spous", "going": "travel",
     "partne": "spous", "girlfr": "spous", "boyfri": "spous", "flat": "liv", "apartm": "liv", "bas": "liv",
+    "hous": "liv", "plac": "liv",
     "stud": "learn", "study": "learn", "studi": "learn", "colour": "color", "due": "deadli", "dead": "died",
     "eat": "food", "child": "kid", "childr": "kid", "son": "kid", "daught": "kid", "diet": "food",
 }  # fmt: skip

@@ -1,9 +1,8 @@
-"""Personal indexes of large collections: beyond `PersonalIndex.LARGE` rows, built by the scheduler, never in a turn.
+"""Word counts and personal indexes of large collections, made by the scheduler, never in a turn.
 
-Below that, every vector of the user is compared, which misses nothing. An approximate index shared by all users would
-lose most results to the filter on the user, so each large collection has a partial index of its own, and one for the
-words of its facts, where the shared index would be read over all users' rows of a word. (Chunks are indexed by word and
-owner: `Chunk`.) Words in very many rows select little; they are stored, because counting them takes a second.
+Beyond `PersonalIndex.COUNTED` rows, words in many rows are counted: they select little, and the search leaves them out.
+Below `PersonalIndex.LARGE` rows, every vector of the user is compared. An approximate index shared by all users would
+lose most results to the filter on the user, so each large collection has a partial index of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from psycopg import sql
 
 from memory.embeddings.port import embedder
 from memory.models import Chunk, Episode, Fact, PersonalIndex
-from recall.db.postgres import FEW_WAITING, try_advisory_lock
+from recall.db.postgres import try_advisory_lock
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -32,7 +31,8 @@ SEARCHED: Final = (Chunk, Fact, Episode)
 WORTH_AN_INDEX: Final = 5_000
 """Rows of a table up to which comparing each is as fast (8 ms)."""
 SHRUNK: Final = 0.8
-"""Share of `LARGE` below which a collection loses its indexes; the gap avoids building and dropping them repeatedly."""
+"""Share of `LARGE` below which a collection loses its indexes, and of `COUNTED` below which its counts go; the gap
+avoids making and dropping them repeatedly."""
 REFRESH_AFTER: Final = timedelta(days=1)
 """For the common words and a change of the model; PostgreSQL keeps the indexes current."""
 COMMON: Final = 300
@@ -48,93 +48,68 @@ BUILD_MEMORY: Final = "256MB"
 
 def refresh_due(now: datetime) -> int:
     """Build, refresh or drop the indexes that are due; how many collections. Not within a transaction."""
-    large = PersonalIndex.objects.filter(rows__gt=PersonalIndex.LARGE).select_related("user")
-    due = [row.user for row in large if row.built_at is None or row.built_at < now - REFRESH_AFTER]
+    counted = PersonalIndex.objects.filter(rows__gt=PersonalIndex.COUNTED).select_related("user")
+    due = [row.user for row in counted if row.built_at is None or row.built_at < now - REFRESH_AFTER]
     for user in due:
         build(user)
-    small = PersonalIndex.objects.filter(rows__lt=PersonalIndex.LARGE * SHRUNK, built_at__isnull=False)
-    shrunk = list(small.select_related("user"))
-    for row in shrunk:
-        drop(row.user)
-    return len(due) + len(shrunk) + _drop_orphaned()
+    small = PersonalIndex.objects.filter(rows__lt=PersonalIndex.COUNTED * SHRUNK, built_at__isnull=False)
+    return len(due) + _drop_outgrown() + small.update(common_words={}, built_at=None)
 
 
 def build(user: User) -> bool:
-    """Build the collection's indexes and common words; False: another process is doing it."""
+    """Count the collection's words and build its indexes, if it is large; False: another process is doing it."""
     with try_advisory_lock(ALONE, user.pk) as is_locked:
         if not is_locked:
             return False
-        wanted = {plan.name: plan for plan in _plans(user)}
         existing = _indexes(user.pk)
+        rows = sum(searched._default_manager.for_user(user).count() for searched in SEARCHED)
+        needs_indexes = rows > PersonalIndex.LARGE * (SHRUNK if existing else 1)
+        wanted = dict(_plans(user)) if needs_indexes else {}
         _drop_all(index for index in existing if index.name not in wanted or not index.is_valid)
         valid = {index.name for index in existing if index.is_valid}
         with _build_memory():
-            for plan in wanted.values():
-                if plan.name not in valid:
-                    _execute(plan.statement)
-        _store_figures(user, [embedder().name] if any(plan.is_of_meaning for plan in wanted.values()) else [])
+            for name, statement in wanted.items():
+                if name not in valid:
+                    _execute(statement)
+        _store_figures(user, rows, [embedder().name] if wanted else [])
     return True
-
-
-def drop(user: User) -> None:
-    """Drop the user's indexes: every vector is compared again."""
-    PersonalIndex.objects.for_user(user).update(models_indexed=[], common_words={}, built_at=None)
-    _drop_all(_indexes(user.pk))
 
 
 # What is built ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """One index that a collection should have."""
-
-    name: str
-    statement: sql.Composed
-    is_of_meaning: bool
-
-
 # The expressions and conditions must be those of the search (memory/retrieval/candidates.sql), else PostgreSQL does not
 # use the index.
-_WORDS: Final[LiteralString] = (
-    "CREATE INDEX CONCURRENTLY {name} ON {table} USING gin (search) WITH (gin_pending_list_limit = {waiting})"
-    " WHERE user_id = {user}"
-)
 _MEANING: Final[LiteralString] = (
     "CREATE INDEX CONCURRENTLY {name} ON {table} USING hnsw ((vector::halfvec({dimension})) halfvec_cosine_ops)"
     " WHERE user_id = {user} AND embedded_by = {model} AND vector IS NOT NULL"
 )
 
 
-def _plans(user: User) -> Iterator[Plan]:
+def _plans(user: User) -> Iterator[tuple[str, sql.Composed]]:
+    """The indexes that a large collection should have: name and statement."""
     model = embedder()
     for searched in SEARCHED:
         rows = searched._default_manager.for_user(user)
         count, of_model = rows.count(), rows.filter(embedded_by=model.name).count()
-        table = searched._meta.db_table
-        if count > WORTH_AN_INDEX and searched is not Chunk:
-            yield _plan(_WORDS, f"{PREFIX}{user.pk}_{table}_words", table, user)
         # While rows are re-embedded, an index over the first rows of the new model would find only those.
         if count > WORTH_AN_INDEX and of_model > count / 2:
+            table = searched._meta.db_table
             digest = sha256(f"{model.name} {model.dimension}".encode()).hexdigest()[:8]
-            yield _plan(_MEANING, f"{PREFIX}{user.pk}_{table}_{digest}", table, user)
+            name = f"{PREFIX}{user.pk}_{table}_{digest}"
+            yield (
+                name,
+                sql.SQL(_MEANING).format(
+                    name=sql.Identifier(name),
+                    table=sql.Identifier(table),
+                    user=sql.Literal(user.pk),
+                    dimension=sql.Literal(model.dimension),
+                    model=sql.Literal(model.name),
+                ),
+            )
 
 
-def _plan(statement: LiteralString, name: str, table: str, user: User) -> Plan:
-    model = embedder()
-    composed = sql.SQL(statement).format(
-        name=sql.Identifier(name),
-        table=sql.Identifier(table),
-        user=sql.Literal(user.pk),
-        waiting=sql.Literal(FEW_WAITING),
-        dimension=sql.Literal(model.dimension),
-        model=sql.Literal(model.name),
-    )
-    return Plan(name, composed, statement is _MEANING)
-
-
-def _store_figures(user: User, models: list[str]) -> None:
-    rows = sum(searched._default_manager.for_user(user).count() for searched in SEARCHED)
+def _store_figures(user: User, rows: int, models: list[str]) -> None:
     words = common_words(user, rows)
     PersonalIndex.objects.update_or_create(
         user=user,
@@ -188,13 +163,15 @@ def _indexes(user_id: int | None = None) -> list[ExistingIndex]:
     return [index for index in indexes if user_id is None or index.user_id == user_id]
 
 
-def _drop_orphaned() -> int:
-    """Drop the indexes of deleted users; how many users."""
+def _drop_outgrown() -> int:
+    """Drop the indexes of deleted users and of collections that shrank; how many users."""
     indexes = _indexes()
     owners = {index.user_id for index in indexes}
-    known = set(PersonalIndex.objects.filter(user_id__in=owners).values_list("user_id", flat=True))
-    _drop_all(index for index in indexes if index.user_id not in known)
-    return len(owners - known)
+    large = PersonalIndex.objects.filter(user_id__in=owners, rows__gte=PersonalIndex.LARGE * SHRUNK)
+    outgrown = owners - set(large.values_list("user_id", flat=True))
+    PersonalIndex.objects.filter(user_id__in=outgrown).update(models_indexed=[])
+    _drop_all(index for index in indexes if index.user_id in outgrown)
+    return len(outgrown)
 
 
 def _drop_all(indexes: Iterable[ExistingIndex]) -> None:

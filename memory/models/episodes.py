@@ -3,16 +3,14 @@
 from typing import Final, Self
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from memory.models.indexed import ZERO_TO_ONE, Indexed
+from memory.models.indexed import ZERO_TO_ONE, Indexed, words_index
 from memory.models.kinds import EpisodeKind, EpisodeOutcome
 from recall.db.ownership import OwnedQuerySet
-from recall.db.postgres import FEW_WAITING
 from recall.environment import setting
 
 KEY_MOMENT: Final = setting("key_moment_significance", 0.7)
@@ -100,7 +98,7 @@ class Episode(Indexed):
         indexes = [
             models.Index(fields=["user", "status", "-happened_at"], name="episode_timeline"),
             models.Index(fields=["embedded_by", "id"], name="episode_model"),
-            GinIndex(fields=["user", "search"], gin_pending_list_limit=FEW_WAITING, name="episode_words"),
+            words_index("episode_words"),
         ]
 
     def __str__(self) -> str:

@@ -4,17 +4,15 @@ from datetime import datetime
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Case, OuterRef, Q, Subquery, When
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
-from memory.models.indexed import ZERO_TO_ONE, Indexed
+from memory.models.indexed import ZERO_TO_ONE, Indexed, words_index
 from memory.models.kinds import Kind
 from recall.db.ownership import Owned, OwnedManager, OwnedQuerySet
-from recall.db.postgres import FEW_WAITING
 from recall.environment import setting
 
 GUARANTEED_IMPORTANCE = setting("profile_min_importance", 0.5)
@@ -165,7 +163,7 @@ class Fact(Indexed):
         indexes = [
             models.Index(fields=["user", "status"], name="fact_user_status"),
             models.Index(fields=["embedded_by", "id"], name="fact_model"),
-            GinIndex(fields=["user", "search"], gin_pending_list_limit=FEW_WAITING, name="fact_words"),
+            words_index("fact_words"),
         ]
 
     def __str__(self) -> str:

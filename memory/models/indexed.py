@@ -2,11 +2,13 @@
 
 from typing import Final
 
+from django.contrib.postgres.indexes import GinIndex
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from pgvector.django import HalfVectorField
 
 from recall.db.ownership import Owned
+from recall.db.postgres import FEW_WAITING
 
 ZERO_TO_ONE: Final = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 """For scores such as confidence, importance and significance."""
@@ -26,3 +28,10 @@ class Indexed(Owned):
 
     class Meta:
         abstract = True
+
+
+def words_index(name: str) -> GinIndex:
+    """Each word as a number of its owner's: what it costs to look one up does not grow with other people's rows."""
+    return GinIndex(
+        models.Func("user", "search", function="memory_words_of"), gin_pending_list_limit=FEW_WAITING, name=name
+    )

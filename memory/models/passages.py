@@ -3,15 +3,18 @@
 from typing import Final
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Cast
 from django.utils import timezone
+from pgvector.django import BitField
 
-from memory.models.indexed import Indexed
+from memory.models.indexed import Indexed, words_index
 from recall.db.ownership import Owned, OwnedManager
-from recall.db.postgres import FEW_WAITING
+
+WIDTH: Final = 384
+"""Signs of a vector: its width, `memory/embeddings/limits.py: DIMENSION`."""
 
 
 class Chunk(Indexed):
@@ -52,6 +55,11 @@ class Chunk(Indexed):
     said_at = models.DateTimeField(default=timezone.now, help_text="When it was said or written")
     tokens = models.PositiveIntegerField(default=0, help_text="Base count of the text")
     search = SearchVectorField(null=True, editable=False)
+    signs = models.GeneratedField(
+        expression=Cast(models.Func("vector", function="binary_quantize"), BitField(length=WIDTH)),
+        output_field=BitField(length=WIDTH, null=True),
+        db_persist=True,
+    )
     times_used = models.PositiveIntegerField(default=0, help_text="Prompts it was in")
     last_used_at = models.DateTimeField(null=True, blank=True)
 
@@ -75,11 +83,15 @@ class Chunk(Indexed):
             models.Index(fields=["conversation", "place", "number"], name="chunk_neighbours"),
             models.Index(fields=["embedded_by", "id"], name="chunk_model"),
             models.Index(fields=["user", "author"], name="chunk_author"),
-            # Each word as a number of its owner's: what it costs to look one up does not grow with other people's rows.
-            GinIndex(
-                models.Func("user", "search", function="memory_words_of"),
-                gin_pending_list_limit=FEW_WAITING,
-                name="chunk_words",
+            words_index("chunk_words"),
+            # All that the first step of a search reads of a row, so that it reads this index and not the rows.
+            models.Index(
+                fields=["user"],
+                include=[
+                    *("id", "signs", "embedded_by", "own_words", "author", "said_at"),
+                    *("kind", "conversation", "document", "message", "segment"),
+                ],
+                name="chunk_signs",
             ),
         ]
 
@@ -95,8 +107,10 @@ class Chunk(Indexed):
 
 
 class PersonalIndex(Owned):
-    """The state of a large collection: beyond `LARGE` rows a user gets approximate and word indexes of their own."""
+    """The state of a collection: beyond `COUNTED` rows its words are counted, and the search selects rows by rarity
+    first; beyond `LARGE` rows a user gets approximate and word indexes of their own."""
 
+    COUNTED: Final = 2_000
     LARGE: Final = 20_000
 
     rows = models.PositiveIntegerField(default=0, help_text="Searchable rows when it was last looked at")

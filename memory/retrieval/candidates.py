@@ -3,8 +3,8 @@
 Two statements (`candidates.sql`), both limited to the user's rows: who speaks in them, and which rows fit best. Meaning
 is an exact scan of the user's vectors: a few milliseconds for some thousands of rows, and it misses nothing, whereas a
 shared approximate index would lose most rows to the filter on the user. Words match if any of the question's words
-does: an AND query finds nothing for 84 % of natural questions. A large collection (`PersonalIndex`) is searched by its
-own indexes, and its common words alone select no rows.
+does: an AND query finds nothing for 84 % of natural questions. Beyond `PersonalIndex.COUNTED` rows, some hundred rows
+are selected first, by signs of their vectors and the rarest words, and only those are compared.
 
 The question is embedded before the search, not in parallel: on two processors sharing a core, each slowed the other
 down by more than was saved.
@@ -54,14 +54,12 @@ STATEMENT_LIMIT: Final = 40
 """Facts, and also episodes, that are ranked."""
 PAST_LIMIT: Final = 20
 """Facts that no longer hold: enough for every earlier value of what is asked."""
-MAX_WEIGHED_ROWS: Final = 600
-"""Rows per kind, in a large collection, whose words are weighed by position; chosen by the rarity of their words, which
-the index knows without reading the rows."""
-MAX_ROWS_PER_LEG: Final = 300
-"""Rows per kind that each leg returns in a large collection, for both together to choose from. With 100, and 200
-weighed, it found 5 points less of the evidence than comparing every row in dialogues, and 7 in long chats; with these
-figures 2 and 4.5 points less (`bench/retrieval/large_collection.py`), and takes 6 ms longer among 100,000. A
-thousand each gain nothing: what is still missed has only common words."""
+ROWS_PER_LEG: Final = 300
+"""Rows per kind that each leg selects in a counted collection, to be compared with all words and exactly."""
+COMMON_ROWS: Final = 1_000
+"""Rows that the common words of a question may select, rarest word first. With these two figures 99.4 % of the first
+ten are those of comparing every row with every word (8,229 passages; 1,500 rows: 99.7 %, 15 % slower), at two fifths of
+the time."""
 PAIR_ROWS: Final = 300
 """Two common words of a question select the rows with both if, by chance, at most this many rows would have both."""
 MAX_AUTHORS: Final = 300
@@ -105,7 +103,7 @@ class CollectionState:
     authors: tuple[str, ...]
     """Speakers in the user's conversations other than the user and the model."""
     rows: int | None
-    """Row count of a large collection when last refreshed; None: it is small and counted in the search."""
+    """Row count of a collection whose words are counted; None: it is small and counted in the search."""
     has_own_index: bool
 
 
@@ -114,11 +112,11 @@ def load_collection(user: User) -> CollectionState:
     [(authors, rows, models_indexed)] = prepared.fetch_prepared(
         _SQL["collection"], {"user": user.pk, "most": MAX_AUTHORS}
     )
-    is_large = rows is not None and rows > PersonalIndex.LARGE
+    is_counted = rows is not None and rows > PersonalIndex.COUNTED
     return CollectionState(
         authors=tuple(authors),
-        rows=rows if is_large else None,
-        has_own_index=is_large and embedder().name in (models_indexed or ()),
+        rows=rows if is_counted else None,
+        has_own_index=is_counted and embedder().name in (models_indexed or ()),
     )
 
 
@@ -134,8 +132,6 @@ class _Table:
     limit: str
     when: str
     """Column: when it was said or happened."""
-    holding: str
-    """Which rows hold the words of `sought`; joined to it."""
     columns: str
     """Its columns, as `_to_row` takes them from `source` on."""
     in_project: str
@@ -145,6 +141,8 @@ class _Table:
     weights: str = "1,1,1,1"
     """Weights of words with the marks D, C, B and A; a word without a mark counts as D."""
     joins: str = ""
+    has_signs: bool = False
+    """Whether its rows can be compared roughly, by the index `chunk_signs`."""
     is_counted: bool = True
     """Whether its rows make a word common."""
 
@@ -155,7 +153,6 @@ _FACTS: Final = _Table(
     table="memory_fact",
     limit="statements",
     when="recorded_at",
-    holding="JOIN memory_fact AS own ON own.search @@ query",
     columns=_SQL["fact_columns"].format(state=_SQL["fact_state"].format(fact="own")),
     in_project=_SQL["fact_in_project"],
 )
@@ -166,7 +163,6 @@ _EPISODES: Final = _Table(
     table="memory_episode",
     limit="statements",
     when="happened_at",
-    holding="JOIN memory_episode AS own ON own.search @@ query",
     columns=_SQL["episode_columns"].format(state=_SQL["fact_state"].format(fact="fact")),
     in_project=_SQL["episode_in_project"],
 )
@@ -175,12 +171,12 @@ _CHUNKS: Final = _Table(
     table="memory_chunk",
     limit="passages",
     when="said_at",
-    holding=_SQL["chunk_holding"],
     columns=_SQL["chunk_columns"].format(state=_SQL["fact_state"].format(fact="fact")),
     in_project=_SQL["chunk_in_project"],
     spoken=_SQL["chunk_spoken"],
     weights=POSITION_WEIGHTS,
     joins="LEFT JOIN memory_document AS document ON document.id = own.document_id",
+    has_signs=True,
 )
 _WEIGHING: Final = ", ".join(
     f"ARRAY[{table.weights}]::float4[] AS of_{table.kind}" for table in (_FACTS, _PAST_FACTS, _EPISODES, _CHUNKS)
@@ -214,12 +210,12 @@ class CandidateSearch:
         models = serving()
         vectors = [_embed(model, self.question.semantic_query) for model in models]
         watch.lap("embed")
-        sql = self._inline_owner(self._build_sql(tables), models[0].name)
+        sql = self._inline_owner(self._build_sql(tables, models), models[0].name)
         rows = prepared.fetch_prepared(sql, self._parameters() | self._model_parameters(models) | {"vectors": vectors})
         watch.lap("fetch")
         return [_to_row(models[0].name, *row) for row in rows]
 
-    def _build_sql(self, tables: Sequence[tuple[_Table, str]]) -> str:
+    def _build_sql(self, tables: Sequence[tuple[_Table, str]], models: Sequence[Embedder]) -> str:
         """The statement over these tables, each with the condition that selects its rows."""
         by_index = self.collection.rows is not None
         way = "index" if by_index else "scan"
@@ -229,38 +225,39 @@ class CandidateSearch:
         counts = " + ".join(f"(SELECT count(*) FROM {kind}_near)" for kind in counted)  # noqa: S608
         return _SQL[f"by_{way}"].format(
             question=_SQL["question"].format(
-                known_rows=_SQL["known_rows"] if by_index else "NULL::float8", weighing=_WEIGHING
+                counted=_SQL["counted"] if by_index else "",
+                known_rows=_SQL["known_rows"] if by_index else "NULL::float8",
+                weighing=_WEIGHING,
+                dimension=DIMENSION,
             ),
-            near=", ".join(self._near(table, own) for table, own in tables),
-            hits=", ".join(
-                _SQL[f"{way}_hits"].format(kind=table.kind, holding=table.holding, own=own) for table, own in tables
-            ),
+            near=", ".join(self._part(self._way_of_meaning(table, models), table, own) for table, own in tables),
+            hits=", ".join(self._part(f"{way}_hits", table, own) for table, own in tables),
             weights=_SQL["weights"].format(held=held, rows="%(rows)s" if by_index else counts),
             all_hits=" UNION ALL ".join(f"SELECT '{kind}' AS origin, id, word FROM {kind}_hits" for kind in kinds),  # noqa: S608
-            weighed=" UNION ALL ".join(
-                _SQL["index_weighed"].format(kind=table.kind, table=table.table) for table, _ in tables
-            ),
-            found=", ".join(
-                _SQL["found"].format(
-                    kind=table.kind, limit=table.limit, shares=_SQL[f"{way}_shares"].format(kind=table.kind)
-                )
-                for table, _ in tables
-            ),
+            found=", ".join(self._part(f"{way}_found", table, own) for table, own in tables),
             candidates=" UNION ALL ".join(self._candidates(table) for table, _ in tables),
         )
 
-    def _near(self, table: _Table, own: str) -> str:
-        which = own
-        if self.collection.rows is not None:
-            distance = _SQL["indexed_distance"].format(dimension=DIMENSION)
-            which = _SQL["index_nearest"].format(
-                own=own,
-                distance=distance if self.collection.has_own_index else _SQL["exact_distance"],
-                kind=table.kind,
-                table=table.table,
-            )
+    def _way_of_meaning(self, table: _Table, models: Sequence[Embedder]) -> str:
+        if self.collection.rows is None:
+            return "scan_near"
+        if self.collection.has_own_index:
+            return "indexed_near"
+        return "rough_near" if table.has_signs and len(models) == 1 else "index_near"
+
+    def _part(self, name: str, table: _Table, own: str) -> str:
+        """A part of the statement for one table."""
         beside = table.spoken + (_SQL["date_match"].format(when=table.when) if self.question.periods else "")
-        return _SQL["near"].format(kind=table.kind, table=table.table, beside=beside, which=which)
+        return _SQL[name].format(
+            kind=table.kind,
+            table=table.table,
+            limit=table.limit,
+            holding=_SQL["holding"].format(table=table.table),
+            own=own,
+            fits=_SQL["fits"].format(beside=beside),
+            beside=beside,
+            dimension=DIMENSION,
+        )
 
     def _candidates(self, table: _Table) -> str:
         return _SQL["candidates"].format(
@@ -388,9 +385,9 @@ class CandidateSearch:
             "context": self.question.context,
             "context_weight": CONTEXT_WEIGHT,
             "rows": self.collection.rows,
-            "nearby": str(MAX_ROWS_PER_LEG + PASSAGE_LIMIT),
-            "look": MAX_WEIGHED_ROWS,
-            "brought_up": MAX_ROWS_PER_LEG,
+            "nearby": str(ROWS_PER_LEG),
+            "look": ROWS_PER_LEG,
+            "common": COMMON_ROWS,
             "pair": PAIR_ROWS,
             "moment": self.moment,
             "known_then": prepared.array(self.known_then or ()),

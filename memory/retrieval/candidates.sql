@@ -20,7 +20,7 @@ FROM (SELECT) AS nothing LEFT JOIN memory_personalindex ON user_id = %(user)s::b
 -- The words and the meaning of the question. Backslash and quote are doubled: a word is data in the tsquery, not syntax.
 WITH languages AS MATERIALIZED (
     SELECT unnest(words_in)::regconfig AS language FROM accounts_user WHERE id = %(user)s::bigint
-), asked AS MATERIALIZED (
+), {counted} asked AS MATERIALIZED (
     SELECT row_number() OVER () AS word, max(share) AS share, {known_rows} AS known_rows,
         hashtextextended(said, %(user)s::bigint) AS key,
         ('''' || replace(replace(said, '\', '\\'), '''', '''''') || '''')::tsquery AS query
@@ -33,18 +33,22 @@ WITH languages AS MATERIALIZED (
     ) AS words GROUP BY said
 ), weighing AS MATERIALIZED (SELECT {weighing}
 ), meant AS MATERIALIZED (
-    SELECT model, meaning::halfvec AS meaning, unrelated, scale, set_config('hnsw.ef_search', %(nearby)s::text, true)
+    SELECT model, meaning::halfvec AS meaning, binary_quantize(meaning::halfvec)::bit({dimension}) AS signs, unrelated,
+        scale, set_config('hnsw.ef_search', %(nearby)s::text, true)
     FROM unnest(%(models)s::text[], %(vectors)s::text[], %(unrelated)s::float8[], %(scales)s::float8[])
         AS put (model, meaning, unrelated, scale)
 )
 
 
--- part: near
+-- part: fits
 -- What meaning, speaker and date add to a row's score (`RankingProfile.weights`).
+%(by_meaning)s::float8 * coalesce(least(greatest((1 - (own.vector <=> meaning) - unrelated) * scale, 0), 1), 0) {beside}
+
+
+
+-- part: scan_near
 {kind}_near AS MATERIALIZED (
-    SELECT own.id, %(by_meaning)s::float8 * coalesce(least(greatest(
-            (1 - (own.vector <=> meaning) - unrelated) * scale, 0), 1), 0) {beside} AS fits
-    FROM {table} AS own LEFT JOIN meant ON model = own.embedded_by WHERE {which}
+    SELECT own.id, {fits} AS fits FROM {table} AS own LEFT JOIN meant ON model = own.embedded_by WHERE {own}
 )
 
 
@@ -75,29 +79,40 @@ weights AS MATERIALIZED (
 -- part: scan_hits
 {kind}_hits AS MATERIALIZED (
     SELECT own.id, word, ts_rank(of_{kind}, own.search, query) AS rank
-    FROM weighing, (SELECT word, query, ARRAY[key] AS keys FROM asked) AS sought {holding} WHERE {own}
+    FROM weighing, (SELECT word, query, ARRAY[key] AS keys FROM asked) AS sought, {holding} WHERE {own}
 )
 
 
--- part: scan_shares
-SELECT id, rank * weight AS share, 0 AS fits FROM {kind}_hits JOIN weights USING (word)
+-- part: scan_found
+-- The rows that fit best by words and meaning together. The legs are added up, not joined: the planner expects few rows
+-- to hold the words, and would search those for each of the others.
+{kind}_found AS MATERIALIZED (
+    SELECT id, sum(share) AS share FROM (
+        SELECT id, rank * weight AS share, 0 AS fits FROM {kind}_hits JOIN weights USING (word)
+        UNION ALL SELECT id, 0, fits FROM {kind}_near
+    ) AS legs GROUP BY id ORDER BY sum(share) * %(by_words)s::float8 + sum(fits) DESC, id LIMIT %({limit})s::int
+)
 
 
 -- part: by_index
--- A large collection is never scanned: its indexes return the nearest rows, the rows with a rare word, and the rows with
--- two common words that are rarely together; if every pair is common, the rows with the three rarest words.
+-- From `PersonalIndex.COUNTED` rows on, two steps. The first selects some hundred rows: those nearest in meaning, and
+-- those with the rarest words of the question; the index returns the rows with a rare word, with a common word while
+-- there is room, and with two common words that are rarely together; if every pair is common, those with the three
+-- rarest words. The second step compares only these rows, with all words.
 {question}, common AS MATERIALIZED (
-    SELECT word, key, query, known_rows FROM asked WHERE known_rows IS NOT NULL ORDER BY known_rows LIMIT 4
+    SELECT word, key, known_rows, sum(known_rows) OVER (ORDER BY known_rows, word) AS together
+    FROM asked WHERE known_rows IS NOT NULL ORDER BY known_rows LIMIT 4
 ), pairs AS MATERIALIZED (
-    SELECT ARRAY[one.word, other.word] AS words, ARRAY[one.key, other.key] AS keys, one.query && other.query AS query
+    SELECT ARRAY[one.word, other.word] AS words, ARRAY[one.key, other.key] AS keys
     FROM common AS one JOIN common AS other ON one.word < other.word
     WHERE one.known_rows * other.known_rows <= %(pair)s::float8 * %(rows)s::float8
     ORDER BY one.known_rows * other.known_rows LIMIT 3
 ), sought AS MATERIALIZED (
-    SELECT ARRAY[word] AS words, ARRAY[key] AS keys, query FROM asked WHERE known_rows IS NULL
-    UNION ALL SELECT words, keys, query FROM pairs
-    UNION ALL (SELECT array_agg(word), array_agg(key), string_agg(query::text, ' & ')::tsquery
-               FROM (SELECT word, key, query FROM common ORDER BY known_rows LIMIT 3) AS rarest
+    SELECT ARRAY[word] AS words, ARRAY[key] AS keys FROM asked WHERE known_rows IS NULL
+    UNION ALL SELECT ARRAY[word], ARRAY[key] FROM common WHERE together <= %(common)s::float8
+    UNION ALL SELECT words, keys FROM pairs
+    UNION ALL (SELECT array_agg(word), array_agg(key)
+               FROM (SELECT word, key FROM common ORDER BY known_rows LIMIT 3) AS rarest
                WHERE NOT EXISTS (SELECT FROM pairs) AND NOT EXISTS (SELECT FROM asked WHERE known_rows IS NULL)
                HAVING count(*) > 0)
 ), {hits}, {weights}, looked_at AS MATERIALIZED (
@@ -105,55 +120,69 @@ SELECT id, rank * weight AS share, 0 AS fits FROM {kind}_hits JOIN weights USING
         SELECT origin, id, row_number() OVER (PARTITION BY origin ORDER BY sum(weight) DESC, id DESC) AS place
         FROM ({all_hits}) AS hits JOIN weights USING (word) GROUP BY origin, id
     ) AS ordered WHERE place <= %(look)s::int
-), shares AS MATERIALIZED ({weighed}), {near}, {found} {candidates}
+), {near}, {found} {candidates}
+
+
+-- part: counted
+-- The concatenation unpacks the object once, not once per word.
+counted AS MATERIALIZED (
+    SELECT common_words || '{}'::jsonb AS words FROM memory_personalindex WHERE user_id = %(user)s::bigint
+),
 
 
 -- part: known_rows
-(SELECT (common_words ->> said)::float8 FROM memory_personalindex WHERE user_id = %(user)s::bigint)
+(SELECT (counted.words ->> said)::float8 FROM counted)
 
 
 -- part: index_hits
-{kind}_hits AS MATERIALIZED (SELECT DISTINCT own.id, unnest(words) AS word FROM sought {holding} WHERE {own})
+{kind}_hits AS MATERIALIZED (SELECT DISTINCT own.id, unnest(words) AS word FROM sought, {holding} WHERE {own})
 
 
--- part: index_shares
-SELECT id, share, 0 AS fits FROM shares WHERE origin = '{kind}'
+-- part: holding
+-- The word indexes have each word under its owner (`words_index`): among a million rows of a thousand users, the words of
+-- a long question are found in half the time. The OFFSET keeps the planner from asking the index for all of the user's
+-- rows for each word.
+LATERAL (SELECT * FROM {table} WHERE memory_words_of(user_id, search) @> sought.keys OFFSET 0) AS own
 
 
--- part: index_weighed
+-- part: index_near
+{kind}_near AS MATERIALIZED (
+    SELECT own.id FROM {table} AS own JOIN meant ON model = own.embedded_by WHERE {own}
+    ORDER BY {fits} DESC, id LIMIT %(look)s::int
+)
+
+
+-- part: rough_near
+-- The same by the signs of the vectors' numbers (the share that differs is an angle), so that only `chunk_signs` is read
+-- and not the rows. For one model: those of another have other signs.
+{kind}_near AS MATERIALIZED (
+    SELECT own.id FROM {table} AS own WHERE {own} AND own.signs IS NOT NULL
+    ORDER BY %(by_meaning)s::float8 * least(greatest((
+            cos(pi() * (own.signs <~> (SELECT signs FROM meant)) / {dimension}) - (SELECT unrelated FROM meant)
+        ) * (SELECT scale FROM meant), 0), 1) {beside} DESC, id LIMIT %(look)s::int
+)
+
+
+-- part: indexed_near
+-- Ordered by the very expression that the approximate index is made of, and nothing else, or it would not be used. It
+-- looks at `hnsw.ef_search` rows.
+{kind}_near AS MATERIALIZED (
+    SELECT own.id FROM {table} AS own WHERE {own} AND embedded_by = %(model)s::text AND vector IS NOT NULL
+    ORDER BY (vector::halfvec({dimension})) <=> (SELECT meaning FROM meant WHERE model = %(model)s::text)::halfvec({dimension})
+    LIMIT %(look)s::int
+)
+
+
+-- part: index_found
 -- `|| ''` and OFFSET 0: a row's words are read once, not once per word of the question.
-SELECT '{kind}' AS origin, id,
-        (SELECT sum(weight * ts_rank(of_{kind}, fetched.search, query)) FROM weights) AS share
-    FROM weighing, looked_at JOIN {table} USING (id),
-        LATERAL (SELECT {table}.search || '' AS search OFFSET 0) AS fetched
-    WHERE origin = '{kind}'
-
-
--- part: index_nearest
-own.id = ANY(ARRAY(
-    SELECT id FROM (SELECT own.id FROM {table} AS own
-        WHERE {own} AND embedded_by = %(model)s::text AND vector IS NOT NULL
-        ORDER BY {distance} LIMIT %(brought_up)s::int) AS nearest
-    UNION ALL (SELECT id FROM shares WHERE origin = '{kind}' ORDER BY share DESC, id LIMIT %(brought_up)s::int)))
-
-
--- part: exact_distance
-vector <=> (SELECT meaning FROM meant WHERE model = %(model)s::text), id
-
-
--- part: indexed_distance
--- Without the id: an approximate index only serves an order by the very expression it is made of. It looks at
--- `hnsw.ef_search` rows, 40 by default.
-(vector::halfvec({dimension})) <=> (SELECT meaning FROM meant WHERE model = %(model)s::text)::halfvec({dimension})
-
-
--- part: found
--- The rows that fit best by words and meaning together. The legs are added up, not joined: the planner expects few rows
--- to hold the words, and would search those for each of the others.
 {kind}_found AS MATERIALIZED (
-    SELECT id, sum(share) AS share FROM (
-        {shares} UNION ALL SELECT id, 0, fits FROM {kind}_near
-    ) AS legs GROUP BY id ORDER BY sum(share) * %(by_words)s::float8 + sum(fits) DESC, id LIMIT %({limit})s::int
+    SELECT id, share FROM (
+        SELECT own.id, {fits} AS fits, coalesce(
+            (SELECT sum(weight * ts_rank(of_{kind}, fetched.search, query)) FROM weights), 0) AS share
+        FROM weighing, (SELECT id FROM looked_at WHERE origin = '{kind}' UNION SELECT id FROM {kind}_near) AS chosen
+            JOIN {table} AS own USING (id) LEFT JOIN meant ON model = own.embedded_by,
+            LATERAL (SELECT own.search || '' AS search OFFSET 0) AS fetched
+    ) AS compared ORDER BY share * %(by_words)s::float8 + fits DESC, id LIMIT %({limit})s::int
 )
 
 
@@ -190,15 +219,6 @@ EXISTS (SELECT FROM chat_message AS message JOIN chat_conversation AS said_in
 -- part: episode_in_project
 EXISTS (SELECT FROM chat_conversation AS said_in
         WHERE said_in.id = own.conversation_id AND said_in.scope = %(project)s::text)
-
-
--- part: chunk_holding
--- The word index of chunks has each word under its owner (`Chunk.Meta.indexes`): among a million rows of a thousand
--- users, the words of a long question are found in half the time. The OFFSET keeps the planner from asking the index for
--- all of the user's rows for each word.
-, LATERAL (
-        SELECT * FROM memory_chunk WHERE memory_words_of(user_id, search) @> sought.keys OFFSET 0
-    ) AS own
 
 
 -- part: chunk_spoken

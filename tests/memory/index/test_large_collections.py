@@ -16,6 +16,7 @@ from memory.embeddings.limits import DIMENSION
 from memory.embeddings.port import embedder
 from memory.index import large_collections
 from memory.models import Chunk, Document, Fact, PersonalIndex
+from memory.models.passages import WIDTH
 from memory.retrieval import candidates
 from memory.retrieval.recall import retrieve
 
@@ -28,9 +29,11 @@ QUESTION = "Which oak did I plant?"
 @pytest.fixture(autouse=True)
 def _large_is_small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Two hundred rows are many; whatever a test built goes."""
+    monkeypatch.setattr(PersonalIndex, "COUNTED", 100)
     monkeypatch.setattr(PersonalIndex, "LARGE", 200)
     monkeypatch.setattr(large_collections, "WORTH_AN_INDEX", 100)
     monkeypatch.setattr(large_collections, "COMMON", 20)
+    monkeypatch.setattr(candidates, "COMMON_ROWS", 40)  # room for one tree, or one month
     yield
     PersonalIndex.objects.all().delete()
     large_collections.refresh_due(timezone.now())
@@ -88,12 +91,12 @@ def test_a_large_collection_gets_indexes_over_its_own_rows_alone(alice: User, bo
     plant(alice)
     plant(bob)
     looked_at(alice, 300)
-    looked_at(bob, 199)
+    looked_at(bob, 99)
 
     assert large_collections.refresh_due(timezone.now()) == 1
 
     definitions = indexes()
-    assert sorted(name.rpartition("_")[2] == "words" for name in definitions) == [False, True]
+    assert len(definitions) == 1
     assert all(f"user_id = {alice.pk}" in definition for definition in definitions.values())
     assert PersonalIndex.objects.get(user=alice).models_indexed == [embedder().name]
     assert PersonalIndex.objects.get(user=bob).models_indexed == []
@@ -104,7 +107,7 @@ def test_the_search_finds_its_way_by_the_index_of_meaning(alice: User) -> None:
     before = plan_of(lambda: retrieve(alice, QUESTION, now=timezone.now()))
     large_collections.build(alice)
     after = plan_of(lambda: retrieve(alice, QUESTION, now=timezone.now()))
-    meaning = next(name for name in indexes() if not name.endswith("_words"))
+    [meaning] = indexes()
 
     assert meaning not in before
     assert f"using {meaning}" in after
@@ -153,6 +156,7 @@ def test_common_words_bring_up_what_holds_them_together(
     alice: User, monkeypatch: pytest.MonkeyPatch, pair_rows: int
 ) -> None:
     monkeypatch.setattr(candidates, "PAIR_ROWS", pair_rows)
+    monkeypatch.setattr(candidates, "COMMON_ROWS", 0)
     plant_through_the_year(alice)
 
     found = told(alice, "Which oak did I plant in month4?")
@@ -187,8 +191,9 @@ def plant_in_passages(user: User) -> None:
     ],
 )
 def test_passages_are_brought_up_by_their_rare_words_and_by_common_ones_together(
-    alice: User, bob: User, question: str, found: list[str]
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, question: str, found: list[str]
 ) -> None:
+    monkeypatch.setattr(candidates, "COMMON_ROWS", 0)
     plant_in_passages(alice)
     plant_in_passages(bob)
 
@@ -206,7 +211,10 @@ def test_a_word_of_passages_is_looked_up_under_its_owner_whatever_the_size(alice
         assert "Bitmap Index Scan on memory_chunk_user_id" not in plan, "all that the person has, for each word"
 
 
-def test_a_rare_word_beside_common_ones_is_found_with_what_holds_those_together(alice: User) -> None:
+def test_a_rare_word_beside_common_ones_is_found_with_what_holds_those_together(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "COMMON_ROWS", 0)
     plant_through_the_year(alice)
 
     found = told(alice, "The oak of month4, or number7?")
@@ -268,11 +276,82 @@ def test_a_collection_that_shrank_loses_its_indexes(alice: User) -> None:
     assert PersonalIndex.objects.get(user=alice).models_indexed == []
 
 
+def test_a_collection_of_middle_size_has_its_words_counted_and_no_index(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PersonalIndex, "LARGE", 1_000)
+    plant(alice)
+    looked_at(alice, 300)
+
+    assert large_collections.refresh_due(timezone.now()) == 1
+
+    assert indexes() == {}
+    assert PersonalIndex.objects.get(user=alice).common_words["oak"] == 30
+    looked_at(alice, 70)
+    assert large_collections.refresh_due(timezone.now()) == 1
+    assert PersonalIndex.objects.get(user=alice).common_words == {}, "every row is compared again"
+
+
+def passages_about_trees(user: User, per_tree: int = 60) -> None:
+    """Passages of one document, each about one tree, with words and vectors."""
+    document = Document.objects.create(user=user, path="/trees", title="Trees", text="Many.")
+    texts = [f"The {tree} was number{number} of its row." for number in range(per_tree) for tree in TREES]
+    about = dict(zip(TREES, embedder().embed([f"The {tree} tree in the garden" for tree in TREES]), strict=True))
+    random = np.random.default_rng(1)
+    Chunk.objects.bulk_create(
+        Chunk(
+            user=user,
+            document=document,
+            kind=Chunk.Kind.DOCUMENT,
+            text=text,
+            number=number,
+            vector=(about[text.split()[1]] + random.normal(0, 0.02, DIMENSION)).tolist(),
+            embedded_by=embedder().name,
+        )
+        for number, text in enumerate(texts)
+    )
+    Chunk.objects.for_user(user).update(search=SearchVector("text", weight="A", config="english"))
+
+
+@pytest.mark.parametrize("question", ["Which yew stands in the garden?", "What about number7 of the koa?", "shade"])
+def test_the_selection_by_signs_and_rare_words_finds_what_comparing_every_row_finds(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    monkeypatch.setattr(PersonalIndex, "LARGE", 10_000)
+    passages_about_trees(alice)
+    passages_about_trees(bob)
+    exact = retrieve(alice, question, now=timezone.now(), top_k=10, strong=0.0)
+    large_collections.build(alice)
+    looked_at(alice, 600)
+
+    found = retrieve(alice, question, now=timezone.now(), top_k=10, strong=0.0)
+
+    assert [item.ref for item in found.kept] == [item.ref for item in exact.kept]
+    assert [item.score for item in found.kept] == pytest.approx([item.score for item in exact.kept], abs=0.02)
+
+
+def test_the_selection_by_signs_reads_no_rows_but_the_selected(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PersonalIndex, "LARGE", 10_000)
+    passages_about_trees(alice)
+    large_collections.build(alice)
+    looked_at(alice, 600)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE memory_chunk")
+
+    plan = plan_of(lambda: retrieve(alice, QUESTION, now=timezone.now()))
+
+    assert "Index Only Scan using chunk_signs" in plan
+
+
+def test_signs_are_as_many_as_the_numbers_of_a_vector() -> None:
+    assert WIDTH == DIMENSION
+
+
 def test_the_indexes_of_somebody_who_is_gone_go(alice: User) -> None:
     plant(alice)
     large_collections.build(alice)
     alice.delete()
-    assert len(indexes()) == 2
+    assert len(indexes()) == 1
 
     assert large_collections.refresh_due(timezone.now()) == 1
 
@@ -284,7 +363,7 @@ def test_while_most_vectors_are_another_models_there_is_no_index_of_meaning(alic
     Fact.objects.filter(pk__in=Fact.objects.values_list("pk", flat=True)[:200]).update(embedded_by="older")
     large_collections.build(alice)
 
-    assert [name.endswith("_words") for name in indexes()] == [True]
+    assert indexes() == {}
     assert PersonalIndex.objects.get(user=alice).models_indexed == []
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from accounts.models import User
 from memory.models import Forgetting
-from recall.db.prepared import PreparedQuery
+from recall.db.prepared import PreparedQuery, Read
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,6 +22,11 @@ _PERSON: Final = PreparedQuery(
 def forget_epoch(user_id: int) -> int:
     """Id of the user's latest forgetting, 0 for none. Read it before reading any text."""
     return _NEWEST.first(user=user_id) or 0
+
+
+def epoch_reads(user_id: int, *, lock: bool = False) -> list[Read]:
+    """What `forget_epoch` reads; `lock`: what `lock_forget_epoch` reads."""
+    return [*([_PERSON.read(user=user_id)] if lock else []), _NEWEST.read(user=user_id)]
 
 
 def lock_forget_epoch(user_id: int) -> int:

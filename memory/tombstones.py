@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from memory.models import ForgetList, Tombstone
-from recall.db.prepared import PreparedQuery
+from recall.db.prepared import PreparedQuery, Read
 from recall.redaction import FORGOTTEN, merge_marks, words_of
 
 if TYPE_CHECKING:
@@ -219,6 +219,11 @@ _LISTS: Final = PreparedQuery(
 def load(user_id: int) -> Recognizer:
     """The user's forget list. One statement."""
     return Recognizer(user_id, _LISTS(user=user_id))
+
+
+def lists_read(user_id: int) -> Read:
+    """What `load` reads."""
+    return _LISTS.read(user=user_id)
 
 
 def mask(user_id: int, text: str) -> str:

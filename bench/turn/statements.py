@@ -1,6 +1,6 @@
 """The statements of one turn, by the step and the module that sends them.
 
-    .venv/bin/python -m bench.turn.statements [--turns 4] [--facts 1000]
+    .venv/bin/python -m bench.turn.statements [--turns 40] [--facts 1000]
 
 The turns run in this process, as the web process runs them (`chat/turns/start.py: accept`), against the offline server.
 The last turn's statements are printed, with its round trips as libpq counts them: a transaction's BEGIN and COMMIT are
@@ -40,13 +40,15 @@ class Log:
 
     sent: list[tuple[str, str]] = field(default_factory=list)
     """Module and statement, in order."""
+    is_on: bool = True
     traced: list[Any] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def note(self, execute: Callable[..., Any], sql: str, parameters: Any, many: bool, context: Any) -> Any:
         """As a wrapper of a connection's statements."""
         with self.lock:
-            self.sent.append((_sender(), " ".join(str(sql).split())))
+            if self.is_on:
+                self.sent.append((_sender(), " ".join(str(sql).split())))
         return execute(sql, parameters, many, context)
 
 
@@ -65,8 +67,7 @@ def _sender() -> str:
 
 @contextmanager
 def logged() -> Iterator[Log]:
-    """Log the statements of every connection of this process, and trace what goes over the wire."""
-    from django.db import connections
+    """Log the statements of every connection of this process, and trace what goes over the wire. Once a process."""
     from django.db.backends.postgresql.base import DatabaseWrapper
 
     log, traces = Log(), {}
@@ -86,22 +87,24 @@ def logged() -> Iterator[Log]:
         yield log
     finally:
         DatabaseWrapper.ensure_connection = connect  # type: ignore[method-assign]
-        for wrapper in connections.all(initialized_only=True):
-            if log.note in wrapper.execute_wrappers:
-                wrapper.execute_wrappers.remove(log.note)
-        log.traced = list(traces.values())
+        log.is_on, log.traced = False, list(traces.values())
 
 
-def round_trips(log: Log) -> Counter[str]:
-    """Requests to the server by kind: simple queries (with BEGIN and COMMIT), and others."""
-    counted: Counter[str] = Counter()
+def round_trips(log: Log) -> tuple[int, int]:
+    """Requests to the server, and checks.
+
+    A request is a simple query (BEGIN and COMMIT, too) or what was sent together up to a Sync; a check is the empty
+    query by which the pool tries a connection before a thread gets it.
+    """
+    trips = checks = 0
     for trace in log.traced:
         trace.seek(0)
         for line in trace.read().decode(errors="replace").splitlines():
-            columns = line.split("\t")
-            if len(columns) >= 4 and columns[1] == "F" and columns[3].strip() in ("Query", "Sync"):
-                counted[columns[3].strip()] += 1
-    return counted
+            _, sender, _, kind, *rest = [*line.split("\t"), "", "", "", ""]
+            if sender == "F" and kind.strip() in ("Query", "Sync"):
+                is_check = rest[0].strip() == '""'
+                checks, trips = checks + is_check, trips + (not is_check)
+    return trips, checks
 
 
 async def one_turn(user_id: int, conversation: UUID | None, text: str) -> tuple[UUID, float]:
@@ -146,14 +149,16 @@ def reset_counts() -> None:
         cursor.execute("SELECT pg_stat_statements_reset()")
 
 
-def tell(log: Log, kinds: Counter[str], checks: int) -> None:
+def tell(log: Log, trips: int, pool_checks: int, key_checks: int) -> None:
     """Print the statements in order, then the sums."""
     for number, (sender, sql) in enumerate(log.sent, start=1):
         print(f"{number:>3}  {sender:<66} {sql[:SHOWN]}")
     print(f"\n{'module':<44} statements")
     for module, count in Counter(sender.split(":")[0] for sender, _ in log.sent).most_common():
         print(f"{module:<44} {count:>10}")
-    print(f"\nStatements: {len(log.sent)}; round trips: {sum(kinds.values())}; foreign key checks: {checks}")
+    print(
+        f"\nStatements: {len(log.sent)}; round trips: {trips}, pool checks: {pool_checks}; foreign keys: {key_checks}"
+    )
 
 
 async def run(user_id: int, turns: int, url: str) -> None:
@@ -163,17 +168,21 @@ async def run(user_id: int, turns: int, url: str) -> None:
     conversation: UUID | None = None
     script(url, turns + 1)
     for number in range(turns):
-        conversation, _ = await one_turn(user_id, conversation, f"Where does my sister live? ({number})")
+        # The logged turn is the second of a conversation, where nothing is compacted or read by the librarian yet.
+        before = conversation if number < turns - 1 else None
+        conversation, _ = await one_turn(user_id, before, f"Where does my sister live? ({number})")
     await run_in_thread(reset_counts)
     with logged() as log:
-        conversation, _ = await one_turn(user_id, conversation, "Where does my sister live? (last)")
-    checks = await run_in_thread(foreign_keys)
-    tell(log, round_trips(log), checks)
+        await one_turn(user_id, conversation, "Where does my sister live? (last)")
+    trips = round_trips(log)
+    tell(log, *trips, await run_in_thread(foreign_keys))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--turns", type=int, default=4, help="turns of the conversation before the one that is logged")
+    parser.add_argument(
+        "--turns", type=int, default=40, help="turns before the one that is logged: statements are prepared"
+    )
     parser.add_argument("--facts", type=int, default=1000)
     options = parser.parse_args()
     port = free_port()

@@ -24,7 +24,7 @@ from budget.counting.learning import BELIEVABLE, Belief, Counts, Observation, ex
 from budget.models import Receipt
 from budget.planning.fit import FitResult, Piece, section_totals
 from budget.planning.plan import ResolvedPlan, Section
-from recall.db.prepared import PreparedQuery
+from recall.db.prepared import PreparedQuery, Read
 
 SYSTEM: Final = frozenset({Section.SYSTEM_PROMPT, Section.BOUNDARIES, Section.ROLE, Section.PROFILE})
 """Sections in the tools and system blocks: one part."""
@@ -103,6 +103,11 @@ def load_known_counts(user: User, message_id: int, model: str) -> KnownCounts | 
     """The counts of the parts in this earlier answer's request; None: none."""
     prefix = _PREFIX.first(user=user.pk, message=message_id, model=model) or {}
     return KnownCounts(prefix["parts"], prefix["variance"]) if prefix.get("parts") else None
+
+
+def known_counts_read(user: User, message_id: int, model: str) -> Read:
+    """What `load_known_counts` reads."""
+    return _PREFIX.read(user=user.pk, message=message_id, model=model)
 
 
 def build_prefix(standing: Iterable[CountedPiece], kept: Sequence[Piece], known: KnownCounts | None) -> Prefix:

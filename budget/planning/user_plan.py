@@ -10,7 +10,7 @@ from django.conf import settings
 from accounts.models import User
 from budget.models import BudgetPlan
 from budget.planning.plan import DEFAULT_PLAN, PLANS, Percent, Plan, ResolvedPlan, Section, resolve
-from recall.db.prepared import PreparedQuery
+from recall.db.prepared import PreparedQuery, Read
 
 NEEDS: Final[Mapping[Section, int]] = MappingProxyType(
     {
@@ -47,6 +47,11 @@ def plan_for(user: User, window: int) -> ResolvedPlan:
     """
     stored = _STORED.first(user=user.pk)
     return resolve_stored(stored, window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens)
+
+
+def plan_read(user: User) -> Read:
+    """What `plan_for` reads."""
+    return _STORED.read(user=user.pk)
 
 
 def resolve_stored(stored: BudgetPlan | None, window: int, memory_cap: int | None = None) -> ResolvedPlan:

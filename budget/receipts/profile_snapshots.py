@@ -13,7 +13,7 @@ from uuid import UUID
 
 from accounts.models import User
 from budget.models import ProfileSnapshot
-from recall.db.prepared import PreparedQuery
+from recall.db.prepared import PreparedQuery, Read
 
 NEW: Final = "New: "
 HOLDS_NO_LONGER: Final = "No longer holds: "
@@ -72,6 +72,11 @@ def needs_renewal(
 def latest(user: User, conversation_id: UUID) -> ProfileSnapshot | None:
     """The conversation's current snapshot."""
     return _LATEST.first(user=user.pk, conversation=conversation_id)
+
+
+def latest_read(user: User, conversation_id: UUID) -> Read:
+    """What `latest` reads."""
+    return _LATEST.read(user=user.pk, conversation=conversation_id)
 
 
 def pin(user: User, conversation_id: UUID, lines: Sequence[Line], reason: Reason) -> ProfileSnapshot:

@@ -20,7 +20,7 @@ from budget.planning.fit import Cut, FitResult, section_totals
 from budget.planning.items import list_items
 from budget.planning.plan import ResolvedPlan
 from budget.spending import prices, usage
-from recall.db.prepared import PreparedQuery
+from recall.db.prepared import PreparedQuery, Read
 from recall.llm.tokens import count_tokens
 
 State = Receipt.State
@@ -165,6 +165,11 @@ def _close_at_todays_prices(receipt: Receipt, ending: TurnOutcome) -> None:
         tokens_of=lambda text: calibration.estimate_for(receipt.model, {classify(text): count_tokens(text)}),
         is_demo=settings.IS_OFFLINE,
     )
+
+
+def earlier_read(message_id: int) -> Read:
+    """What `finalize_receipt` reads."""
+    return _EARLIER.read(message=message_id)
 
 
 def _save_and_count(receipt: Receipt) -> None:

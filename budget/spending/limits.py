@@ -16,7 +16,7 @@ from django.db import connection
 from accounts.models import User
 from budget.models import Limit
 from budget.spending.usage import next_month, today
-from recall.db.prepared import PreparedQuery
+from recall.db.prepared import PreparedQuery, Read
 
 What = Limit.What
 Per = Limit.Per
@@ -89,6 +89,11 @@ def check_limits(user: User, unwritten: Callable[[], int] = int) -> str | None:
     limits = _OF_PERSON(user=user.pk)
     stops = [status for status in _statuses(user, limits, unwritten()) if status.state == "stop"]
     return max(stops, key=lambda status: status.free_on).sentence if stops else None  # the one that stops longest
+
+
+def limits_read(user: User) -> Read:
+    """What `check_limits` reads first."""
+    return _OF_PERSON.read(user=user.pk)
 
 
 def stops_spending(user: User) -> LimitStatus | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from django.db.models import BinaryField, Case, F, Value, When
 from django.db.models.functions import Left
@@ -20,7 +21,7 @@ from django.db.models.functions import Left
 from budget.counting.estimate import SAMPLE
 from chat.attachments.limits import KEPT_IMAGES, MAX_IMAGES
 from chat.models import Attachment
-from recall.db.prepared import AnyOf, PreparedQuery
+from recall.db.prepared import AnyOf, PreparedQuery, Read
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ImageBlockParam, TextBlockParam
@@ -150,6 +151,24 @@ _QUERIES: Final = {
     for images in (True, False)
     for texts in (True, False)
 }
+
+
+_HOLDERS: Final = PreparedQuery(
+    lambda conversation: (
+        Attachment.objects.filter(message__conversation=conversation).values_list("message_id", flat=True).distinct()
+    ),
+    conversation=UUID,
+)
+
+
+def holders_read(conversation_id: UUID) -> Read:
+    """What `messages_with_attachments` reads."""
+    return _HOLDERS.read(conversation=conversation_id)
+
+
+def messages_with_attachments(conversation_id: UUID) -> set[int | None]:
+    """Ids of the conversation's messages that have any. Most have none, and then nothing else is read."""
+    return set(_HOLDERS(conversation=conversation_id))
 
 
 def load(

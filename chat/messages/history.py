@@ -12,9 +12,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from chat.attachments.prompt_blocks import PromptAttachment, as_seen, blocks, load
+from django.db import DEFAULT_DB_ALIAS
+
+from chat.attachments.prompt_blocks import PromptAttachment, as_seen, blocks, load, messages_with_attachments
 from chat.models import Conversation, Message, Segment
 from memory.text.secrets_filter import mask_secrets, secret_values
+from recall.db.prepared import Read
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import MessageParam, TextBlockParam
@@ -68,23 +71,27 @@ def load_history(conversation: Conversation, until: int | None) -> ConversationH
     """The history up to and including the message `until` (None: empty). At most two statements."""
     if until is None:
         return ConversationHistory()
-    values = {"until": until, "conversation": conversation.pk, "user": conversation.user_id}
     path: list[Message] = []
     folded: list[int] = []
-    for step in Message.objects.raw(_WALK, values):
-        segment: int | None = vars(step)["folded"]
+    for *values, segment in history_read(conversation, until).fetch():
         if segment is not None:
             folded.append(segment)
         else:
+            step = Message.from_db(DEFAULT_DB_ALIAS, _ATTRIBUTES, values)
             step.conversation = conversation
             path.append(step)
-    segments = Segment.objects.in_bulk(folded)
+    segments = Segment.objects.in_bulk(folded) if folded else {}
     return ConversationHistory(tuple(finished_turns(path)), tuple(segments[pk] for pk in folded))
 
 
-_COLUMNS: Final = ", ".join(
-    f"message.{field.column}" for field in Message._meta.concrete_fields if field.name != "search"
-)
+def history_read(conversation: Conversation, until: int) -> Read:
+    """What `load_history` reads first."""
+    return Read(_WALK, {"until": until, "conversation": conversation.pk, "user": conversation.user_id})
+
+
+_FIELDS: Final = [field for field in Message._meta.concrete_fields if field.name != "search"]
+_ATTRIBUTES: Final = [field.attname for field in _FIELDS]
+_COLUMNS: Final = ", ".join(f"message.{field.column}" for field in _FIELDS)
 # Of several segments that end with the same message, the widest is the one that others were merged into. OFFSET keeps
 # each step a look-up by key: the planner would otherwise read all messages of the conversation.
 _WALK: Final = f"""
@@ -96,7 +103,7 @@ WITH RECURSIVE walk (step, message, folded, next) AS (
     FROM walk
     JOIN LATERAL (
         SELECT id, parent_id, conversation_id, user_id FROM chat_message WHERE id = walk.next OFFSET 0
-    ) AS message ON message.conversation_id = %(conversation)s AND message.user_id = %(user)s
+    ) AS message ON message.conversation_id = %(conversation)s::uuid AND message.user_id = %(user)s::bigint
     LEFT JOIN LATERAL (
         SELECT id, before_id FROM chat_segment WHERE last_message_id = message.id
         ORDER BY first_turn, id DESC LIMIT 1
@@ -148,14 +155,15 @@ def with_attachment_outlines(before: ConversationHistory) -> ConversationHistory
 
 
 def with_attachments(
-    before: ConversationHistory, question_id: int, *, sees: bool
+    before: ConversationHistory, question: Message, *, sees: bool
 ) -> tuple[ConversationHistory, tuple[PromptAttachment, ...]]:
     """The history with its attachments, and those of the question. `sees`: the model accepts images."""
     question_ids = [turn.question.pk for turn in before.turns]
-    found = load([*question_ids, question_id], with_images=sees)
+    holders = messages_with_attachments(question.conversation_id)
+    found = load([pk for pk in (*question_ids, question.pk) if pk in holders], with_images=sees)
     if not found:
         return before, ()
-    *of_turns, of_question = as_seen([found.get(pk, ()) for pk in (*question_ids, question_id)], sees=sees)
+    *of_turns, of_question = as_seen([found.get(pk, ()) for pk in (*question_ids, question.pk)], sees=sees)
     turns = [replace(turn, attachments=some) for turn, some in zip(before.turns, of_turns, strict=True)]
     return replace(before, turns=tuple(turns)), of_question
 

@@ -98,17 +98,20 @@ def told_time(at: datetime, zone: ZoneInfo, now: datetime) -> str:
     return f"{local.day} {local:%b}{year}, {local:%H:%M}"
 
 
-def messages_html(messages: Sequence[Message], *, user: User) -> str:
-    """Messages of one conversation as the page renders them, for the socket."""
-    template, numbered = get_template("chat/page.html#message"), places(messages)
-    attached = attached_to(messages)
+def messages_html(messages: Sequence[Message], *, user: User, are_alone: bool = False) -> str:
+    """Messages of one conversation as the page renders them, for the socket.
+
+    `are_alone`: they are new at the end of a branch, so that they have no siblings, and without attachments.
+    """
+    template = get_template("chat/page.html#message")
+    numbered, attached = ({}, {}) if are_alone else (places(messages), attached_to(messages))
     views = [build_message_view(each, user.zone, numbered.get(each.pk), attached.get(each.pk, ())) for each in messages]
     return "".join(template.render({"message": view}).strip() for view in views)
 
 
-def message_html(message: Message, *, user: User) -> str:
-    """One message as the page renders it."""
-    return messages_html([message], user=user)
+def message_html(message: Message, *, user: User, is_alone: bool = False) -> str:
+    """One message as the page renders it; `is_alone`: see `messages_html`."""
+    return messages_html([message], user=user, are_alone=is_alone)
 
 
 def exchange_html(question: Message, answer: Message, *, user: User) -> str:

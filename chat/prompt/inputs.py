@@ -17,24 +17,25 @@ from budget.models import ProfileSnapshot
 from budget.planning.fit import Cut
 from budget.planning.history_cut import TurnRange
 from budget.planning.plan import ResolvedPlan
-from budget.planning.user_plan import plan_for
+from budget.planning.user_plan import plan_for, plan_read
 from budget.receipts import profile_snapshots
-from chat.attachments.prompt_blocks import PromptAttachment
-from chat.messages.history import ConversationHistory, load_history, with_attachments
+from chat.attachments.prompt_blocks import PromptAttachment, holders_read
+from chat.messages.history import ConversationHistory, history_read, load_history, with_attachments
 from chat.models import Message, Project, Role, Segment
 from chat.projects.project_scope import project_of, recall_scope
 from chat.prompt.last_session import add_opening_memory
 from chat.prompt.pinned_profile import already_in_profile, count_lines, load_snapshot
-from chat.prompt.stated_identity import NOTHING_STATED, Stated, load_stated
-from chat.prompt.user_context import RelationshipStats, load_relationship
+from chat.prompt.stated_identity import NOTHING_STATED, Stated, load_stated, stated_read
+from chat.prompt.user_context import RelationshipStats, load_relationship, relationship_read
 from chat.tools import task_state
 from chat.tools.registry import Definition
 from chat.turn import AcceptedTurn
-from memory.documents.profile import ProfileLine, profile_lines
-from memory.forget_epoch import forget_epoch
+from memory.documents.profile import ProfileLine, profile_lines, profile_reads
+from memory.forget_epoch import epoch_reads, forget_epoch
 from memory.models import Boundary
+from memory.retrieval.candidates import collection_read
 from memory.retrieval.recall import AlreadyInPrompt, Filters, MemoryItem, RetrievalResult, retrieve
-from recall.db.prepared import PreparedQuery
+from recall.db.prepared import PreparedQuery, Read, read_together
 from recall.llm.client import Capabilities, get_capabilities
 from recall.observability.stopwatch import Stopwatch
 
@@ -169,17 +170,42 @@ class PromptInputs:
 
 
 def load_prompt_inputs(turn: AcceptedTurn) -> PromptInputs:
-    """Read everything, on the thread and the connection of the caller."""
-    conversation, now, stopwatch = turn.conversation, timezone.now(), Stopwatch()
+    """Read everything, on the thread and the connection of the caller: what is known to be needed in one round trip,
+    then attachments and memories."""
+    with read_together(*_known_reads(turn, now := timezone.now())):
+        return _load_prompt_inputs(turn, now)
+
+
+def _known_reads(turn: AcceptedTurn, now: datetime) -> Iterator[Read]:
+    """What can be read before anything else is known; the epoch comes first."""
+    conversation = turn.conversation
+    user, before = conversation.user, turn.question.parent_id
+    yield from epoch_reads(user.pk)
+    yield _SEGMENTS.read(conversation=conversation.pk)
+    yield holders_read(conversation.pk)
+    yield from profile_reads(user, now)
+    yield Boundary.read_for_prompt(user)
+    yield plan_read(user)
+    yield collection_read(user)
+    yield relationship_read(user.pk, conversation.pk)
+    yield stated_read(user)
+    if before is not None:
+        yield history_read(conversation, before)
+        yield profile_snapshots.latest_read(user, conversation.pk)
+        yield cached_prefix.known_counts_read(user, before, conversation.model or settings.ENVIRONMENT.chat_model)
+
+
+def _load_prompt_inputs(turn: AcceptedTurn, now: datetime) -> PromptInputs:
+    conversation, stopwatch = turn.conversation, Stopwatch()
     user = conversation.user
     epoch = forget_epoch(user.pk)
     model = load_model(conversation.model, conversation.effort)
     segments = _SEGMENTS(conversation=conversation.pk)  # of every branch, newest first
     history, attachments = with_attachments(
-        load_history(conversation, turn.question.parent_id), turn.question.pk, sees=model.capabilities.images
+        load_history(conversation, turn.question.parent_id), turn.question, sees=model.capabilities.images
     )
     stopwatch.lap("history")
-    lines = profile_lines(user)
+    lines = profile_lines(user, now)
     current = count_lines(lines)
     snapshot = load_snapshot(turn, history, current, epoch, now)
     pinned = profile_snapshots.pinned_lines(snapshot)

@@ -15,7 +15,7 @@ from accounts.time_zones import find_zone
 from memory.facts.keys import USER, make_key
 from memory.models import Fact
 from memory.text.user_text import mask_foreign_text
-from recall.db.prepared import PreparedQuery
+from recall.db.prepared import PreparedQuery, Read
 
 _NAME: Final = r"(?P<name>[^\W\d_a-z][\w'’.-]*(?: [^\W\d_a-z][\w'’.-]*){0,2})"
 _NAMES: Final = tuple(
@@ -88,6 +88,11 @@ def open_offers(user: User, stated: Mapping[str, str]) -> dict[str, str]:
 def offer_id(column: str, value: str) -> str:
     """How a declined offer is remembered: without the words, which may be forgotten."""
     return salted_hmac("declined offer", f"{column}:{value}", algorithm="sha256").hexdigest()[:32]
+
+
+def stated_read(user: User) -> Read:
+    """What `load_stated` reads."""
+    return _FACTS.read(user=user.pk)
 
 
 def load_stated(user: User, texts: Iterable[str]) -> Stated:

@@ -77,9 +77,13 @@ def load_relationship_so_far(user: User) -> RelationshipStats:
     return RelationshipStats(*_count_others(user.pk, _NO_CONVERSATION))
 
 
+def relationship_read(user_id: int, conversation_id: UUID) -> prepared.Read:
+    """What `load_relationship` reads."""
+    return prepared.Read(_COUNT_OTHERS, {"user": user_id, "conversation": conversation_id, "facts": MAX_FACTS})
+
+
 def _count_others(user_id: int, conversation_id: UUID) -> tuple[int, datetime | None, int]:
-    values = {"user": user_id, "conversation": conversation_id, "facts": MAX_FACTS}
-    [(others, last, facts)] = prepared.fetch_prepared(_COUNT_OTHERS, values)
+    [(others, last, facts)] = relationship_read(user_id, conversation_id).fetch()
     return others, last, facts
 
 

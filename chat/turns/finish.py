@@ -46,11 +46,13 @@ from chat.tools.update_task import UPDATE_TASK
 from chat.turn import BESIDE, AcceptedTurn, AgentRun, ToolUse
 from chat.turns.live_text import Frame
 from chat.turns.metrics import report_turn
-from memory.forget_epoch import lock_forget_epoch
+from memory.forget_epoch import epoch_reads, lock_forget_epoch
 from memory.index.indexer import index_utterances
 from memory.retrieval.recall import mark_used
 from memory.text.message_kinds import repeats_memories
+from memory.tombstones import lists_read
 from recall.db.notify import PROCESS_KEY, publish_event
+from recall.db.prepared import Read, read_together
 from recall.llm.tokens import count_tokens
 from recall.text import storable, storable_json
 
@@ -89,7 +91,7 @@ def finish_turn(
     answer = build_answer(turn, text.strip(), run)
     if prompt is not None and repeats_memories(answer.text, turn.question.text, _memories_in(prompt, run)):
         answer.event_data["from_memories"] = True  # its sources are recalled, not the answer
-    with transaction.atomic():
+    with transaction.atomic(), read_together(*_reads_of_finish(turn)):
         was_forgotten = _erase_forgotten(turn, answer, prompt, run)
         if _save_answer(turn, answer, prompt, run.tools):
             if not turn.is_trial:
@@ -105,10 +107,17 @@ def finish_turn(
             "type": "done",
             "message": answer.pk,
             "outcome": answer.status,
-            "html": message_html(answer, user=turn.conversation.user),
+            "html": message_html(answer, user=turn.conversation.user, is_alone=answer.seq == turn.question.seq + 1),
         }
     ]
     return frames if prompt is None else [*frames, {"type": "context", "message": answer.pk}]
+
+
+def _reads_of_finish(turn: AcceptedTurn) -> Iterator[Read]:
+    """What finishing reads: it locks the user's row before any other."""
+    yield from epoch_reads(turn.answer.user_id, lock=True)
+    yield lists_read(turn.answer.user_id)
+    yield record.earlier_read(turn.answer.pk)
 
 
 # The answer -------------------------------------------------------------------------------------------------------

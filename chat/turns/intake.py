@@ -1,6 +1,6 @@
 """Message intake, exactly once: the message and its empty answer are committed before the turn starts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 from uuid import UUID
@@ -26,7 +26,8 @@ from chat.turn import BESIDE, AcceptedTurn, TurnRejectedError
 from chat.turns.live import MAX_RUNNING, UNSTORED
 from chat.turns.recovery import mark_if_abandoned
 from recall.db.notify import PROCESS_KEY, publish_event
-from recall.db.prepared import PreparedQuery
+from recall.db.postgres import new_ids, new_ids_read
+from recall.db.prepared import PreparedQuery, Read, read_together
 from recall.llm.tokens import count_tokens
 from recall.text import storable
 
@@ -49,7 +50,13 @@ _CONVERSATION: Final[PreparedQuery[Conversation]] = PreparedQuery(
     conversation=UUID,
 )
 # Without the messages' texts, which may be long.
-_LEAF: Final = PreparedQuery(lambda message: Message.objects.filter(pk=message).defer("text", "search"), message=int)
+_LEAF: Final = PreparedQuery(
+    lambda user, conversation: Message.objects.filter(
+        pk__in=Conversation.objects.filter(user=user, pk=conversation).values("active_leaf")
+    ).defer("text", "search"),
+    user=int,
+    conversation=UUID,
+)
 _WRITING: Final = PreparedQuery(
     lambda conversation: (
         Message.objects.streaming().filter(conversation=conversation).order_by("pk").defer("text", "search")[:1]
@@ -216,20 +223,31 @@ def _send(
     attachments: Sequence[int] = (),
     chosen: ConversationOptions = NO_OPTIONS,
 ) -> AcceptedTurn:
-    if conversation_id:
-        conversation = _lock_conversation(user, conversation_id)
-    else:
-        conversation = _create_conversation(user, text or drafts.names(user, attachments), chosen)
-    parent = conversation.active_leaf
-    if "continues" in extra and conversation.active_leaf_id != extra["continues"]:
-        raise TurnRejectedError(*NOT_LAST)
-    question = _build_question(user, conversation, parent, client_id, text, extra)
-    answer = _save_question(conversation, question)
+    with read_together(*_reads_of_send(user, conversation_id)):
+        if conversation_id:
+            conversation = _lock_conversation(user, conversation_id)
+        else:
+            conversation = _create_conversation(user, text or drafts.names(user, attachments), chosen)
+        parent = conversation.active_leaf
+        if "continues" in extra and conversation.active_leaf_id != extra["continues"]:
+            raise TurnRejectedError(*NOT_LAST)
+        question = _build_question(user, conversation, parent, client_id, text, extra)
+        answer = _save_question(conversation, question)
     try:
         drafts.bind(question, attachments)
     except drafts.NotBoundError as error:
         raise TurnRejectedError("attachments", str(error)) from error
     return AcceptedTurn(conversation, question, answer, created=conversation_id is None, is_duplicate=False)
+
+
+def _reads_of_send(user: User, conversation_id: UUID | None) -> Iterator[Read]:
+    """What a new message reads, in this order: it locks the conversation, then the limits."""
+    if conversation_id:
+        yield _CONVERSATION.read(user=user.pk, conversation=conversation_id)
+        yield _LEAF.read(user=user.pk, conversation=conversation_id)
+        yield _WRITING.read(conversation=conversation_id)
+    yield limits.limits_read(user)
+    yield new_ids_read(Message, 2)
 
 
 def _build_question(
@@ -254,8 +272,9 @@ def _save_question(conversation: Conversation, question: Message) -> Message:
     """Save the question and its empty answer, which becomes the end of the active branch."""
     answer = _build_answer(conversation, question, seq=question.seq + 1)
     _note_forget_request(question)
-    question.save(force_insert=True)
-    answer.save(force_insert=True)
+    question.pk, answer.pk = new_ids(Message, 2)
+    answer.parent_id = question.pk
+    Message.objects.bulk_create([question, answer])
     _follow_answer(conversation, answer)
     return answer
 
@@ -348,7 +367,7 @@ def _lock_conversation(user: User, conversation_id: UUID) -> Conversation:
         raise TurnRejectedError(*NOT_FOUND)
     conversation.user = user  # saves a query
     if conversation.active_leaf_id is not None:
-        conversation.active_leaf = _LEAF.first(message=conversation.active_leaf_id)
+        conversation.active_leaf = _LEAF.first(user=user.pk, conversation=conversation.pk)
     return conversation
 
 

@@ -102,6 +102,8 @@ def _announcement(accepted: AcceptedTurn, frame: Accepted) -> Frame:
 
 def _accepted_frame(accepted: AcceptedTurn, frame: Accepted) -> Frame:
     is_answer_only = isinstance(frame, Retry) or accepted.is_trial
+    is_plain = isinstance(frame, Continue) or (isinstance(frame, Send) and not frame.attachments)
+    is_alone = is_plain and not accepted.is_duplicate
     shown = [accepted.answer] if is_answer_only else [accepted.question, accepted.answer]
     return {
         "type": "accepted",
@@ -112,5 +114,5 @@ def _accepted_frame(accepted: AcceptedTurn, frame: Accepted) -> Frame:
         "question": accepted.question.pk,
         "message": accepted.answer.pk,
         "replaces": frame.message if isinstance(frame, Retry | Edit) else None,
-        "html": messages_html(shown, user=accepted.conversation.user),
+        "html": messages_html(shown, user=accepted.conversation.user, are_alone=is_alone),
     }

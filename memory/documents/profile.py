@@ -19,7 +19,7 @@ from memory.documents.fact_line_edits import is_profile
 from memory.documents.revisions import BEGINNINGS
 from memory.models import Document, Fact
 from memory.text.fact_lines import facts_in, lines_of
-from recall.db.prepared import PreparedQuery
+from recall.db.prepared import PreparedQuery, Read
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -73,13 +73,20 @@ class ProfileLine:
         return self.kind != PROSE
 
 
-def profile_lines(user: User) -> list[ProfileLine]:
+def profile_reads(user: User, now: datetime) -> list[Read]:
+    """What `profile_lines` reads."""
+    return [_DOCUMENTS.read(user=user.pk), _GUARANTEED.read(user=user.pk, now=now)]
+
+
+def profile_lines(user: User, now: datetime | None = None) -> list[ProfileLine]:
     """Identity, preferences, goals, other documents by path; then each fact once, most important first.
 
     A fact that a document states in the same words has no line of its own: the user's prose outranks it.
     """
     written = sorted(_DOCUMENTS(user=user.pk), key=lambda d: (_FIRST.get(d.path, len(_FIRST)), d.path))
-    guaranteed, lined = _facts(user, [fact for document in written for fact in facts_in(document.text)])
+    guaranteed, lined = _facts(
+        user, now or timezone.now(), [fact for document in written for fact in facts_in(document.text)]
+    )
     places: dict[str, int] = {}
     lines: list[ProfileLine] = []
     for line in (*_prose(written, lined), *(_guaranteed(fact) for fact in guaranteed)):
@@ -102,9 +109,9 @@ def _prose(documents: list[Document], lined: Mapping[int, Fact]) -> Iterator[Pro
                 yield ProfileLine(f"{document.ref}:{number}", text, document.importance, PROSE, document.title)
 
 
-def _facts(user: User, in_lines: list[int]) -> tuple[list[Fact], dict[int, Fact]]:
+def _facts(user: User, now: datetime, in_lines: list[int]) -> tuple[list[Fact], dict[int, Fact]]:
     """The guaranteed facts, most important first, and the other active facts that have a line."""
-    guaranteed = _GUARANTEED(user=user.pk, now=timezone.now())
+    guaranteed = _GUARANTEED(user=user.pk, now=now)
     others = set(in_lines) - {fact.pk for fact in guaranteed}
     facts = Fact.objects.for_user(user).defer("vector", "search").active()
     return guaranteed, facts.in_bulk(others) if others else {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Self
 from django.db import models
 from django.db.models import F, Q
 
-from recall.db.prepared import PreparedQuery
+from recall.db.prepared import PreparedQuery, Read
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -48,6 +48,11 @@ class Boundary(models.Model):
     def for_prompt(user: User) -> list[Boundary]:
         """All boundaries of this user, the global ones first."""
         return _FOR_PROMPT(user=user.pk)
+
+    @staticmethod
+    def read_for_prompt(user: User) -> Read:
+        """What `for_prompt` reads."""
+        return _FOR_PROMPT.read(user=user.pk)
 
 
 _FOR_PROMPT: Final = PreparedQuery(

@@ -107,11 +107,14 @@ class CollectionState:
     has_own_index: bool
 
 
+def collection_read(user: User) -> prepared.Read:
+    """What `load_collection` reads."""
+    return prepared.Read(_SQL["collection"], {"user": user.pk, "most": MAX_AUTHORS})
+
+
 def load_collection(user: User) -> CollectionState:
     """The state of the user's collection. One statement."""
-    [(authors, rows, models_indexed)] = prepared.fetch_prepared(
-        _SQL["collection"], {"user": user.pk, "most": MAX_AUTHORS}
-    )
+    [(authors, rows, models_indexed)] = collection_read(user).fetch()
     is_counted = rows is not None and rows > PersonalIndex.COUNTED
     return CollectionState(
         authors=tuple(authors),

@@ -6,6 +6,8 @@ from typing import Final
 
 from django.db import connection, models
 
+from recall.db.prepared import Read
+
 FEW_WAITING: Final = 64
 """A GIN index's pending list, in kB: the least PostgreSQL allows. Every search reads that list; with the usual 4 MB it
 took up to twice as long. Writing takes no longer."""
@@ -27,12 +29,14 @@ def try_advisory_lock(name: str, number: int) -> Iterator[bool]:
                 cursor.execute("SELECT pg_advisory_unlock(hashtext(%s), %s)", [name, number])
 
 
+def new_ids_read(model: type[models.Model], count: int) -> Read:
+    """What `new_ids` reads."""
+    return Read(
+        "SELECT nextval(pg_get_serial_sequence(%s, %s)) FROM generate_series(1, %s)",
+        [model._meta.db_table, model._meta.pk.column, count],
+    )
+
+
 def new_ids(model: type[models.Model], count: int) -> list[int]:
     """Reserve `count` ids from the table's sequence, ascending, so that new rows can refer to one another."""
-    column = model._meta.pk.column
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence(%s, %s)) FROM generate_series(1, %s)",
-            [model._meta.db_table, column, count],
-        )
-        return sorted(number for (number,) in cursor.fetchall())
+    return sorted(number for (number,) in new_ids_read(model, count).fetch())

@@ -3,6 +3,8 @@
 `PreparedQuery` keeps the SQL of a queryset. Compiling a small one takes the ORM four times as long as running it
 (0.4 ms and 0.1 ms): with thirty per turn, that was half of a turn's CPU time.
 
+`read_together` sends several reads at once, in one round trip.
+
 `fetch_prepared` runs hand-written SQL. Django binds values on the client, so the server would parse each statement
 again: 4 ms of 10 for the search of `memory/retrieval/candidates.py`. It is also planned once (`PLANNED_ONCE` in
 `recall/db/engine/base.py`), so whatever the planner must know is in the statement itself.
@@ -11,7 +13,9 @@ Both use Django's own cursor, so that tools that count or time statements see th
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
@@ -72,15 +76,17 @@ class PreparedQuery[Row]:
             TransactionManagementError: it locks rows, outside of a transaction.
         """
         query = self._compiled
+        rows = self.read(**values).fetch()
+        return [query.row(_converted(row, query.converters) if query.converters else row) for row in rows]
+
+    def read(self, **values: object) -> "Read":
+        """This query with these values, for `read_together`."""
+        query = self._compiled
         if query.locks:
             connection.validate_no_broken_transaction()
             if connection.get_autocommit():
                 raise TransactionManagementError("Row locks need a transaction.")
-        with connection.cursor() as cursor:
-            bound: list[Any] = [fixed if name is None else values[name] for name, fixed in query.bound]
-            cursor.execute(query.sql, bound)
-            rows = cursor.fetchall()
-        return [query.row(_converted(row, query.converters) if query.converters else row) for row in rows]
+        return Read(query.sql, [fixed if name is None else values[name] for name, fixed in query.bound])
 
     def first(self, **values: object) -> Row | None:
         """The first row or None. Reads all rows: slice the queryset if there may be more."""
@@ -174,11 +180,68 @@ class _PreparedCursor(psycopg.RawCursor[Any]):
 
 def fetch_prepared(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """All rows. Every parameter needs a cast (`%(user)s::bigint`): the server parses the statement without values."""
-    with connection.cursor() as cursor:
+    return Read(sql, parameters).fetch()
+
+
+# One round trip --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A statement with its values: hand-written SQL if they have names."""
+
+    sql: str
+    values: Sequence[Any] | Mapping[str, Any]
+
+    @property
+    def key(self) -> Hashable:
+        """The same for the same statement with the same values."""
+        return self.sql, repr(self.values)
+
+    def fetch(self) -> list[tuple[Any, ...]]:
+        """All rows."""
+        return _fetch(self)
+
+
+_ahead: ContextVar[dict[Hashable, list[tuple[Any, ...]]] | None] = ContextVar("_ahead", default=None)
+"""Rows that `read_together` has read and no one has asked for yet."""
+
+
+@contextmanager
+def read_together(*reads: Read) -> Iterator[None]:
+    """Send these reads at once, in one round trip; in the block, the same query with the same values finds its rows.
+
+    Each is answered once: asked again, it is read again.
+    """
+    rows: dict[Hashable, list[tuple[Any, ...]]] = {}
+    connection.ensure_connection()
+    with connection.connection.pipeline():
+        sent = [(read.key, _execute(read)) for read in reads]
+    for key, cursor in sent:  # after the pipeline: to fetch within it would wait once more
+        rows[key] = cursor.fetchall()
+        cursor.close()
+    token = _ahead.set(rows)
+    try:
+        yield
+    finally:
+        _ahead.reset(token)
+
+
+def _fetch(read: Read) -> list[tuple[Any, ...]]:
+    ahead = _ahead.get()
+    if ahead and (rows := ahead.pop(read.key, None)) is not None:
+        return rows
+    with _execute(read) as cursor:
+        fetched: list[tuple[Any, ...]] = cursor.fetchall()
+    return fetched
+
+
+def _execute(read: Read) -> Any:
+    cursor: Any = connection.cursor()
+    if isinstance(read.values, Mapping):
         cursor.cursor = _PreparedCursor(connection.connection)
-        cursor.execute(sql, parameters)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-    return rows
+    cursor.execute(read.sql, read.values)
+    return cursor
 
 
 def array(values: Iterable[float]) -> str:

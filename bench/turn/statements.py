@@ -100,9 +100,9 @@ def round_trips(log: Log) -> tuple[int, int]:
     for trace in log.traced:
         trace.seek(0)
         for line in trace.read().decode(errors="replace").splitlines():
-            _, sender, _, kind, *rest = [*line.split("\t"), "", "", "", ""]
+            _, sender, _, kind, sent = [*line.split("\t"), "", "", "", "", ""][:5]
             if sender == "F" and kind.strip() in ("Query", "Sync"):
-                is_check = rest[0].strip() == '""'
+                is_check = sent.strip() == '""'
                 checks, trips = checks + is_check, trips + (not is_check)
     return trips, checks
 

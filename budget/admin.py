@@ -46,7 +46,7 @@ class ReceiptAdmin(LoggedAdmin, ReadOnlyAdmin):
     list_select_related = ["user"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Without the columns that only a row's page shows: a receipt may hold 100 kB."""
+        """Leaves out the columns that only a row's page shows: a receipt may hold 100 kB."""
         rows = super().get_queryset(request)
         return rows.defer(*LONG) if _is_list(request) else rows
 
@@ -79,17 +79,17 @@ class PriceAdmin(admin.ModelAdmin[Price]):
     list_filter = ["valid_from"]
     search_fields = ["model"]
     save_as = True
-    """“Save as new” with another date is how a price changes."""
+    """To change a price, use “Save as new” with another date."""
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Each with the date of the next price of its model and tier."""
+        """Prices, each with the date of the next price of its model and tier."""
         same = Price.objects.filter(model=OuterRef("model"), from_input_tokens=OuterRef("from_input_tokens"))
         later = same.filter(valid_from__gt=OuterRef("valid_from")).order_by("valid_from").values("valid_from")[:1]
         return super().get_queryset(request).annotate(replaced_on=Subquery(later))
 
     @admin.display(description="Replaced on", empty_value="current")
     def until(self, price: Any) -> Any:
-        """The date of the next price; none: this one is current."""
+        """The date of the next price; None: this one is current."""
         return price.replaced_on
 
     def save_model(self, request: HttpRequest, obj: Price, form: Any, change: bool) -> None:

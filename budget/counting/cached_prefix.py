@@ -58,7 +58,7 @@ class KnownCounts:
 
     parts: Mapping[str, int]
     variance: float = 0.0
-    """Of their sum; 0 if it is the provider's own figure."""
+    """Variance of their sum; 0 if it is the provider's own figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Prefix:
 
     parts: Sequence[Part] = ()
     tail: Counts = field(default_factory=dict)
-    """Base counts of what follows them: memories, clock, the message."""
+    """Base counts of what follows the parts: memories, clock, the message."""
     known: Mapping[str, int] = field(default_factory=dict)
     """Tokens, by the key of the part."""
     variance: float = 0.0
@@ -87,7 +87,7 @@ class Prefix:
         return sum_counts([self.tail, *(part.counts for part in self.parts if part.key not in self.known)])
 
     def as_json(self) -> dict[str, Any]:
-        """As an open receipt stores it."""
+        """The prefix as an open receipt stores it."""
         return {
             "known": dict(self.known),
             "new": {part.key: dict(part.counts) for part in self.parts if part.key not in self.known},
@@ -100,7 +100,7 @@ class Prefix:
 
 
 def load_known_counts(user: User, message_id: int, model: str) -> KnownCounts | None:
-    """The counts of the parts in this earlier answer's request; None: none."""
+    """The counts of the parts in this earlier answer's request, or None."""
     prefix = _PREFIX.first(user=user.pk, message=message_id, model=model) or {}
     return KnownCounts(prefix["parts"], prefix["variance"]) if prefix.get("parts") else None
 

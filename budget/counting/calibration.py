@@ -16,7 +16,7 @@ from budget.models import Calibration
 from recall.llm.tokens import exact
 
 KEEP_RATIOS: Final = 30.0
-"""Seconds a process caches the ratios; what it learns itself applies at once."""
+"""Seconds a process caches the ratios; what it learns applies at once."""
 ERROR_OVER_TURNS: Final = 20
 """The shown error is a mean over about this many turns: long enough to be stable, short enough to show a change."""
 ESTIMATED: Final = " [estimated]"
@@ -140,7 +140,7 @@ def _missed(known: _Known, figures: Sequence[Observation]) -> float:
 
 
 def _next(one: Learned, ratio: float, missed: float | None) -> Learned:
-    """`missed` None: the class wasn't in the request."""
+    """What is known of a class after one more ratio. `missed` None: the class wasn't in the request."""
     if missed is None:
         return Learned(ratio, one.samples, one.error)
     turns = min(one.samples + 1, ERROR_OVER_TURNS)

@@ -24,7 +24,7 @@ class TextClass(StrEnum):
     CHINESE = "chinese"
     JAPANESE = "japanese"
     KOREAN = "korean"
-    OTHER = "other"  # all other scripts than Latin
+    OTHER = "other"  # all scripts but Latin
     FIXED = "fixed"  # system prompt and tools, the same in every request: soon known exactly
     FRAME = "frame"  # what a provider adds around each message
     IMAGE = "image"  # by the provider's own rule
@@ -58,7 +58,7 @@ OTHER_SCRIPT_SHARE: Final = 0.3
 MIXED_FROM: Final = 200
 """Characters from which a multi-line text is classified by paragraph."""
 MIXED_UNTIL: Final = 20_000
-"""Characters that are classified; the rest is assumed alike."""
+"""Characters that are classified; the rest is assumed to be the same."""
 REMEMBERED_TEXTS: Final = 4_096
 """Texts whose shares are cached, by digest: history is classified once, not every turn."""
 _remembered: dict[bytes, dict[TextClass, float]] = {}

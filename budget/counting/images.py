@@ -4,8 +4,8 @@ One token for each square of `PATCH` pixels, partial ones included. An image ove
 down, keeping its proportions, until both limits of the model's tier hold. (Provider's documentation, "Vision" and
 "Coordinates and image resizing", 2026; the older rule, width × height / 750, is the same grid without its edges.)
 
-Of a file only its extracted text is counted: sending a PDF would add an image per page (some 1,600 tokens), three times
-its text.
+Only a file's extracted text is counted: sending a PDF would add an image per page (about 1,600 tokens), three times its
+text.
 """
 
 from bisect import bisect_left
@@ -34,8 +34,8 @@ STANDARD_MODELS: Final = (
     "claude-sonnet-4-5",
     "claude-haiku-4-5",
 )
-"""By prefix; Opus 4.7 and later see more. An unknown model is treated like those: overestimating cuts a memory too
-soon, underestimating breaks the model's limit."""
+"""Model names start with one of these; Opus 4.7 and later see more. An unknown model is treated like those:
+overestimating cuts a memory too soon, underestimating breaks the model's limit."""
 
 
 def tier_of(model: str) -> Tier:

@@ -57,7 +57,7 @@ class Observation:
     base_by_class: Counts
     tokens: int
     variance: float = 0.0
-    """Of the figure itself, if an estimate was subtracted from it."""
+    """Variance of the figure itself, if an estimate was subtracted from it."""
 
 
 def unknown() -> Belief:

@@ -21,7 +21,7 @@ STEPS: Final = (1, 2, 2.5, 5, 10)
 COLUMN_SHARE: Final = 0.72
 """Share of its slot that a column fills."""
 MAX_COLUMN_WIDTH: Final = 36
-"""Units: a chart of two days shouldn't be two walls."""
+"""Units: a chart of two days shouldn't be two wide blocks."""
 FLAT: Final = 1e-9
 """Values closer than this are equal: grid lines have twelve decimals."""
 type Format = Callable[[float], str]

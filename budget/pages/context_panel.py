@@ -53,13 +53,13 @@ class AnswerRoom:
     """The room reserved for the answer, at the end of the bar."""
 
     tokens: int
-    """What the ceilings leave of the plan."""
+    """Tokens of the plan that the ceilings leave."""
     width: int
     """Units of the bar."""
 
     @property
     def x(self) -> int:
-        """Its start."""
+        """Where it starts, in units of the bar."""
         return BAR_WIDTH - self.width
 
 

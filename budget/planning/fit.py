@@ -227,8 +227,8 @@ def _want(
 
 
 def _worst_beyond(room: int, step: Step, pieces: Iterable[Piece]) -> Iterator[Cut]:
-    """Pieces beyond the best that `room` holds. None is skipped for a smaller one: otherwise a larger plan could show
-    less."""
+    """Pieces beyond the best that fit into `room`. None is skipped for a smaller one: otherwise a larger plan could
+    show less."""
     best_first = sorted(pieces, key=lambda piece: (not _is_guarded(piece), -(piece.score or 0.0)))
     used = accumulate(piece.tokens for piece in best_first)
     for piece, tokens in zip(best_first, used, strict=True):

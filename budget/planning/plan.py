@@ -123,7 +123,7 @@ DEFAULT_PLAN: Final = with_configured_sizes(PRESETS[setting("budget_plan", "stan
 PLANS: Final[Mapping[str, Plan]] = MappingProxyType({**PRESETS, DEFAULT_PLAN.name: DEFAULT_PLAN})
 
 NEVER_CUT: Final = frozenset({Section.SYSTEM_PROMPT, Section.BOUNDARIES, Section.CLOCK, Section.MESSAGE})
-"""Without these an answer would be unsafe, out of date or pointless."""
+"""Without these, an answer would be unsafe, out of date or pointless."""
 
 SHARED_CEILING: Final[Mapping[Section, Section]] = MappingProxyType(
     {
@@ -164,7 +164,7 @@ class ResolvedPlan:
     total: int
     output_reserve: int
     ceilings: Mapping[Section, int]
-    """Per section that has its own; the message gets the rest, and together they are `available`."""
+    """Ceilings of the sections that have their own; the message gets the rest, and together they are `available`."""
     memory_cap: int | None = None
     """Maximum tokens of recalled memories, whatever other sections leave unused. Protected pieces, such as profile
     updates, don't count."""

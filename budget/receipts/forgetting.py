@@ -30,7 +30,7 @@ AS_MEMORY: Final = frozenset({Section.MEMORIES.value, Section.TASK.value})
 
 
 def answers_using(user: User, refs: Iterable[str]) -> dict[int, bool]:
-    """By the answer's message id: whether one of these was retrieved for it (True) or always included (False)."""
+    """Answers that use one of these refs, by message id: whether it was retrieved (True) or always included (False)."""
     wanted, found = set(refs), Counter[int]()
     for some in batches(sorted(wanted), REFS_AT_ONCE):
         naming = Receipt.objects.for_user(user).filter(_naming(some, kept=True))
@@ -65,10 +65,10 @@ class ReceiptEraser:
     """Erases memories from receipts and pinned profiles."""
 
     def check_erasable(self, user: User, conversations: Collection[UUID]) -> None:
-        """Receipts can always be erased."""
+        """Does nothing: receipts can always be erased."""
 
     def collect(self, user: User, erasure: Erasure) -> None:
-        """Nothing depends on a receipt."""
+        """Does nothing: nothing depends on a receipt."""
 
     def preview(self, user: User, erasure: Erasure) -> Iterator[ErasureItem]:
         """Receipts and pinned profiles that contain it."""
@@ -91,10 +91,10 @@ class ReceiptEraser:
                 ProfileSnapshot.objects.filter(pk=snapshot.pk).update(lines=kept, text=text)
 
     def refresh_derived(self, user: User, erasure: Erasure) -> None:
-        """Chat pins profiles and renews them."""
+        """Does nothing: chat pins profiles and renews them."""
 
     def regenerate(self, user: User, wanted: Mapping[str, Any]) -> bool:
-        """Nothing to regenerate."""
+        """Does nothing: there is nothing to regenerate."""
         return True
 
 

@@ -1,7 +1,7 @@
 """Memory costs: tokens and uses of each memory, and which could be retired.
 
-No one can see in a model which memory decided an answer. What is known is a memory's rank among those retrieved with
-it: one that was never among the best only came along. Profile lines are in every prompt by their kind, so they are
+A model doesn't show which memory decided an answer. What is known is a memory's rank among those retrieved with it: one
+that was never among the best didn't decide anything. Profile lines are in every prompt by their kind, so they are
 judged by importance.
 """
 
@@ -16,7 +16,7 @@ from accounts.models import User
 from budget.planning.plan import Section
 
 PERIOD: Final = timedelta(days=30)
-"""Older use says little about today's value."""
+"""The period that counts: older use says little about today's value."""
 TURNS: Final = 400
 """Latest turns of the period that are summed: more would take too long for a page (docs/budget.md)."""
 LISTED: Final = 30
@@ -45,7 +45,7 @@ class MemoryUsage:
     times: int
     """Prompts that included it."""
     tokens: int
-    """In all of them."""
+    """Tokens in all of them."""
     last_used: datetime
     best_place: int | None
     """Best rank among the memories of its prompts, from 1; None: a profile line, which has no rank."""
@@ -57,9 +57,9 @@ class Worth:
 
     spent: MemoryUsage
     share: float
-    """Of all memories' tokens, 0–1."""
+    """Share of all memories' tokens, 0–1."""
     importance: float | None
-    """None: unknown, or the memory has none."""
+    """None: unknown, or the memory has no importance."""
     reason: str
     """Why it could be retired; empty: keep it."""
 

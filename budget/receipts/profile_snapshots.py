@@ -108,6 +108,6 @@ def changes_since(pinned: Iterable[Line], current: Iterable[Line]) -> list[str]:
 
 
 def _missing(lines: Iterable[Line], others: Iterable[Line]) -> list[Line]:
-    """Lines whose text isn't among `others`."""
+    """The lines whose text isn't among `others`."""
     known = {line.text for line in others}
     return [line for line in lines if line.text not in known]

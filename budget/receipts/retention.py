@@ -74,7 +74,7 @@ def without_words(receipt: Receipt, days: int) -> dict[str, Any]:
 
 
 def _ended(before: datetime) -> QuerySet[Receipt]:
-    """Ended only: an open receipt is written again when its turn ends."""
+    """Only receipts of ended turns: an open one is written again when its turn ends."""
     return Receipt.objects.filter(created_at__lt=before).exclude(state=Receipt.State.OPEN)
 
 

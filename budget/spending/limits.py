@@ -88,7 +88,7 @@ def check_limits(user: User, unwritten: Callable[[], int] = int) -> str | None:
     """
     limits = _OF_PERSON(user=user.pk)
     stops = [status for status in _statuses(user, limits, unwritten()) if status.state == "stop"]
-    return max(stops, key=lambda status: status.free_on).sentence if stops else None  # the one that stops longest
+    return max(stops, key=lambda status: status.free_on).sentence if stops else None  # the one that stops the longest
 
 
 def limits_read(user: User) -> Read:

@@ -24,7 +24,7 @@ class ListPrice:
     from_input_tokens: int = 0
     """Tier: the price of the whole request if its input exceeds this."""
     valid_from: date = date(2025, 1, 1)
-    """Before any receipt."""
+    """Before the date of any receipt."""
 
 
 def _listed(model: str, rates: str, from_input_tokens: int = 0) -> ListPrice:
@@ -51,7 +51,8 @@ LIST_PRICES: Final = (
     _listed("claude-sonnet-4-5", "3     15      3.75      6       0.30"),
     _listed("claude-haiku-4-5", "1       5      1.25      2       0.10"),
 )
-"""The provider has no API for prices. Rows created from these can be edited, and others added, in the admin."""
+"""The list prices. The provider has no API for them. Rows created from these can be edited, and others added, in the
+admin."""
 
 KEEP_PRICES: Final = 60.0
 """Seconds a process caches the prices: an edit in the admin applies within a minute."""

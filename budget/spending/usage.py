@@ -33,7 +33,7 @@ class UsageTotals:
     cache_write_tokens: int = 0
     output_tokens: int = 0
     cost: Decimal = ZERO
-    """Where prices are known."""
+    """Sum of the known prices."""
     cost_uncached: Decimal = ZERO
     """Cost of the same requests without caching."""
     unpriced: int = 0

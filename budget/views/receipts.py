@@ -29,7 +29,7 @@ SHOWN_FROM: Final = 0.7
 
 @require_safe
 @login_required
-@never_cache  # it fills while the answer is being written
+@never_cache  # the receipt grows while the answer is being written
 def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
     """What one answer used, what was left out, and what it cost."""
     user = signed_in_user(request)
@@ -57,7 +57,7 @@ def _load_quotes(user: User, found: Receipt) -> dict[str, str]:
 
 @require_safe
 @login_required
-@never_cache  # it fills while the answer is being written
+@never_cache  # the receipt grows while the answer is being written
 def debug(request: HttpRequest, message_id: int) -> HttpResponse:
     """MEMORY_DEBUG, RAG_DEBUG and SEARCH_DEBUG of the user's own turn; staff only."""
     receipts = Receipt.objects.for_user(signed_in_user(request)).filter(conversation__deleted_at=None)

@@ -192,7 +192,7 @@ def _known(user: User, refs: list[str]) -> tuple[dict[str, Fact], dict[str, floa
 
 
 def _documents(user: User, refs: list[str], labels: Labels) -> Labels:
-    """Chunks among these, with their document's address."""
+    """The chunks among `refs`, with their document's address."""
     ids = ids_by_kind(refs)["chunk"]
     passages = Chunk.objects.for_user(user).filter(pk__in=ids, document__isnull=False)
     places = passages.values_list("pk", "document__path")
@@ -216,7 +216,7 @@ def _row(worth: memory_cost.Worth, facts: dict[str, Fact], labels: Labels) -> di
 
 
 def _retired(request: HttpRequest) -> ReviewAction | None:
-    """The decision just made here, to offer undo."""
+    """The decision just made on this page, to offer an undo."""
     asked = request.GET.get("retired", "")
     if not asked.isdecimal() or len(asked) > 18:
         return None

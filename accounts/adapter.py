@@ -26,11 +26,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Users have no user name."""
 
     def is_open_for_signup(self, request: Any) -> bool:
-        """As SIGN_UP says."""
+        """Whether sign-up is open, according to SIGN_UP."""
         return sign_up.is_open()
 
     def _get_login_attempts_cache_key(self, request: Any, **credentials: Any) -> str:
-        """By account: allauth's own starts a new count for each host name of the request."""
+        """Count attempts by account: allauth starts a new count for each host name of the request."""
         return str(credentials.get("email", "")).lower()
 
     def is_email_verified(self, request: Any, email: str) -> bool:
@@ -39,7 +39,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 
 class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
-    """Passkeys named Recall's on any address; second-factor secrets encrypted."""
+    """Passkeys are named Recall's on any address; second-factor secrets are encrypted."""
 
     def encrypt(self, text: str) -> str:
         """The secret as it is stored."""

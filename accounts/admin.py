@@ -50,7 +50,7 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
     add_fieldsets = ((None, {"classes": ("wide",), "fields": ("email", "usable_password", "password1", "password2")}),)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """With this month's sums, computed only for the rows of a page."""
+        """With this month's sums, computed only for the rows on the page."""
         day = apps.get_model("budget", "UsageDay")  # budget is above accounts: by name only
         month = day._default_manager.filter(user=OuterRef("pk"), day__gte=timezone.localdate().replace(day=1))
         sums = {
@@ -62,7 +62,7 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
 
     @admin.display(description="Turns this month")
     def turns(self, user: Any) -> int:
-        """Exchanges, of all models."""
+        """The user's turns with all models."""
         return user.used_turns or 0
 
     @admin.display(description="Tokens this month")
@@ -72,16 +72,16 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
 
     @admin.display(description="Cost this month")
     def cost(self, user: Any) -> str:
-        """US dollars, as far as prices are known."""
+        """US dollars, where prices are known."""
         return f"${user.used_cost or 0:,.2f}"
 
     @admin.display(description="This month")
     def this_month(self, user: Any) -> str:
-        """The three in one column."""
+        """Turns, tokens and cost in one column."""
         return f"{self.turns(user):,} turns, {self.tokens(user)} tokens, {self.cost(user)}"
 
     def search_condition(self, term: str) -> Q:
-        """By id, or by the start of the address."""
+        """Match by id, or by the start of the email address."""
         return Q(pk=int(term)) if term.isdecimal() else Q(pk__in=people(term))
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
@@ -100,22 +100,22 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
         return fixed if request.user.is_superuser else (*fixed, *RIGHTS)
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Only superusers change a superuser's account."""
+        """Only superusers may change a superuser's account."""
         above = obj is not None and obj.is_superuser and not request.user.is_superuser
         return super().has_change_permission(request, obj) and not above
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """The numbers of rows to be deleted; no texts are listed."""
+        """The number of rows to be deleted; no texts are listed."""
         numbers = {what: str(count) for user in objs for what, count in deletion.count_owned_rows(user)}
         perms_needed = set() if self.has_delete_permission(request) else {"user"}
         return [str(user) for user in objs], numbers, perms_needed, []
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
-        """The same as when users delete their account."""
+        """Delete the account, as users do it themselves."""
         deletion.delete_account(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
-        """The same for several."""
+        """Delete several accounts the same way."""
         for user in queryset:
             deletion.delete_account(user)
 
@@ -140,7 +140,7 @@ class ApiKeyAdmin(RecordAdmin):
     actions = ("revoke",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
-        """Without the digest, which no page shows."""
+        """Leaves out the digest, which no page shows."""
         return super().get_queryset(request).defer("digest")
 
     @admin.action(description="Revoke", permissions=["action"])
@@ -165,7 +165,7 @@ class IdempotentRequestAdmin(RecordAdmin):
     personal = ("key",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[IdempotentRequest]:
-        """Without the responses, which no page shows."""
+        """Leaves out the responses, which no page shows."""
         return super().get_queryset(request).defer("body")
 
 
@@ -178,19 +178,19 @@ class AccessLogAdmin(LargeTableAdmin):
     list_select_related = ("reader", "user")
 
     def search_condition(self, term: str) -> Q:
-        """By id, owner or reader."""
+        """Match by id, owner or reader."""
         return super().search_condition(term) | Q(reader__in=people(term))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Entries are written by access only."""
+        """Never: entries are written when staff open a page."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A record isn't edited."""
+        """Never: a record isn't edited."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Entries are deleted with the account they are about."""
+        """Never: entries are deleted with the account they are about."""
         return False
 
 

@@ -113,7 +113,7 @@ def _delete_from_admin_log(user: User) -> None:
 
 
 def _ids(model: type[models.Model], user: User, entries: models.QuerySet[LogEntry]) -> list[str]:
-    """Those of the logged rows that are this user's."""
+    """The ids of those logged rows that belong to this user."""
     if model is User:
         return [str(user.pk)]
     named = [pk for pk in entries.values_list("object_id", flat=True) if pk]

@@ -26,7 +26,7 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
     time_zone = forms.CharField(max_length=64, required=False, widget=forms.HiddenInput({"data-time-zone": ""}))
 
     def clean_time_zone(self) -> str:
-        """The browser's time zone, or UTC where it says nothing usable."""
+        """The browser's time zone; UTC if it sends nothing usable."""
         name: str = self.cleaned_data["time_zone"] or "UTC"
         try:
             validate_time_zone(name)

@@ -15,7 +15,7 @@ from accounts.models import User
 SEEN_EVERY: Final = 600
 """Seconds between two records that a session is in use: the list needs no finer time, and writes stay few."""
 MAX_SEEN: Final = 100_000
-"""Sessions a process remembers; then it starts over."""
+"""Sessions a process remembers; beyond that it starts over."""
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class SessionSeenMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
         self._seen: dict[str, float] = {}
-        """By session, when this process last recorded it."""
+        """Session → when this process last recorded it."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         key = request.session.session_key

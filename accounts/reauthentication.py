@@ -26,5 +26,5 @@ def is_confirmed(request: HttpRequest) -> bool:
 
 
 def redirect_to_reauthentication(back_to: str) -> HttpResponseRedirect:
-    """To the page that asks for the password, a passkey or a code, then to the page `back_to`."""
+    """Redirect to the page that asks for the password, a passkey or a code, then to `back_to`."""
     return HttpResponseRedirect(f"{reverse('account_reauthenticate')}?{urlencode({REDIRECT_FIELD_NAME: back_to})}")

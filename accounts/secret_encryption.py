@@ -22,7 +22,7 @@ PREFIX = "sealed:"
 PURPOSE = b"recall: secrets of second factors"
 """Separates these keys from those that sign cookies and links. Never change it: stored secrets depend on it."""
 SECRETS = ("secret", "seed")
-"""allauth's names for them: of an authenticator app, of recovery codes."""
+"""allauth's names for the secrets of an authenticator app and of recovery codes."""
 
 
 class UnreadableSecretError(ValueError):
@@ -30,7 +30,7 @@ class UnreadableSecretError(ValueError):
 
 
 def seal(secret: str) -> str:
-    """The secret encrypted, as it is stored."""
+    """The secret in its encrypted, stored form."""
     return PREFIX + _keys().encrypt(secret.encode()).decode()
 
 

@@ -35,7 +35,7 @@ KEPT: Final = frozenset(
     {SESSION_KEY, BACKEND_SESSION_KEY, HASH_SESSION_KEY, SIGNED_IN_AT}
     | {AUTHENTICATION_METHODS_SESSION_KEY, _AUTHENTICATION_METHODS_USER_SESSION_KEY}
 )
-"""Keys without which a user would be signed out, or asked for the password again; none has words of the user's."""
+"""Keys without which a user would be signed out or asked for the password again; none holds the user's words."""
 
 
 def forget_words(user: User, current: SessionBase | None = None) -> None:
@@ -60,13 +60,13 @@ def _strip(session: SessionBase) -> bool:
 
 @receiver(user_logged_in)
 def record_sign_in(request: HttpRequest, **_: Any) -> None:
-    """By password, passkey or sign-up: allauth's own records omit the last."""
+    """Record a sign-in by password, passkey or sign-up: allauth's own records omit the last."""
     request.session[SIGNED_IN_AT] = time.time()
 
 
 @receiver(password_reset)
 def revoke_keys(request: HttpRequest, user: User, **_: Any) -> None:
-    """The page after the reset says so."""
+    """Revoke all keys; the page after the reset says so."""
     if count := keys.revoke_all(user):
         revoked = "This account's API key was" if count == 1 else f"All {count} API keys of this account were"
         messages.warning(request, f"{revoked} revoked, in case someone else created {'it' if count == 1 else 'them'}.")
@@ -81,6 +81,6 @@ def close_user_sockets(user: User | None, **_: Any) -> None:
 
 @receiver(post_save, sender=User)
 def close_deactivated_user_sockets(instance: User, **_: Any) -> None:
-    """A deactivated user's open sockets are closed too."""
+    """Close a deactivated user's open sockets, too."""
     if not instance.is_active:
         publish_event(f"user-{instance.pk}", SESSIONS_CHANGED)

@@ -6,9 +6,9 @@ SIGN_UP decides:
     first    the first user only
     closed   no one
 
-The demo user doesn't count as a user here. Where sign-up is closed, staff add users in the admin, and
+The demo user doesn't count as a user here. If sign-up is closed, staff add users in the admin, and
 `manage.py createsuperuser` creates the first one. Only the embedded database gets a demo user, with a password that is
-printed once: a database of the operator's own never gets an account that no one asked for.
+printed once: an operator's own database never gets an account that no one asked for.
 """
 
 import secrets
@@ -25,7 +25,7 @@ _LOCK = 0x7265_6A6F
 
 
 def is_open() -> bool:
-    """Whether someone may sign up now. One query at most."""
+    """Whether anyone may sign up now. One query at most."""
     return may_join(settings.ENVIRONMENT.sign_up, has_people=_has_people)
 
 
@@ -43,7 +43,7 @@ def wait_for_turn() -> None:
 
 
 def how_to_sign_in() -> str:
-    """The end of the start-up line with the address; creates the demo user where there is no user at all."""
+    """The end of the start-up line with the address; creates the demo user if there are no users at all."""
     return _sign_in_hint() + (", or sign up" if is_open() else "")
 
 

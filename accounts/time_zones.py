@@ -9,13 +9,13 @@ _REGIONS: Final = "America Africa Arctic Antarctica Asia Atlantic Australia Paci
 REGIONS: Final = tuple(_REGIONS.split())
 """Folders of the time zone database whose names are cities; the last one wins (Istanbul is in Asia and in Europe)."""
 AMERICAN: Final = ("US/Pacific", "US/Mountain", "US/Central", "US/Eastern")
-"""Zones that go by half of their name: “Pacific time”."""
+"""American zones that people know by the second half of their name: “Pacific time”."""
 _OFFSET: Final = re.compile(r"(?:utc|gmt) ?([+−-]) ?(\d{1,2})", re.IGNORECASE)
 _WORDS_BESIDE: Final = re.compile(r"^the\b|\b(?:us|standard|daylight|summer|time(?: ?zone)?|zone)\b", re.IGNORECASE)
 
 
 def find_zone(said: str) -> str:
-    """The zone's name, such as Europe/Lisbon; empty if this names none."""
+    """The zone's name, such as Europe/Lisbon; empty if `said` names none."""
     if offset := _OFFSET.fullmatch(said.strip()):
         sign = "-" if offset[1] == "+" else "+"  # in these names, west is positive
         name = f"Etc/GMT{sign}{int(offset[2])}"
@@ -32,7 +32,7 @@ def zone_label(name: str) -> str:
 
 @cache
 def _names() -> dict[str, str]:
-    """What each zone is called, in lower case."""
+    """Names of each zone, in lower case."""
     zones = available_timezones()
     names = {zone.removeprefix("US/"): zone for zone in AMERICAN}
     for region in REGIONS:

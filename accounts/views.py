@@ -35,7 +35,7 @@ class LeavingForm(forms.Form):
             self.fields["password"].widget = forms.EmailInput({"autocomplete": "email"})
 
     def clean_password(self) -> str:
-        """The password, or the address, if it is right."""
+        """The password or the address, if it is correct."""
         typed: str = self.cleaned_data["password"]
         if not self.user.has_usable_password():
             if typed.strip().lower() != self.user.email.lower():

@@ -18,7 +18,7 @@ from accounts.api.scopes import SCOPES
 from accounts.models import ApiKey, User
 
 PREFIX: Final = "rcl_"
-"""So that people and secret scanners recognize a leaked key."""
+"""Lets people and secret scanners recognize a leaked key."""
 RANDOM_BYTES: Final = 32
 SHOWN_CHARS: Final = len(PREFIX) + 6
 """Characters shown in lists, to recognize a key; 220 unknown bits remain."""

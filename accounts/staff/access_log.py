@@ -14,12 +14,12 @@ _MAX_CHARS = 120
 
 
 def log_access(reader: User, owner: int | None, what: str) -> None:
-    """`reader` is about to see `what` of the user with the id `owner`."""
+    """Log that `reader` is about to see `what` of the user with the id `owner`."""
     log_accesses(reader, [owner], what)
 
 
 def log_accesses(reader: User, owners: Iterable[int | None], what: str) -> None:
-    """One entry for each of `owners`. One statement at most."""
+    """Log one access for each of `owners`. One statement at most."""
     others = sorted({owner for owner in owners if owner is not None and owner != reader.pk})
     if others:
         AccessLog.objects.bulk_create(

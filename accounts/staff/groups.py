@@ -3,7 +3,7 @@
     reviewer    decides proposals of all users and reads the facts they concern: memory texts, no accounts
     operator    keeps Recall running (users, usage, prices, keys, jobs): no memory texts
 
-After each `migrate` the groups have exactly these permissions. For a different set, create a group of another name.
+After each `migrate` the groups have exactly these permissions. For a different set, create a group with another name.
 """
 
 from __future__ import annotations

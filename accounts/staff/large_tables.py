@@ -73,7 +73,7 @@ class LongChangeList(ChangeList):
     """Whether rows older than the newest FILTERED_AMONG were left out; the page says so."""
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
-        """Django's, within the window."""
+        """The rows within the window."""
         rows = super().get_queryset(request, exclude_parameters)
         if self.query or not self.has_active_filters or not _is_numbered(self.model):
             return rows
@@ -89,7 +89,7 @@ class LongChangeList(ChangeList):
 
     @property
     def filtered_among(self) -> str:
-        """For the page."""
+        """FILTERED_AMONG, formatted for the page."""
         return f"{FILTERED_AMONG:,}"
 
 
@@ -104,7 +104,7 @@ class LargeTableAdmin(ModelAdmin[Any]):
     sortable_by = ()
     ordering = ("-pk",)
     search_fields = ("pk",)
-    """Any value, so that there is a search box; `found_by` says what is searched."""
+    """Any value turns on the search box; `found_by` says what is searched."""
     found_by: Sequence[str] = ("pk",)
     """Indexed columns that are compared with the search term."""
     person = "user"
@@ -116,12 +116,12 @@ class LargeTableAdmin(ModelAdmin[Any]):
         return LongChangeList
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
-        """By id or by owner; no joins, so no duplicates."""
+        """Search by id or by owner; no joins, so no duplicates."""
         term = search_term.strip()
         return (queryset.filter(self.search_condition(term)) if term else queryset), False
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        """Only lookups of the list's own filters."""
+        """Allow only lookups of the list's own filters."""
         return lookup in self._filter_lookups(request) and super().lookup_allowed(lookup, value, request)
 
     def _filter_lookups(self, request: HttpRequest) -> set[str]:
@@ -132,7 +132,7 @@ class LargeTableAdmin(ModelAdmin[Any]):
         return rows | {name + lookup for name in names for lookup in FILTER_LOOKUPS}
 
     def search_condition(self, term: str) -> Q:
-        """Rows that match the term by id; if it can't be an id, rows of the users it matches."""
+        """Match rows by id; if the term can't be an id, rows of the users it matches."""
         called = {name: value for name in self.found_by if (value := self._value(name, term)) is not None}
         if called:
             return Q(*called.items(), _connector=Q.OR)
@@ -148,7 +148,7 @@ class LargeTableAdmin(ModelAdmin[Any]):
 
 
 def people(term: str) -> list[int]:
-    """Ids of users whose email address starts so; all but old addresses are stored in lower case."""
+    """Ids of users whose email address starts with the term; all but old addresses are stored in lower case."""
     begins = Q(email__startswith=term) | Q(email__startswith=term.lower())
     return list(User.objects.filter(begins).values_list("pk", flat=True)[:MAX_USERS])
 

@@ -21,7 +21,7 @@ class LoggedAdmin(LargeTableAdmin):
     """
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """The list, also as the confirmation of a bulk deletion."""
+        """The list, which is also the confirmation page of a bulk deletion."""
         return self._log_view(request, super().changelist_view(request, extra_context))
 
     def changeform_view(
@@ -31,11 +31,11 @@ class LoggedAdmin(LargeTableAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """One row."""
+        """The page of one row."""
         return self._log_view(request, super().changeform_view(request, object_id, form_url, extra_context))
 
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> Any:
-        """The confirmation before a row is deleted."""
+        """The page that confirms a deletion."""
         return self._log_view(request, super().delete_view(request, object_id, extra_context))
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> Any:
@@ -43,21 +43,21 @@ class LoggedAdmin(LargeTableAdmin):
         return self._log_view(request, super().history_view(request, object_id, extra_context))
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
-        """For the list only: autocomplete would show texts without logging."""
+        """Only for the list: autocomplete would show texts without logging."""
         if request.resolver_match is not None and request.resolver_match.url_name == "autocomplete":
             raise PermissionDenied
         return super().get_search_results(request, queryset, search_term)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """As Django, but with the id instead of the row's text."""
+        """Log as Django does, but with the id instead of the row's text."""
         return _without_text(super().log_change(request, obj, message), self.opts.verbose_name)
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """The same for a new row."""
+        """Log a new row by its id."""
         return _without_text(super().log_addition(request, obj, message), self.opts.verbose_name)
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        """The same for deleted rows."""
+        """Log deleted rows by their ids."""
         entries = super().log_deletions(request, queryset)
         return [_without_text(entry, self.opts.verbose_name) for entry in entries]
 
@@ -85,15 +85,15 @@ class RecordAdmin(LoggedAdmin):
     MAY_READ = "chat.view_message"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Records are created by the app."""
+        """Never: records are created by the app."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Records aren't edited."""
+        """Never: records aren't edited."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Deleting here would leave traces in summaries, receipts and the index."""
+        """Never: deleting here would leave traces in summaries, receipts and the index."""
         return False
 
     def has_action_permission(self, request: HttpRequest) -> bool:
@@ -105,7 +105,7 @@ class RecordAdmin(LoggedAdmin):
         return self._without_personal(request, super().get_list_display(request))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """The same for one row."""
+        """The fields of one row that this staff user may see."""
         return self._without_personal(request, super().get_fields(request, obj))
 
     def started(self, request: HttpRequest, rows: Iterable[Any], start: Callable[[Any], bool]) -> int:

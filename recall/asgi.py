@@ -89,7 +89,8 @@ async def wait_for_database() -> None:
 
 
 async def stop(tasks: list[asyncio.Task[Any]]) -> None:
-    """Turns first: they publish events when they end. No connection is accepted any more, and sockets are closed."""
+    """Stop turns first: they publish events when they end. No connection is accepted any more, and sockets are
+    closed."""
     await TURN_REGISTRY.shut_down(settings.ENVIRONMENT.drain_seconds)
     for task in tasks:
         task.cancel()

@@ -65,7 +65,7 @@ CONFIGURATION: dict[str, Any] = {
     "timezone": "UTC",
 }
 
-MAX_WAIT_SECONDS = 0.4  # for a message, before the worker checks whether it should stop
+MAX_WAIT_SECONDS = 0.4  # how long a worker waits for a message before it checks whether it should stop
 
 PGMQ_OPTIONS: dict[str, Any] = {
     "init_extension": False,  # plain SQL, installed by install_broker(): no server extension is needed
@@ -91,7 +91,7 @@ class PromptTransport(pgmq.Transport):
 def broker(dsn: dict[str, Any], redis_url: str | None) -> dict[str, Any]:
     """Celery's broker settings: Redis if configured, else PostgreSQL by libpq keywords."""
     if redis_url:
-        options = {"visibility_timeout": LEASE_SECONDS, "socket_connect_timeout": 1}  # a request waits for it
+        options = {"visibility_timeout": LEASE_SECONDS, "socket_connect_timeout": 1}  # a web request waits for it
         return {"broker_url": redis_url, "broker_transport_options": options}
     # The keyword form: kombu misreads a URI with ?host=. pgmq insists on a password, which a socket ignores.
     conn_string = make_conninfo(**{"port": "5432", "password": "none", **dsn})
@@ -103,7 +103,7 @@ def broker(dsn: dict[str, Any], redis_url: str | None) -> dict[str, Any]:
 
 
 def _configuration() -> dict[str, Any]:
-    """Read lazily: `recall.settings` imports this package."""
+    """Read lazily, because `recall.settings` imports this package."""
     return {**CONFIGURATION, **broker(settings.DATABASE_DSN, settings.ENVIRONMENT.redis_url)}
 
 
@@ -118,13 +118,13 @@ app.user_options["worker"].add(BeatThread.option)
 def enqueue_on_commit(name: str, *args: str | int) -> None:
     """Run the task `name` with `args` on a worker after the current transaction commits.
 
-    By name, so that no module imports tasks. A broker outage doesn't fail the caller.
+    Tasks are named, so that no module imports them. A broker outage doesn't fail the caller.
     """
     transaction.on_commit(partial(send_task_now, name, args), robust=True)
 
 
 def send_task_now(name: str, args: tuple[str | int, ...]) -> None:
-    """Send a task now, or keep it for when the broker is back."""
+    """Send a task now, or keep it until the broker is back."""
     try:
         app.send_task(name, args=args, headers={request_id.TASK_HEADER: request_id.current()})
     except (OperationalError, psycopg.Error) as error:

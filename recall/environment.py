@@ -20,7 +20,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 GRAPHS: Final = ("model.onnx", "onnx/model.onnx")
-"""Where published embedding models have their graph."""
+"""Where published embedding models keep their graph."""
 TOKENIZER: Final = "tokenizer.json"
 SCHEMES: dict[str, tuple[str, ...]] = {
     "anthropic_base_url": ("http://", "https://"),
@@ -309,7 +309,7 @@ class Environment(BaseSettings):
     @field_validator("rag_chunk_overlap")
     @classmethod
     def _less_than_half(cls, value: int, info: ValidationInfo) -> int:
-        size = info.data.get("rag_chunk_size")  # absent if it is invalid itself
+        size = info.data.get("rag_chunk_size")  # missing if it is invalid itself
         if size is not None and value > size // 2:
             raise ValueError(f"must be at most half of RAG_CHUNK_SIZE, {size // 2}")
         return value
@@ -384,7 +384,7 @@ def _make_secret_key(path: Path) -> None:
     draft.touch(mode=0o600)
     draft.write_text(secrets.token_urlsafe(48))
     try:
-        path.hardlink_to(draft)  # whole or not at all
+        path.hardlink_to(draft)  # whole, or not at all
     except FileExistsError:
         pass  # another process was first: use its key
     finally:

@@ -21,7 +21,7 @@ from django.utils import timezone
 from recall.celery import LEASE_SECONDS, enqueue_on_commit
 
 MAX_REQUEUED: Final = 100
-"""Rows queued again at a time, oldest first: a long backlog must not fill the queue with repeats of itself."""
+"""Rows queued at a time, oldest first: a long backlog must not fill the queue with duplicates."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class LeasedJob[Row: models.Model]:
     """Tells the owner's pages; called when a row is queued, rescheduled or ended."""
     max_attempts: int = 5
     lease: timedelta = timedelta(seconds=LEASE_SECONDS)
-    """When a worker that doesn't come back counts as dead."""
+    """How long until a worker that doesn't report back counts as dead."""
     backoff: Sequence[timedelta] = ()
     """Pause after each failed attempt."""
     waiting: str = "waiting"
@@ -54,7 +54,7 @@ class LeasedJob[Row: models.Model]:
 
     @property
     def give_up_error(self) -> str:
-        """Why a row failed whose workers all died."""
+        """The error of a row whose workers all died."""
         return f"Stopped after {self.max_attempts} attempts that didn't finish. Details are in the server log."
 
     # Queueing --------------------------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ class LeasedJob[Row: models.Model]:
         self.notify(row)
 
     def due(self, now: datetime) -> QuerySet[Row]:
-        """Waiting rows whose time has come, and running ones whose lease has expired."""
+        """Waiting rows that are due, and running ones whose lease has expired."""
         due = Q(state=self.waiting)
         if "not_before" in self._columns:
             due &= Q(not_before__lte=now)
@@ -74,7 +74,7 @@ class LeasedJob[Row: models.Model]:
         return self.model._default_manager.filter(due).filter(self.eligible)
 
     def requeue_due(self) -> int:
-        """Queue due rows; the number queued. Run by the scheduler."""
+        """Queue due rows and return how many. Run by the scheduler."""
         since = "not_before" if "not_before" in self._columns else "created_at"
         pks = list(self.due(timezone.now()).order_by(since, "pk").values_list("pk", flat=True)[:MAX_REQUEUED])
         for pk in pks:
@@ -83,7 +83,7 @@ class LeasedJob[Row: models.Model]:
 
     @transaction.atomic
     def retry_failed(self, row: Row, **conditions: Any) -> bool:
-        """Start a failed row over; False if it isn't failed, or doesn't meet `conditions`."""
+        """Start a failed row over; False if it hasn't failed or doesn't meet `conditions`."""
         fresh = self._existing(
             state=self.waiting, attempts=0, error="", finished_at=None, not_before=timezone.now(), lease_until=None
         )
@@ -119,7 +119,7 @@ class LeasedJob[Row: models.Model]:
         row.save(update_fields=["attempts", *changes])
 
     def claimed(self, row: Any) -> QuerySet[Row]:
-        """The row, as long as this worker's claim holds."""
+        """The row, while this worker's claim holds."""
         token = "claim" if "claim" in self._columns else "attempts"
         same = {"pk": row.pk, "state": self.running, token: getattr(row, token)}
         return self.model._default_manager.filter(self.eligible, **same)
@@ -136,7 +136,7 @@ class LeasedJob[Row: models.Model]:
     # Ending ----------------------------------------------------------------------------------------------------------
 
     def reschedule(self, row: Any, error: str, *, final: bool = False) -> None:
-        """Retry after the backoff, or fail when it is the last attempt."""
+        """Retry after the backoff, or fail after the last attempt."""
         if final or row.attempts >= self.max_attempts:
             self.finish(row, self.failed, error=error)
         else:

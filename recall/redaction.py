@@ -93,41 +93,41 @@ class Erasure:
     """Episodes among them that are rewritten from what is left."""
     documents: set[int] = field(default_factory=set)
     lines: dict[int, int] = field(default_factory=dict)
-    """Document → number of lines deleted."""
+    """Document → number of deleted lines."""
     conversations: set[UUID] = field(default_factory=set)
-    """Deleted with everything in them."""
+    """Conversations deleted with everything in them."""
     messages: set[int] = field(default_factory=set)
-    """Their whole text is deleted."""
+    """Messages whose whole text is deleted."""
     quotes: dict[int, set[str]] = field(default_factory=dict)
     """Message → parts of its text that are deleted."""
     parts: dict[str, set[str]] = field(default_factory=dict)
-    """Reference of a fact, message or document that stays → parts of it that are deleted, verbatim."""
+    """Reference of a fact, message or document that stays → parts of its text that are deleted, verbatim."""
     shortened: dict[int, str] = field(default_factory=dict)
     """Fact that stays → its statement without these parts."""
     segments: set[int] = field(default_factory=set)
-    """Summaries that are dropped and rewritten."""
+    """Segments whose summaries are dropped and rewritten."""
     refs: set[str] = field(default_factory=set)
-    """References by which receipts and prompts name any of it."""
+    """References by which receipts and prompts name what is forgotten."""
     echoes: set[str] = field(default_factory=set)
-    """References among them to answers that contained it: what was derived from those is judged by its words."""
+    """Those references that are answers that contained it: what was derived from them is judged by its words."""
     learned_too: bool = True
     """Whether deleting a conversation also deletes what was learned from it."""
     texts: set[str] = field(default_factory=set)
     sayings: list[WordMatch] = field(default_factory=list)
     telling: set[str] = field(default_factory=set)
-    """Its words that the user says nowhere else."""
+    """Words of it that the user uses nowhere else."""
     words: set[str] = field(default_factory=set)
-    """Its words that no remaining text has: set when all else is erased, for the final check."""
+    """Words of it that no remaining text has: set when all else is erased, for the final check."""
     _patterns: dict[str, tuple[int, re.Pattern[str] | None]] = field(default_factory=dict, repr=False)
 
     @property
     def extent(self) -> int:
-        """Grows while more is found."""
+        """A size that grows while more is found."""
         sets = (self.facts, self.episodes, self.documents, self.messages, self.quotes, self.segments, self.refs)
         return sum(map(len, sets)) + len(self.texts)
 
     def add_text(self, *texts: str) -> None:
-        """Look for these too, if they are distinctive enough."""
+        """Also look for these texts, if they are distinctive enough."""
         self.texts |= {text.strip() for text in texts if _is_telling(text.strip())}
 
     def is_paraphrased_in(self, text: str) -> bool:

@@ -17,7 +17,7 @@ from recall.db.connections import release_connection
 from recall.observability import heartbeat
 
 BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
-    # Shows that the queue moves, and how long a task waits in it.
+    # Shows that the queue moves and how long a task waits in it.
     "probe-queue": {"task": "recall.tasks.probe_queue", "schedule": heartbeat.EVERY, "options": {"expires": 300.0}},
     # Librarian runs that a killed worker or a lost message left behind.
     "requeue-stale-runs": {"task": "memory.tasks.requeue_stale_runs", "schedule": 60.0},
@@ -71,7 +71,7 @@ STANDBY_SECONDS = 1.0
 
 
 class Scheduler(PersistentScheduler):
-    """Celery's own, with a heartbeat; of several clocks started by mistake only one sends."""
+    """Celery's own, with a heartbeat; if several clocks run by mistake, only one sends."""
 
     _renewed_at = float("-inf")
     _lock: psycopg.Connection | None = None
@@ -108,13 +108,13 @@ class Scheduler(PersistentScheduler):
 
 
 class Heartbeat(bootsteps.StartStopStep):
-    """A worker's heartbeat; with it go tasks that could not be queued. Celery's own is a message that no one reads."""
+    """A worker's heartbeat, which also sends tasks that couldn't be queued. No one reads Celery's own."""
 
     label = "Heartbeat"
     requires = ("celery.worker.components:Timer",)
 
     def start(self, worker: Any) -> None:
-        """Now, and as long as the worker runs."""
+        """Beat now, and as long as the worker runs."""
         name = f"{heartbeat.WORKER}{socket.gethostname()}"
         worker.timer.call_after(0, _renew, (name,))
         self.repeated = [
@@ -123,7 +123,7 @@ class Heartbeat(bootsteps.StartStopStep):
         ]
 
     def stop(self, worker: Any) -> None:
-        """The last heartbeat remains; it is old soon."""
+        """Leave the last heartbeat, which soon counts as old."""
         for entry in self.repeated:
             entry.cancel()
 

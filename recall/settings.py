@@ -107,7 +107,7 @@ DATABASE_DSN: dict[str, Any] = (
 
 RECONNECT: dict[str, Any] = {"reconnect_timeout": 1.0, "reconnect_failed": ConnectionPool.check}
 """During an outage the pool retries every second. By default it doubles its pauses, so requests would keep failing for
-as long again as the outage lasted."""
+as long as the outage had lasted."""
 
 
 PREPARED_FROM = 5
@@ -191,7 +191,8 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = "Recall: "
 ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
 ACCOUNT_FORMS = {"signup": "accounts.forms.SignupForm"}
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
-ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/300s/key"}  # allauth's defaults; key: the address
+# allauth's defaults; key: the address
+ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/300s/key"}
 """Someone at an open browser can't add their own address and take over the account."""
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(ENVIRONMENT.email_url)
 """Notify users by mail of every change to their sign-in, if a mail server is configured."""
@@ -263,6 +264,6 @@ LOGGING = {
         "celery.worker.strategy": {"level": "WARNING"},  # each message
         "celery.app.trace": {"level": "WARNING"},  # each task; a failed one is an ERROR
         "celery.beat": {"level": "WARNING"},  # each tick of the clock
-        "psycopg.pool": {"level": "ERROR"},  # each connection attempt; what fails because of it logs itself
+        "psycopg.pool": {"level": "ERROR"},  # each connection attempt; whatever fails because of it logs its own error
     },
 }

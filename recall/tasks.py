@@ -20,7 +20,7 @@ def probe_queue() -> None:
 
 @shared_task(name="recall.tasks.back_up")
 def nightly_backup() -> None:
-    """Back up into BACKUP_DIR. A large one outlives its task's lease: the lock keeps a second one away."""
+    """Back up into BACKUP_DIR. A large backup outlives its task's lease: the lock keeps a second one away."""
     folder = settings.ENVIRONMENT.backup_dir
     if folder is None:
         return

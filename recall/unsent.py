@@ -24,7 +24,7 @@ _TAKE = """
 
 
 def store(name: str, args: tuple[str | int, ...]) -> None:
-    """Keep a task; the same one is kept once. If the database is away as well, the scheduler finds the task's row."""
+    """Keep a task; duplicates are kept once. If the database is away as well, the scheduler finds the task's row."""
     try:
         with connection.cursor() as cursor:
             cursor.execute(_STORE, [name, json.dumps(args)])
@@ -33,7 +33,7 @@ def store(name: str, args: tuple[str | int, ...]) -> None:
 
 
 def send_all(app: Any) -> None:
-    """Send what is kept; a task that can't be sent stays."""
+    """Send the kept tasks; a task that can't be sent stays."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_TAKE, [BATCH])

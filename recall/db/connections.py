@@ -46,7 +46,8 @@ async def _run[**P, R](executor: ThreadPoolExecutor, work: Callable[P, R], *args
 
 
 def release_connection() -> None:
-    """Return it to the pool while a model thinks or a file is read. Inside a transaction (a test's) it is kept."""
+    """Return the connection to the pool while a model thinks or a file is read. It is kept inside a transaction (a
+    test's)."""
     if not connection.in_atomic_block:
         connection.close()
 
@@ -57,6 +58,6 @@ def waiting_work() -> int:
 
 
 def waiting_threads() -> int:
-    """Threads that wait for a connection of the pool."""
+    """How many threads wait for a connection of the pool."""
     pool = cast(DatabaseWrapper, connection).pool
     return int(pool.get_stats().get("requests_waiting", 0)) if pool else 0

@@ -48,7 +48,7 @@ vanished listener's lock. Both are ignored on a Unix socket."""
 REDIS_SECONDS: Final = 1.0
 """How long a publisher waits for Redis; a request waits with it."""
 REDIS_PAUSE: Final = 5.0
-"""Seconds without another attempt after one that failed."""
+"""Seconds without another attempt after a failed one."""
 
 
 def publish_event(group: str, kind: str, **ids: int | str) -> None:
@@ -74,7 +74,7 @@ class RedisPublisher:
         self._next_attempt = 0.0
 
     def publish(self, payload: str) -> None:
-        """Once, to everyone who listens."""
+        """Publish once, to every listener."""
         if time.monotonic() >= self._next_attempt:
             try:
                 self._redis.publish(REDIS_CHANNEL, payload)
@@ -111,7 +111,7 @@ def _notify(payload: str) -> None:
 def abandoned_keys(keys: Iterable[int]) -> set[int]:
     """Those of `keys` whose process has ended.
 
-    After a database restart a running process retakes its lock within a second; until then its own next write decides.
+    After a database restart, a running process retakes its lock within a second; until then its own next write decides.
     """
     wanted = set(keys)
     if not wanted:
@@ -144,7 +144,7 @@ class Listener:
 
     async def start(self, wait_seconds: float = 5.0) -> None:
         """Start listening; waits for the first connection so that no later event is missed."""
-        self._start_over()  # of this loop: a test may serve more than once
+        self._start_over()  # belongs to this event loop: a test may serve more than once
         self._task = asyncio.create_task(self._keep_listening(), name=f"listen for events of the {self.server}")
         try:
             await asyncio.wait_for(self.connected.wait(), wait_seconds)
@@ -172,7 +172,7 @@ class Listener:
             pause = min(2 * pause, MAX_RETRY_SECONDS)
 
     async def _listen(self) -> None:
-        """Connect, listen, forward; ends by an exception only."""
+        """Connect, listen and forward; ends only by an exception."""
         async with await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True) as listening:
             await listening.execute(SERVER_KEEPALIVE)
             await listening.execute(f"LISTEN {PG_CHANNEL}")
@@ -201,7 +201,7 @@ class RedisListener(Listener):
             url,
             retry=AsyncRetry(NoBackoff(), 0),
             socket_connect_timeout=MAX_RETRY_SECONDS,
-            socket_timeout=None,  # it blocks until something comes; redis-py's default ends it after 5 s
+            socket_timeout=None,  # it blocks until an event arrives; redis-py's default ends it after 5 s
             socket_keepalive=True,
         )
         self._start_over()

@@ -9,8 +9,8 @@ from django.db import connection, models
 from recall.db.prepared import Read
 
 FEW_WAITING: Final = 64
-"""A GIN index's pending list, in kB: the least PostgreSQL allows. Every search reads that list; with the usual 4 MB it
-took up to twice as long. Writing takes no longer."""
+"""A GIN index's pending list, in kB: PostgreSQL's minimum. Every search reads that list; with the usual 4 MB it took up
+to twice as long. Writing takes no longer."""
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def _name_of(param: object, placeholders: Mapping[str, object]) -> str | None:
 
 
 class AnyOf(Func):
-    """`filter(pk__in=AnyOf(ids))` for a list parameter: otherwise each length is another statement."""
+    """`filter(pk__in=AnyOf(ids))` for a list parameter: otherwise each length would be another statement."""
 
     template = "(SELECT unnest(%(expressions)s))"
 

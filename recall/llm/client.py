@@ -24,7 +24,7 @@ KEEP_CAPABILITIES = 3600.0
 LOOKUP_TIMEOUT = 5.0
 """Seconds a lookup may take: a turn waits for the first one."""
 RETRY_LOOKUP = 30.0
-"""Seconds until a lookup is retried that found no server."""
+"""Seconds until a lookup that found no server is retried."""
 TIMEOUT = httpx2.Timeout(600.0, connect=5.0)
 """The SDK's defaults: a long answer may take minutes; an unreachable server fails fast."""
 NO_SDK_RETRIES = 0
@@ -54,7 +54,7 @@ _known: dict[str, tuple[float, Capabilities]] = {}
 
 def get_client() -> anthropic.AsyncAnthropic:
     """The async client of the running event loop; its connections stay open between turns."""
-    import anthropic  # late, see above
+    import anthropic  # imported late, see above
 
     loop = asyncio.get_running_loop()
     if loop not in _clients:
@@ -71,7 +71,7 @@ def get_client() -> anthropic.AsyncAnthropic:
 @cache
 def get_sync_client() -> anthropic.Anthropic:
     """The blocking client, for the librarian and for lookups."""
-    import anthropic  # late, see above
+    import anthropic  # imported late, see above
 
     return anthropic.Anthropic(
         api_key=settings.PROVIDER_API_KEY,
@@ -83,7 +83,7 @@ def get_sync_client() -> anthropic.Anthropic:
 
 def get_capabilities(model: str) -> Capabilities:
     """What `model` supports: from the server's Models API where it has one, else from the settings."""
-    import anthropic  # late, see above
+    import anthropic  # imported late, see above
 
     until, known = _known.get(model, (0.0, None))
     if known is not None and time.monotonic() < until:
@@ -141,7 +141,7 @@ def forget_capabilities() -> None:
 
 
 def _from_models_api(info: ModelInfo) -> Capabilities:
-    """What the server says of a model. A field it leaves out is off: other servers know only some of them."""
+    """Capabilities from the Models API. A field it leaves out is off: other servers know only some of them."""
     fallback, able = configured_capabilities(), getattr(info, "capabilities", None)
     if able is None:
         return fallback

@@ -20,7 +20,7 @@ MAX_BACKOFF_SECONDS = 8.0
 IN_A_MOMENT = "Try again in a moment."
 """Ends a sentence; replaced where the provider says how long to wait."""
 FIRST_PAUSE = 0.5
-"""Seconds before the first automatic retry, doubled for the second, when the provider names no time."""
+"""Seconds before the first automatic retry, doubled for the second, unless the provider says how long to wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ SPEND_CODES = frozenset({"enforced_spend_limit_reached", "contract_spend_limit_r
 
 def classify(error: Exception) -> Failure:
     """The failure behind an exception of the SDK or of its transport."""
-    import anthropic  # late, see above
+    import anthropic  # imported late, see above
 
     if isinstance(error, anthropic.APIStatusError):
         return _by_status(error)

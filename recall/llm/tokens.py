@@ -38,10 +38,10 @@ CHARACTER_WEIGHTS: Final = (
     (string.digits.encode(), 1.0),
     (b" \t", 0.12),
     (bytes(range(0xC2, 0xCC)), 1.2),  # first byte of a Latin letter with an accent
-    (bytes(range(0xCC, 0xE0)), 0.55),  # of Greek, Cyrillic, Hebrew, Arabic
-    (bytes(range(0xE0, 0xF0)), 1.0),  # of Chinese, Japanese, Korean, Indian and all other scripts
-    (bytes(range(0xF0, 0xF8)), 3.0),  # of emoji
-    (bytes(range(0x80, 0xC0)), 0.0),  # following bytes
+    (bytes(range(0xCC, 0xE0)), 0.55),  # Greek, Cyrillic, Hebrew, Arabic
+    (bytes(range(0xE0, 0xF0)), 1.0),  # Chinese, Japanese, Korean, Indian and all other scripts
+    (bytes(range(0xF0, 0xF8)), 3.0),  # emoji
+    (bytes(range(0x80, 0xC0)), 0.0),  # continuation bytes
 )
 OTHER_CHARACTER_WEIGHT: Final = 1.0  # punctuation, line ends, control characters
 
@@ -131,7 +131,7 @@ def count_by_characters(text: str) -> int:
 
 
 def occurrences(content: bytes, kind: bytes) -> int:
-    """The number of bytes of this kind; fifty times as fast as a loop."""
+    """The number of bytes of this kind, fifty times as fast as a loop."""
     return len(content) - len(content.translate(None, kind))
 
 

@@ -71,7 +71,7 @@ class Problem(Schema):
 
 
 class ProblemError(HttpError):
-    """An error response with a kind (of KINDS), headers and further members beside its status and sentence."""
+    """An error response with a kind (of KINDS), headers and further members besides its status and sentence."""
 
     def __init__(
         self, status: int, detail: str, kind: str = "", headers: Mapping[str, str] | None = None, **more: Any

@@ -3,7 +3,7 @@
     recall-20261124T033000Z.dump          pg_dump's own format; `.sealed` if BACKUP_KEY encrypts it
     recall-20261124T033000Z.dump.json     what it is: Recall's migrations, the server's release, size, SHA-256
 
-A backup counts once it was read back whole. `restore` fills an empty database only.
+A backup counts once it has been read back in full. `restore` only fills an empty database.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ class BackupError(Exception):
 
 
 def back_up(folder: Path) -> Path:
-    """Write a backup, read it back, and remove the oldest beyond BACKUP_KEEP; its path.
+    """Write a backup, read it back, remove the oldest beyond BACKUP_KEEP, and return its path.
 
     Raises:
         BackupError: nothing was kept.
@@ -117,7 +117,7 @@ def backups(folder: Path) -> list[Path]:
 
 @contextmanager
 def serving_database() -> Iterator[None]:
-    """The database answers within the block: the embedded server is started unless Recall runs."""
+    """Make the database answer within the block: start the embedded server unless Recall is running."""
     if settings.ENVIRONMENT.database_url or embedded_postgres.accepts_connections(settings.VAR_DIR):
         yield
         return
@@ -135,7 +135,7 @@ def serving_database() -> Iterator[None]:
 
 
 def _connection() -> tuple[str, dict[str, str]]:
-    """libpq keywords without the password, which the list of processes would show, and the environment that has it."""
+    """libpq keywords without the password, which process lists would show, and the environment that has it."""
     dsn = {name: value for name, value in settings.DATABASE_DSN.items() if name != "password"}
     password = settings.DATABASE_DSN.get("password")
     return make_conninfo(**dsn), {**os.environ, **({"PGPASSWORD": password} if password else {})}
@@ -168,7 +168,7 @@ def _connect() -> psycopg.Connection:
 
 
 def _program(name: str, server: int) -> str:
-    """The program of the server's release or a later one: those of the embedded server, else the system's.
+    """The path of a program of the server's release or a later one: the embedded server's, else the system's.
 
     An older pg_dump refuses a newer server.
     """
@@ -221,7 +221,7 @@ def _run(command: list[str], environment: dict[str, str], *, stdin: Callable[[IO
             with running.stdin as into:
                 stdin(into)
         except BrokenPipeError:
-            pass  # it says why
+            pass  # the program's own output says why
         said = running.stderr.read().decode(errors="replace")
     if running.returncode:
         raise BackupError(f"The backup can't be read: {said.strip().splitlines()[0] if said.strip() else 'no reason'}.")
@@ -231,7 +231,7 @@ def _run(command: list[str], environment: dict[str, str], *, stdin: Callable[[IO
 
 
 def _seal(source: IO[bytes], into: IO[bytes], key: str) -> None:
-    """Encrypt in chunks. Each knows its place, and the last one that it is: none can be left out or cut off."""
+    """Encrypt in chunks. Each knows its position and the last one is marked: none can be left out or cut off."""
     salt = os.urandom(16)
     cipher = _cipher(key, salt)
     into.write(MAGIC + salt)

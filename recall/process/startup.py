@@ -33,7 +33,7 @@ from recall.process.static_files import collect_if_changed
 from recall.process.supervisor import Child, StartupError, Stopped, Supervisor, end_leftovers, say
 
 FEW_ARENAS = "2"
-"""glibc heaps: one per thread would keep each thread's peak memory."""
+"""Number of glibc heaps: one per thread would keep each thread's peak memory."""
 MAX_FRAME_BYTES = 64 * 1024  # a socket's longest frame, DESIGN §7
 SOCKETS = ("--ws-max-size", str(MAX_FRAME_BYTES), "--ws-per-message-deflate", "false")  # frames are short: no gain
 STOP_SECONDS = 15  # for open requests, and to save what running answers have so far

@@ -33,7 +33,7 @@ FORCE_AFTER_SECONDS = 1.0  # a second signal after this forces; an earlier one i
 
 
 class Stopped(Exception):
-    """A stop signal came while work was in progress."""
+    """A stop signal arrived while work was in progress."""
 
 
 class StartupError(Exception):
@@ -123,7 +123,7 @@ class Supervisor:
             process, output = await self._start(child)
         except OSError as error:
             return 0.0, f"couldn't be started ({error})"
-        if self.stopping.is_set():  # while it was being started, when stop() did not see it yet
+        if self.stopping.is_set():  # stop() was called during the start, and didn't see this child
             kill_group(process.pid, child.stop_signal)
         code = await self._ended(child, process, output)
         return time.monotonic() - started, how_it_ended(code)
@@ -218,7 +218,7 @@ def how_it_ended(code: int) -> str:
 
 
 def say(sentence: str) -> None:
-    """Print a line of the supervisor's own."""
+    """Print a line from the supervisor itself."""
     _write("recall", sentence)
 
 

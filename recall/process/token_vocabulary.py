@@ -107,7 +107,7 @@ def _store(cache_dir: Path, vocabulary: bytes) -> None:
         beside.write_bytes(vocabulary)
         beside.replace(cache_dir / FILE_NAME)
     finally:
-        beside.unlink(missing_ok=True)  # there only if the disk was full
+        beside.unlink(missing_ok=True)  # only left over if the disk was full
     (cache_dir / FAILURE_MARKER).unlink(missing_ok=True)
 
 

@@ -1,6 +1,6 @@
-"""Markdown source that loads nothing where it is opened: images and HTML become text, all else stays as it was written.
+"""Markdown source that loads nothing where it is opened: images and HTML become text, all else stays as written.
 
-A model that was talked into it can put what it knows into the address of an image, which a viewer loads unasked.
+A manipulated model can put what it knows into the address of an image, which a viewer loads without asking.
 """
 
 import re
@@ -47,5 +47,5 @@ def _is_live(token: Token) -> bool:
 
 
 def _escape(text: str) -> str:
-    """By character references, which are never syntax; a backslash may be escaped itself."""
+    """Escape with character references, which are never syntax; a backslash may be escaped itself."""
     return _TAG.sub("&lt;", text.replace("![", "!&#91;"))

@@ -1,8 +1,8 @@
 """Markdown of answers and documents as HTML: no raw HTML or images, code highlighted, then an allow-list.
 
-Two walls: markdown-it escapes all HTML and refuses every address but web and mail; nh3 then lets through only the
-tags, attributes and classes below, so that a fault in the first wall shows as missing decoration and not as a script.
-Nothing in the result loads anything: no images, no embeds (docs/design.md says why).
+Two walls: markdown-it escapes all HTML and refuses every address but web and mail; nh3 then lets through only the tags,
+attributes and classes below, so that a fault in the first wall shows as missing decoration, not as a script. The result
+loads nothing: no images, no embeds (docs/design.md says why).
 """
 
 import re
@@ -76,7 +76,7 @@ TAGS = frozenset(
         "div",
     ]
 )
-"""And those of `recall/rendering/math.py`."""
+"""Allowed tags, with those of `recall/rendering/math.py`."""
 CLASSES = {
     "span": {name for name in STANDARD_TYPES.values() if name} | {"link-host"},
     "th": {"align-right", "align-center"},
@@ -287,10 +287,10 @@ def _highlighted(code: str, language: str) -> str:
 
 
 def _in_time[T](tokens: Iterable[T]) -> Iterator[T]:
-    """The tokens that come within CODE_SECONDS.
+    """The tokens that arrive within CODE_SECONDS.
 
     Raises:
-        TimeoutError: they do not.
+        TimeoutError: they didn't.
     """
     deadline = time.thread_time() + CODE_SECONDS
     for token in tokens:

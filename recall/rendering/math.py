@@ -23,10 +23,11 @@ from markdown_it.rules_inline import StateInline
 from mdit_py_plugins.dollarmath.index import math_inline_dollar
 
 MAX_CHARS: Final = 2_000
-"""Of one formula: the longest in 400 answers about mathematics had 600. The converter takes 0.1 s for this much."""
+"""Characters of one formula: the longest in 400 answers about mathematics had 600. The converter takes 0.1 s for this
+much."""
 EACH: Final = 20
 MAX_TOGETHER: Final = 12_000
-"""Characters of all formulas of one text, and EACH more for every one; what comes after is shown as code."""
+"""Characters of all formulas of a text, plus EACH for every one; any more are shown as code."""
 MAX_LINES: Final = 60
 UNDECIDED: Final = "undecided"
 """In the parser's `env`: the first line with an opening whose end isn't in the text yet."""
@@ -65,7 +66,7 @@ _UNREAD: Final = re.compile(r"\\[A-Za-z]")
 """A command that the converter doesn't know, which it leaves in the result's text."""
 _CANNOT_READ: Final[tuple[type[Exception], ...]] = (
     *(fault for fault in vars(exceptions).values() if isinstance(fault, type) and issubclass(fault, Exception)),
-    # what it meets on texts that are no LaTeX, found by trying
+    # errors on texts that aren't LaTeX, found by trying
     *(AttributeError, IndexError, KeyError, RecursionError, RuntimeError, StopIteration, TypeError, ValueError),
 )
 

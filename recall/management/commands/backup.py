@@ -1,4 +1,4 @@
-"""`python manage.py backup DIR`: a verified backup of everything."""
+"""`python manage.py backup DIR`: write a verified backup of everything."""
 
 import sys
 from argparse import ArgumentParser

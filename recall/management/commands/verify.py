@@ -1,4 +1,4 @@
-"""`python manage.py verify DIR`: whether a backup can be restored."""
+"""`python manage.py verify DIR`: check that a backup can be restored."""
 
 import sys
 from argparse import ArgumentParser

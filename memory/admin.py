@@ -41,7 +41,7 @@ from memory.views.staff_review import staff_decide, staff_queue
 
 @admin.register(Fact)
 class FactAdmin(LoggedAdmin):
-    """Facts of all people, and the review queue."""
+    """Facts of all users, and the review queue."""
 
     list_display = ("statement", "user", "kind", "status", "importance", "recorded_at")
     list_filter = ("status", "kind", "source", "recorded_at")
@@ -50,7 +50,7 @@ class FactAdmin(LoggedAdmin):
     actions = ("accept_proposals", "reject_facts")
     exclude = ("vector", "search")
     editable = ("importance", "tags", "valid_from", "valid_until")
-    """What carries no history of its own; the rest is decided by review."""
+    """Columns without a history of their own; the others are decided by review."""
 
     def get_urls(self) -> list[Any]:
         """Adds the review queue of all users to the list."""
@@ -61,40 +61,40 @@ class FactAdmin(LoggedAdmin):
         return [*own, *super().get_urls()]
 
     def queue_view(self, request: HttpRequest) -> HttpResponse:
-        """What waits, whosever it is (`memory/views/staff_review.py`)."""
+        """Waiting proposals of all users (`memory/views/staff_review.py`)."""
         return staff_queue(request, **self.admin_site.each_context(request))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Fact | None = None) -> list[str]:
-        """All columns but the few that may be edited by hand."""
+        """All columns except the few that may be edited by hand."""
         hidden = (*self.exclude, *self.editable)
         return [column.name for column in Fact._meta.fields if column.name not in hidden]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Fact]:
-        """Without the vectors."""
+        """Leaves out the vectors."""
         return super().get_queryset(request).defer("vector", "search")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Facts are not created by hand: each has evidence."""
+        """Never: a fact isn't created by hand, because each has evidence."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Fact | None = None) -> bool:
-        """Forgetting takes it out of summaries and receipts, too; that is its owner's to do."""
+        """Never: only its owner may forget it, which also removes it from summaries and receipts."""
         return False
 
     def search_condition(self, term: str) -> Q:
-        """Also by words, in each language in use: one index serves all users' facts."""
+        """Search by id or owner, or by words in each language in use: one index serves all users' facts."""
         languages = User.objects.order_by().values_list("language", flat=True).distinct()
         ways = (Q(search=SearchQuery(term, config=one, search_type="websearch")) for one in languages)
         return reduce(or_, ways, super().search_condition(term))
 
     @admin.action(description="Accept the selected proposals", permissions=["change"])
     def accept_proposals(self, request: HttpRequest, queryset: QuerySet[Fact]) -> None:
-        """Each by a decision of its own, which its owner may undo."""
+        """Accept each by its own decision, which its owner may undo."""
         self._decide(request, queryset, review.accept, "accepted")
 
     @admin.action(description="Reject the selected proposals and facts", permissions=["change"])
     def reject_facts(self, request: HttpRequest, queryset: QuerySet[Fact]) -> None:
-        """Each by a decision of its own, which its owner may undo."""
+        """Reject each by its own decision, which its owner may undo."""
         self._decide(request, queryset, review.reject, "rejected")
 
     def _decide(
@@ -123,11 +123,11 @@ class RevisionInline(admin.TabularInline[Revision, Document]):
     can_delete = False
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A version is made by saving the document."""
+        """Never: saving the document adds a version."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """It says what was."""
+        """Never: a version is history."""
         return False
 
 
@@ -153,8 +153,8 @@ class RevisionAdmin(RecordAdmin):
 
 @admin.register(Boundary)
 class BoundaryAdmin(LoggedAdmin):
-    """Rules that are in every prompt. Those without a user hold for everybody, and are written here; the others are
-    their owners' to write."""
+    """Rules that are in every prompt. Staff write those without a user, which apply to everyone; users write
+    their own."""
 
     list_display = ("text", "user", "active", "created_at")
     list_filter = ("active", ("user", admin.EmptyFieldListFilter))
@@ -173,24 +173,24 @@ class BoundaryAdmin(LoggedAdmin):
 
 @admin.register(LibrarianRun)
 class LibrarianRunAdmin(RecordAdmin):
-    """What the librarian read, and what came of it."""
+    """What each librarian run read, and the facts it stored."""
 
     list_display = ("id", "user", "trigger", "state", "came_of_it", "created_at", "error")
     list_filter = ("state", "created_at")
     found_by = ("pk", "conversation")
     list_select_related = ("user",)
     actions = ("retry",)
-    exclude = ("conversation", "claim")  # its title would be shown; the row has its number
+    exclude = ("conversation", "claim")  # the conversation's title would be shown; the row has its number
     readonly_fields = ("conversation_id",)
 
     @admin.display(description="Came of it")
     def came_of_it(self, run: LibrarianRun) -> str:
-        """Facts, by number."""
+        """The numbers of the stored facts."""
         return f"{run.learned} learned, {run.waiting} waiting"
 
     @admin.action(description="Read again what failed", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[LibrarianRun]) -> None:
-        """Start the failed ones of the selected runs afresh."""
+        """Restart the failed ones among the selected runs."""
         runs = list(queryset)
         started = self.started(request, runs, librarian.RUNS.retry_failed)
         self.message_user(request, f"{started} started again; {len(runs) - started} had not failed.", messages.INFO)
@@ -198,7 +198,7 @@ class LibrarianRunAdmin(RecordAdmin):
 
 @admin.register(Upload)
 class UploadAdmin(RecordAdmin):
-    """Files on their way to becoming documents, and what went wrong. What is in them is read elsewhere."""
+    """Files that are becoming documents, and their errors. Their content isn't shown."""
 
     list_display = ("id", "user", "name", "size", "state", "created_at", "error")
     list_filter = ("state", "created_at")
@@ -208,12 +208,12 @@ class UploadAdmin(RecordAdmin):
     personal = ("name", "folder", "document")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Upload]:
-        """Without the bytes."""
+        """Leaves out the bytes."""
         return super().get_queryset(request).defer("content")
 
     @admin.action(description="Read again what failed", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Upload]) -> None:
-        """Start the failed ones of the selected uploads afresh."""
+        """Restart the failed ones among the selected uploads."""
         uploads = list(queryset)
         started = self.started(request, uploads, retry_upload)
         self.message_user(request, f"{started} started again; {len(uploads) - started} had not failed.", messages.INFO)
@@ -230,7 +230,7 @@ class EpisodeAdmin(RecordAdmin):
     exclude = ("vector", "search", "facts")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Episode]:
-        """Without the vectors."""
+        """Leaves out the vectors."""
         return super().get_queryset(request).defer("vector", "search")
 
 
@@ -245,7 +245,7 @@ class ConsolidationAdmin(RecordAdmin):
 
 @admin.register(Forgetting)
 class ForgettingAdmin(RecordAdmin):
-    """What was forgotten, by number: that it is gone, never what it was."""
+    """Receipts of forgetting: numbers, never the content."""
 
     list_display = ("created_at", "user", "what", "restored", "found_again", "checked_at")
     list_filter = ("what", "created_at")
@@ -264,7 +264,7 @@ class ReviewActionAdmin(RecordAdmin):
 
     @admin.action(description="Undo the selected decisions", permissions=["action"])
     def undo(self, request: HttpRequest, queryset: QuerySet[ReviewAction]) -> None:
-        """The latest first, as a later decision must be undone before an earlier one."""
+        """Undo the latest first: a later decision must be undone before an earlier one."""
         undone = 0
         for action in queryset.order_by("-pk"):
             try:
@@ -279,7 +279,7 @@ class ReviewActionAdmin(RecordAdmin):
 
 @admin.register(FactLink)
 class FactLinkAdmin(RecordAdmin):
-    """How facts hang together."""
+    """Links between facts."""
 
     list_display = ("from_fact", "relation", "to_fact", "strength", "user", "created_at")
     list_filter = ("relation",)
@@ -287,14 +287,14 @@ class FactLinkAdmin(RecordAdmin):
     list_select_related = ("user", "from_fact", "to_fact")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FactLink]:
-        """Without the vectors."""
+        """Leaves out the vectors."""
         heavy = (f"{end}__{column}" for end in ("from_fact", "to_fact") for column in ("vector", "search"))
         return super().get_queryset(request).select_related("from_fact", "to_fact").defer(*heavy)
 
 
 @admin.register(KindPolicy)
 class KindPolicyAdmin(RecordAdmin):
-    """What people let the librarian do with a kind of fact; where there is no row, the default holds."""
+    """What users let the librarian do with a kind of fact; without a row, the default applies."""
 
     list_display = ("subject", "rule", "user", "changed_at")
     list_filter = ("rule",)
@@ -303,7 +303,7 @@ class KindPolicyAdmin(RecordAdmin):
 
 @admin.register(Chunk)
 class ChunkAdmin(RecordAdmin):
-    """Passages by which documents, messages and summaries are found."""
+    """Passages that make documents, messages and summaries searchable."""
 
     list_display = ("id", "user", "kind", "number", "own_words", "tokens", "embedded_by", "said_at")
     list_filter = ("kind",)
@@ -312,13 +312,13 @@ class ChunkAdmin(RecordAdmin):
     exclude = ("vector", "search")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
-        """Without the vectors."""
+        """Leaves out the vectors."""
         return super().get_queryset(request).defer("vector", "search")
 
 
 @admin.register(PersonalIndex)
 class PersonalIndexAdmin(RecordAdmin):
-    """Collections that were looked at for their size; the large ones have indexes of their own."""
+    """Collections whose size was checked; large ones have their own indexes."""
 
     list_display = ("user", "rows", "models_indexed", "built_at")
     list_select_related = ("user",)
@@ -335,5 +335,5 @@ class DeletedDocumentAdmin(RecordAdmin):
     exclude = ("rows", "decisions")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeletedDocument]:
-        """Without the texts."""
+        """Leaves out the texts."""
         return super().get_queryset(request).defer("rows")

@@ -1,5 +1,5 @@
-"""REST operations of memory, below /api/v1/memory: one module a resource, thin: parse, call, answer.
+"""REST operations of memory, below /api/v1/memory: one thin module per resource, which parses, calls and answers.
 
-Entry: `routes.router`, mounted by `recall/api.py`, the only importer. May import everything in memory but views.
-Never: business rules, or another operation id or field without a new version of the API.
+Enter at `routes.router`, mounted by `recall/api.py`, the only importer. May import everything in memory but views.
+Never holds business rules, and never changes an operation id or field without a new version of the API.
 """

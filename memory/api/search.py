@@ -18,7 +18,7 @@ from recall.openapi.fields import Moment
 router = Router(tags=["memory"])
 
 MAX_RESULTS: Final = 50
-"""Fewer than the candidates of one search leg: more results are no answer."""
+"""Fewer than the candidates of one search leg; more results wouldn't be useful."""
 MAX_CHOICES: Final = 50
 """Kinds or tags per filter."""
 Words = Annotated[str, Field(min_length=1, max_length=2_000)]

@@ -37,7 +37,7 @@ LIVE_EPISODES: Final = setting("live_episodes", 100)
 """Live episodes per user; the others stay, archived."""
 
 FADED: Final = "faded: long unused, and of little importance"
-"""Reason, as the user reads it."""
+"""The reason, as the user reads it."""
 
 CLOSED_WHEN_OVER: Final = (Fact.Status.ACTIVE, Fact.Status.ARCHIVED)
 """Proposals are left to the user, whatever their dates."""
@@ -54,9 +54,9 @@ class Report:
     expired: int = 0
     archived: int = 0
     merged: int = 0
-    """Episodes that became part of another …"""
+    """Episodes that became part of another."""
     merged_into: int = 0
-    """… of these."""
+    """The episodes they became part of."""
     episodes_archived: int = 0
     tokens_reclaimed: int = 0
     """Tokens no longer recalled by default, without expired facts, which weren't recalled anyway."""
@@ -69,7 +69,7 @@ class Report:
         return bool(self.expired or self.archived or self.merged or self.episodes_archived)
 
     def sentences(self) -> list[str]:
-        """For the page."""
+        """What was done, as sentences for the page."""
         parts = (
             (self.expired, f"{_count(self.expired, 'fact')} expired: {OVER}."),
             (self.archived, f"{_count(self.archived, 'fact')} archived: {FADED}."),
@@ -84,7 +84,7 @@ class Report:
 
 
 def consolidate(user: User, now: datetime, *, rehearse: bool = False) -> Report:
-    """Consolidate one user's memory. `rehearse` reports what would be done, and changes nothing.
+    """Consolidate one user's memory. `rehearse`: only report what would be done.
 
     Raises:
         User.DoesNotExist: the account is gone.
@@ -144,14 +144,14 @@ def may_fade(facts: FactQuerySet, now: datetime) -> FactQuerySet:
 
 
 def fading(facts: FactQuerySet, now: datetime) -> FactQuerySet:
-    """Those of them for which `decay.is_faded` holds."""
+    """Those facts for which `decay.is_faded` holds."""
     worth = ExpressionWrapper(F("importance") * _decay(now), output_field=FloatField())
     faded: FactQuerySet = may_fade(facts, now).alias(worth=worth).filter(worth__lt=decay.ARCHIVED_BELOW)
     return faded
 
 
 def _decay(now: datetime) -> Least:
-    """`decay.decay` in the database."""
+    """`decay.decay`, computed in the database."""
     since = Coalesce("last_used_at", "recorded_at")
     unused = ExpressionWrapper(Value(now) - since, output_field=DurationField())
     half_lives = Greatest(Cast(Extract(unused, "epoch"), FloatField()), 0.0) / decay.HALF_LIFE.total_seconds()
@@ -183,7 +183,7 @@ def _merge_overlapping(user: User) -> tuple[int, int, int]:
 
 
 def _merge(group: Sequence[Episode]) -> Episode:
-    """One episode for several about the same turns; their rows stay, with a link to it."""
+    """Merge episodes about the same turns into one; their rows stay, with a link to it."""
     rows = Episode.objects.filter(pk__in=[episode.pk for episode in group])
     rows.update(status=Episode.Status.MERGED)  # first: only one live episode may span a range of turns
     whole = episodes.merge_episodes(group)

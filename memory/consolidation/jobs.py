@@ -1,8 +1,8 @@
 """Consolidation jobs and their reports: one row per run, waiting at first, then with the figures of what was done.
 
 A user has at most one waiting row. There is no lease: a run takes a second and holds the row's lock in one transaction
-with its report, so a task that is delivered twice finds nothing waiting. Every night, and by command, runs are recorded
-without a waiting row.
+with its report, so a task that is delivered twice finds nothing waiting. Nightly runs, and those by command, have no
+waiting row.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TASK: Final = "memory.tasks.tidy"
 MAX_REPORTS: Final = 60
 """Reports kept per user: two months of nights."""
 STALE_AFTER: Final = timedelta(minutes=1)
-"""When a row that still waits is queued again: a run takes a second."""
+"""When a waiting row is queued again: a run takes a second."""
 QUEUED: Final = "Queued. This takes a few seconds."
 NOT_DONE: Final = "It didn't finish, and nothing was changed. Recall tries again tonight, or when you start it."
 FIGURES: Final = tuple(field.name for field in fields(Report) if field.name != "user_id")
@@ -46,7 +46,8 @@ CONSOLIDATIONS: Final = LeasedJob(Consolidation, TASK, _notify, max_attempts=3, 
 
 
 def request_consolidation(user: User) -> Consolidation:
-    """Queue a consolidation of the user's memory; the waiting row, which an earlier request may have created."""
+    """Queue a consolidation of the user's memory and return the waiting row, which an earlier request may have
+    created."""
     own = Consolidation.objects.for_user(user)
     waiting = own.filter(state=State.WAITING).first()
     if waiting is not None:

@@ -19,7 +19,7 @@ CUT_OFF: Final = "\n\n[The rest was left out: a stored result has at most {:,} c
 
 
 def store_artifact(user: User, conversation_ref: str, name: str, text: str) -> str:
-    """Store `text` as a document; its path. The same text under the same name is stored once.
+    """Store `text` as a document and return its path. The same text under the same name is stored once.
 
     `conversation_ref` names the folder, `name` the tool call, such as `web_search 3`.
     """
@@ -43,7 +43,7 @@ def remove_artifacts(user: User, conversation_ref: str) -> None:
 
 
 def remove_old_artifacts(before: datetime, most: int) -> int:
-    """Delete at most `most` artifacts stored before `before`, oldest first; how many."""
+    """Delete at most `most` artifacts stored before `before`, oldest first, and return how many."""
     old = Document.objects.under(FOLDER).filter(created_at__lt=before).order_by("created_at", "pk")
     _, by_model = Document.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:most])).delete()
     return by_model.get(Document._meta.label, 0)

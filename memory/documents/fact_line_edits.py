@@ -37,7 +37,7 @@ TAKEN_OUT: Final = "rejected by you: its line was taken out"
 TAKEN_BACK: Final = "your wording was taken back"
 """Reasons, as the user reads them."""
 MAX_STATEMENT_CHARS: Final = 500
-"""As in `memory/librarian/engine.py`: a longer line is prose."""
+"""Same as in `memory/librarian/engine.py`: a longer line is prose."""
 MAX_SUCCESSIONS: Final = 20
 """Steps from a superseded fact to the active one."""
 
@@ -65,7 +65,7 @@ def lock_facts(user: User, path: str) -> None:
 def apply_edits(document: Document, text: str) -> AppliedEdit:
     """Supersede the facts whose lines the user reworded in `text`; the facts of removed lines are to be rejected.
 
-    Within the transaction that writes `text`, with the document locked.
+    Call it within the transaction that writes `text`, with the document locked.
     """
     before, after = facts_in(document.text), facts_in(text)
     if not before and not after:

@@ -7,25 +7,25 @@ from difflib import SequenceMatcher
 from memory.text.fact_lines import line_of, without_marks, words_of
 
 type Version = tuple[bool, str]
-"""Whether the user wrote it, and the text."""
+"""A text, and whether the user wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """What one side did to the base's lines."""
+    """What one side did with the lines of the base."""
 
     kept: Sequence[bool]
     """Whether each line of the base was kept."""
     reworded: Sequence[bool]
-    """Whether each was replaced."""
+    """Whether each line was replaced."""
     added: Sequence[Sequence[str]]
     """Lines added before each line and after the last."""
     instead_of: Sequence[range]
-    """Lines of the base that each addition replaces; empty: none."""
+    """Lines of the base that each addition replaces; empty if none."""
 
 
 def three_way_merge(base: str, person: str, librarian: str) -> str:
-    """`base` with both sides' changes; contains every line that the user added, in order.
+    """Apply both sides' changes to `base`; contains every line that the user added, in order.
 
     A line that either side removed is gone. If both changed the same line, only the user's version is kept.
     """
@@ -79,7 +79,7 @@ def rebase_generated(versions: Sequence[Version], new: str) -> str:
 
 
 def _by_librarian(versions: Iterable[Version]) -> set[str]:
-    """The words of lines first written by the librarian."""
+    """The words of lines that the librarian wrote first."""
     own: set[str] = set()
     before: set[str] = set()
     for by_person, text in versions:

@@ -48,10 +48,10 @@ class ProfileLine:
     """One line of the profile section."""
 
     ref: str
-    """`document:/profile/goals:3` (its third line), or `fact:12` for a fact, also one stated in a line."""
+    """`document:/profile/goals:3` (its third line), or `fact:12` for a fact, even if a line states it."""
     text: str
     importance: float
-    """0–1."""
+    """Importance, 0–1."""
     kind: str
     """PROSE, or a guaranteed fact's kind."""
     heading: str
@@ -59,7 +59,7 @@ class ProfileLine:
     message_id: int | None = None
     """The message a fact was learned from."""
     tells: str = ""
-    """Ref of the guaranteed fact that it states in the same words, which then has no line of its own."""
+    """Ref of the guaranteed fact that the line states in the same words, which then has no line of its own."""
 
     @property
     def standing(self) -> float:
@@ -128,5 +128,5 @@ def _statement(fact: Fact) -> str:
 
 
 def _bare(text: str) -> str:
-    """The words alone, for comparing two lines."""
+    """The bare words, for comparing two lines."""
     return " ".join(re.findall(r"\w+", text.lower()))

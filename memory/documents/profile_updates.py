@@ -46,7 +46,7 @@ _SUBJECT_OF_SENTENCE: Final = re.compile(r"(?:The user['’]s (?:(?!(?:is|are|wa
 MIN_IMPORTANCE: Final = GUARANTEED_IMPORTANCE
 """A line costs tokens in every prompt, as a guaranteed fact does."""
 MOST_LINES: Final = 30
-"""Maximum librarian lines per document: some 400 tokens. Existing lines stay; important facts fill the rest."""
+"""Maximum librarian lines per document: about 400 tokens. Existing lines stay; important facts fill the rest."""
 NOTE: Final = "What was learned"
 
 
@@ -56,7 +56,7 @@ class _Profile:
 
     user: User
     documents: list[Document]
-    """Locked."""
+    """The documents, locked."""
     holds: dict[int, dict[int, str]] = field(default_factory=dict)
     """Document → fact → statement."""
     names: dict[str, str] = field(default_factory=dict)
@@ -64,9 +64,9 @@ class _Profile:
 
 
 def refresh_profile(user: User) -> bool:
-    """Sync the profile documents with the user's active facts; whether anything was written.
+    """Sync the profile documents with the user's active facts; return whether anything was written.
 
-    Only this writes profile lines. Call it in the transaction that changed the facts.
+    Only this function writes profile lines. Call it in the transaction that changed the facts.
     """
     with transaction.atomic():
         _lock_profile(user)
@@ -104,7 +104,7 @@ def _tellable(user: User, standing: Iterable[int]) -> list[Fact]:
 def _give_places(
     profile: _Profile, facts: list[Fact], standing: Mapping[int, Document], taken_over: Mapping[int, int]
 ) -> None:
-    """Existing lines stay, a successor takes over the line of its predecessor, the rest fill the free places."""
+    """Existing lines stay, a successor takes over its predecessor's line, and the rest fill the free places."""
     inherited = {heir: standing[fact] for fact, heir in taken_over.items() if heir not in standing}
     for fact in facts:
         document = standing.get(fact.pk) or inherited.get(fact.pk)
@@ -126,7 +126,7 @@ def _rewrite(document: Document, holds: Mapping[int, str], taken_over: Mapping[i
 
 
 def _is_the_librarians_alone(document: Document) -> bool:
-    """Whether only the librarian ever wrote it."""
+    """Whether only the librarian has ever written it."""
     by_person = document.revisions.exclude(author=Revision.Author.LIBRARIAN)
     return document.source == Document.Source.LIBRARIAN and not by_person.exists()
 

@@ -54,12 +54,11 @@ BEGINNINGS: Final = (
 """In the order of the profile."""
 
 MAX_TEXT: Final = 100_000
-"""Maximum characters that a page can edit: some fifty pages. Files may be longer
-(`memory/documents/readers/limits.py`):
-they are shown in parts, and edited at their source."""
+"""Maximum characters that a page can edit: about fifty pages. Files may be longer
+(`memory/documents/readers/limits.py`): they are shown in parts, and edited at their source."""
 
 PART: Final = 20_000
-"""Characters that a page shows of a long text at once: some ten pages."""
+"""Characters of a long text that a page shows at once: about ten pages."""
 
 WORD_BY_WORD: Final = 20_000
 """Total characters of two versions up to which they are compared by words, beyond that by lines: the time grows with
@@ -154,7 +153,7 @@ def write(document: Document, text: str, author: str, note: str = "") -> bool:
 
 
 def _put(document: Document, text: str, author: str, note: str) -> None:
-    """Write it, and apply a user's edit to the facts that its lines state."""
+    """Write the text, and apply a user's edit to the facts that its lines state."""
     if author == Revision.Author.LIBRARIAN or text == document.text:
         write(document, text, author, note)
         return

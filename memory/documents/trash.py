@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 UNDO_FOR: Final = timedelta(minutes=30)
-"""As for conversations (`chat/conversations/trash.py`)."""
+"""The same as for conversations (`chat/conversations/trash.py`)."""
 UNDO: Final = "undo-documents"
 """Extra tag of a message that offers to undo a deletion, followed by its time (templates/base.html)."""
 
@@ -40,7 +40,8 @@ NOTHING_TO_UNDO: Final = "Nothing to restore. It was deleted permanently or is a
 
 @transaction.atomic
 def delete(user: User, path: str) -> tuple[datetime, list[tree.DeletedEntry]]:
-    """Soft-delete `path` and everything below; the time, which identifies it for `undo`, and the deleted documents.
+    """Soft-delete `path` and everything below; return the time, which identifies it for `undo`, and the deleted
+    documents.
 
     Raises:
         ValidationError: `path` is invalid.
@@ -62,7 +63,7 @@ def delete(user: User, path: str) -> tuple[datetime, list[tree.DeletedEntry]]:
 
 @transaction.atomic
 def undo(user: User, moment: datetime) -> list[Document]:
-    """Restore what was deleted at that time, at a free path if its own is taken; the documents by path."""
+    """Restore what was deleted at that time, at a free path if its own is taken; return the documents by path."""
     lock_user(user.pk)
     mine = DeletedDocument.objects.for_user(user).filter(deleted_at=moment)
     rows = list(mine.order_by("pk").select_for_update())
@@ -76,7 +77,7 @@ def undo(user: User, moment: datetime) -> list[Document]:
 
 
 def empty(now: datetime) -> int:
-    """Purge what was deleted longer ago than `UNDO_FOR`; how many."""
+    """Purge what was deleted longer ago than `UNDO_FOR`; return how many."""
     gone, _ = DeletedDocument.objects.filter(deleted_at__lte=now - UNDO_FOR).delete()
     return gone
 

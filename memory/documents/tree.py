@@ -30,7 +30,7 @@ MAX_TAGS: Final = 20
 MAX_TAG: Final = 60
 """Characters: the column's width."""
 MAX_FILE_NAME_CHARS: Final = 200
-"""File systems allow some 255 bytes."""
+"""File systems allow about 255 bytes."""
 ON_THE_WAY: Final = "_"
 """Temporary label for rows that move up the tree: no name is encoded like this (`memory/models/paths.py`)."""
 
@@ -98,7 +98,7 @@ def _entry(head: str, document_id: int | None, title: str, documents: int, token
 
 @dataclass(slots=True)
 class Node:
-    """A node of the tree: its document, if there is one, and the nodes below."""
+    """A node of the tree: its document, if any, and the nodes below."""
 
     name: str
     path: str
@@ -200,7 +200,7 @@ WHERE user_id = %(user)s AND path <@ %(old)s::ltree AND (NOT %(alone)s OR path =
 
 
 def move(user: User, path: str, target: str, *, alone: bool = False) -> int:
-    """Move `path` and everything below to `target`, or with `alone` only that document; how many.
+    """Move `path` and everything below to `target`, or with `alone` only that document; return how many.
 
     Documents keep their history, passages and vectors. All are moved or none.
 
@@ -221,7 +221,7 @@ def move(user: User, path: str, target: str, *, alone: bool = False) -> int:
 
 
 def rename(user: User, path: str, name: str) -> int:
-    """Rename the last part of a path, including everything below it; how many were moved.
+    """Rename the last part of a path, including everything below it; return how many were moved.
 
     Raises:
         NotMovedError: one sentence on why nothing was moved.
@@ -260,7 +260,7 @@ def _update(user: User, old: str, new: str, *, alone: bool) -> None:
 
 
 def _retitle(user: User, old: str, new: str) -> None:
-    """A title that equals the document's name follows it."""
+    """Update titles that equal the document's old name."""
     title, before = name_of(decode(new)), name_of(decode(old))
     Document.objects.for_user(user).filter(path=decode(new), title=before[:200]).update(title=title[:200])
 
@@ -289,7 +289,7 @@ class DeletedEntry:
 
 @transaction.atomic
 def delete(user: User, path: str, *, alone: bool = False) -> list[DeletedEntry]:
-    """Delete `path` and everything below, or with `alone` only that document; the deleted documents by path.
+    """Delete `path` and everything below, or with `alone` only that document; return the deleted documents by path.
 
     Revisions and passages are deleted too; facts stated in their lines are rejected, as when a line is removed.
 

@@ -106,7 +106,7 @@ def _validate(user: User, name: str, content: bytes, folder: str) -> str:
 
 
 def retry_upload(upload: Upload) -> bool:
-    """Read a file again whose workers all died; False if it isn't one of those."""
+    """Restart an upload whose workers all died; False if it isn't one."""
     return UPLOADS.retry_failed(upload, content__isnull=False)
 
 
@@ -167,7 +167,7 @@ def _fail(upload: Upload, error: str) -> None:
 
 
 def _write_document(upload: Upload, text: str, content_hash: str) -> Document:
-    """The file's document: a new revision of the document from an earlier upload, or a new one at a free path."""
+    """The file's document: a new revision of an earlier upload's document, or a new document at a free path."""
     origin = revisions.Origin(Document.Source.UPLOAD, content_hash=content_hash)
     note = f"Read from {upload.name}"[:200]
     author = Revision.Author.IMPORT

@@ -9,17 +9,17 @@ MINILM: Final = "all-MiniLM-L6-v2"
 """Fast enough on one CPU thread, finds meaning rather than words, and is installed as a package: it needs no network.
 It reads English best."""
 MINILM_INT8: Final = "all-MiniLM-L6-v2-int8"
-"""The same with 8-bit weights, the default: half the time, within half a point of recall."""
+"""The same model with 8-bit weights, the default: half the time, within half a point of recall."""
 
 DIMENSION: Final = 384
 """Width of a vector, and of the database columns."""
 PIECES: Final = 256
-"""Word pieces a vector covers, as published (it was trained on 128). The words after them don't count."""
+"""Word pieces a vector covers, as published (it was trained on 128). Words beyond them don't count."""
 CHARACTERS: Final = 64 * PIECES
 """Texts are cut here before tokenization: a pasted megabyte must not cost a second to read its first page. 64
 characters per piece is far beyond any language."""
 THREADS: Final = 1
-"""Per question. With a second thread on two shared cores the slowest question took 484 ms (p99, measured with PyTorch).
-Concurrent questions run side by side instead, each in its caller's thread."""
+"""Threads per question. With a second thread on two shared cores the slowest question took 484 ms (p99, measured with
+PyTorch). Concurrent questions run side by side instead, each in its caller's thread."""
 
 type Vectors = NDArray[np.float32]

@@ -37,7 +37,7 @@ LAYERS: Final = 6
 HEADS: Final = 12
 NORM_EPSILON: Final = 1e-12
 OPSET: Final = 20  # the first with Gelu; LayerNormalization came with 17
-IR_VERSION: Final = 10  # of the file format; read by ONNX Runtime since 1.18
+IR_VERSION: Final = 10  # of the file format; ONNX Runtime reads it since 1.18
 
 PROVIDERS: Final = {
     "cpu": ["CPUExecutionProvider"],
@@ -47,13 +47,14 @@ PROVIDERS: Final = {
 
 QUANTIZED: Final = ("MatMul",)
 """Operations whose weights are quantized. Quantizing the word embeddings too would save 34 MB and cost half a point of
-recall. Each column has its own scale: with one per matrix a vector turns by 15 to 27 degrees instead of 4 to 8, and
-nothing is faster."""
+recall. Each column has its own scale: with one scale per matrix, vectors turn by 15 to 27 degrees instead of 4 to 8,
+and nothing is faster.
+"""
 SELF: Final = ("query", "key", "value")
 """Their weights are concatenated, so that their input is quantized once."""
 
 PARALLEL_FROM: Final = 16
-"""From this many texts on, threads embed half as many each: an upload, never a question."""
+"""From this many texts on, several threads share the work: for an upload, never for a question."""
 
 CHECKSUM: Final = ".sha256"
 """Ending of the file that holds the graph's checksum."""
@@ -63,7 +64,7 @@ logger = logging.getLogger(__name__)
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2 on the CPU, with rounded weights or with those published, as ``name`` says.
+    """all-MiniLM-L6-v2 on the CPU, with quantized or published weights, depending on ``name``.
 
     Its graph is kept in ``cache_dir``; if that can't be written, every start builds it.
     """
@@ -77,9 +78,9 @@ class MiniLM:
         self._session = session(_graph(model / "model.safetensors", cache_dir, name))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector of length 1 per text, in the order given: shape (texts, 384).
+        """One vector of length 1 per text, in the given order: shape (texts, 384).
 
-        Each text on its own: in a batch the quantization of one would depend on the others.
+        Each text is embedded alone: in a batch, the quantization of one would depend on the others.
         """
         return side_by_side(self._embed, texts)
 
@@ -100,7 +101,7 @@ def side_by_side(embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]
 
 
 def readable(text: str) -> str:
-    """The part that counts, with lone surrogates (not valid in UTF-8) as question marks."""
+    """The part that is embedded, with lone surrogates (invalid in UTF-8) replaced by question marks."""
     return text[:CHARACTERS].encode("utf-8", "replace").decode()
 
 
@@ -124,7 +125,7 @@ def whole_tokenizer() -> Tokenizer:
 def tokenizer(path: Path) -> Tokenizer:
     """The tokenizer of a file, with this index's limit."""
     found = Tokenizer.from_file(str(path))
-    found.enable_truncation(PIECES)  # the file as published cuts at 128 and pads everything to 128
+    found.enable_truncation(PIECES)  # the published file truncates and pads to 128
     found.no_padding()
     return found
 
@@ -233,7 +234,7 @@ def _quantize(model: ModelProto) -> bytes:
                 op_types_to_quantize=list(QUANTIZED),
                 per_channel=True,
                 weight_type=QuantType.QInt8,
-                reduce_range=True,  # 8 full bits overflow on CPUs without VNNI, where vectors would differ
+                reduce_range=True,  # all 8 bits would overflow on CPUs without VNNI, where vectors would differ
             )
             return file.read_bytes()
     finally:

@@ -23,9 +23,9 @@ from recall.environment import GRAPHS, TOKENIZER
 SENTENCE: Final = "sentence_embedding"
 """The output with the text's vector."""
 NAME_CHARS: Final = 60
-"""Of the folder's name; with the graph's fingerprint it is stored with rows (`Indexed.embedded_by`)."""
+"""Characters of the folder's name; with the graph's fingerprint it is stored with rows (`Indexed.embedded_by`)."""
 FINGERPRINT_BYTES: Final = 1 << 20
-"""The start of the graph and its size distinguish it from another of the same name."""
+"""Bytes from the start of the graph that, with its size, distinguish it from another of the same name."""
 
 
 class OnnxEmbedder:
@@ -52,7 +52,7 @@ class OnnxEmbedder:
             )
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector of length 1 per text, in the order given: shape (texts, 384)."""
+        """One vector of length 1 per text, in the given order: shape (texts, 384)."""
         return side_by_side(self._embed, texts)
 
     def _embed(self, texts: Sequence[str]) -> Vectors:

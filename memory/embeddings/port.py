@@ -14,16 +14,16 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The model, as stored on every row beside the vector."""
+        """The model's name, stored on every row beside the vector."""
 
     @property
     def dimension(self) -> int:
         """The width of a vector."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector of length 1 per text, in the order given: shape (texts, dimension).
+        """One vector of length 1 per text, in the given order: shape (texts, dimension).
 
-        The dot product of two vectors is their cosine. An empty text has a vector too, which means nothing.
+        The dot product of two vectors is their cosine. An empty text has a vector too, but a meaningless one.
         """
 
 
@@ -31,9 +31,10 @@ MODELS: Final[Mapping[str, Callable[[Path], Embedder]]] = {
     MINILM_INT8: lambda cache_dir: _load_minilm(cache_dir, MINILM_INT8),
     MINILM: lambda cache_dir: _load_minilm(cache_dir, MINILM),
 }
-"""What `EMBEDDING_MODEL` may name, and how each is loaded. To add a model, set `EMBEDDING_FOLDER`; or add a line here,
-a class that implements `Embedder`, and a line in `memory/retrieval/ranking.py: CALIBRATIONS`, which says what its
-cosines mean."""
+"""Values of `EMBEDDING_MODEL`, and how each is loaded. To add a model, set `EMBEDDING_FOLDER`; or add a line here, a
+class that implements `Embedder`, and a line in `memory/retrieval/ranking.py: CALIBRATIONS`, which says what its cosines
+mean.
+"""
 
 _loading = threading.Lock()
 
@@ -64,6 +65,6 @@ def _load_folder(folder: Path) -> Embedder:
 
 
 def _load_minilm(cache_dir: Path, name: str) -> Embedder:
-    from memory.embeddings.minilm import MiniLM  # late: ONNX Runtime is only for processes that embed
+    from memory.embeddings.minilm import MiniLM  # imported late: only processes that embed need ONNX Runtime
 
     return MiniLM(cache_dir, name)

@@ -4,7 +4,7 @@
   `datetime`: two people who write to each other (LoCoMo);
 - messages: `conversations[].messages[]` with `id`, `role`, `date`, `session`, `text`: a user and an assistant (BEAM).
 
-Both have `questions[]` with `id`, `question`, `category` and `evidence`, the ids of the turns that hold the answer.
+Both have `questions[]` with `id`, `question`, `category` and `evidence`, the ids of the turns that contain the answer.
 """
 
 import math
@@ -18,14 +18,14 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, field_validator
 
 type ItemId = int | str
-"""Of a turn or message, as the file has it: unique within its conversation."""
+"""Id of a turn or message in the file: unique within its conversation."""
 
 CHARACTERS_A_TOKEN: Final = 4
-"""The scorer's token, which depends on no vocabulary."""
+"""Characters per token, as the scorer counts them, independent of any vocabulary."""
 ANSWER_TOKENS: Final = 225
-"""A longer message of an assistant counts as one chunk of this size, because a prompt holds no more of it."""
+"""A longer message from an assistant counts as one chunk of this size, because a prompt holds no more of it."""
 ITEM_INTERVAL: Final = timedelta(seconds=10)
-"""Between two items of a session, whose file only has its start: keeps their order and day."""
+"""Interval between items of a session whose file only has its start: keeps their order and day."""
 NOON: Final = timedelta(hours=12)
 """Start of a session without a time: the same day in nearly every time zone."""
 
@@ -43,10 +43,10 @@ class Item:
     author: str
     """The speaker's name; empty if the role suffices."""
     text: str
-    """Followed by `[shared image: caption]` for a shared image."""
+    """The text, followed by `[shared image: caption]` for a shared image."""
     when: datetime
     tokens: int
-    """Of its line `[date] speaker: text` in a prompt, as the scorer counts."""
+    """Tokens of its line `[date] speaker: text` in a prompt, as the scorer counts."""
 
     @property
     def rendered(self) -> str:
@@ -82,7 +82,7 @@ class Conversation:
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """All of them, in the file's order."""
+        """All items, in the file's order."""
         return tuple(item for session in self.sessions for item in session.items)
 
     @property
@@ -96,7 +96,7 @@ def read(path: Path) -> tuple[Conversation, ...]:
 
     Raises:
         UnknownLayoutError: it is in neither, or not JSON.
-        OSError: it cannot be read.
+        OSError: it can't be read.
     """
     try:
         found = _File.model_validate_json(path.read_bytes())
@@ -119,7 +119,8 @@ def _sentence(path: Path, error: ValidationError) -> str:
 
 
 def parse_date(said: str) -> datetime:
-    """A date as the files write it: ISO 8601 with or without a time, or `March-15-2024`. Without a zone it is UTC.
+    """Parse a date as the files write it: ISO 8601 with or without a time, or `March-15-2024`. Without a zone it is
+    UTC.
 
     Raises:
         ValueError: it is none of these.

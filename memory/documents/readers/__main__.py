@@ -17,7 +17,7 @@ READERS: Final = {
     "table": "memory.documents.readers.csv_files",
     "records": "memory.documents.readers.json_files",
 }
-"""By the format's name; each has `read(content)`. Imported late: a PDF needs no HTML parser."""
+"""Format name → module with a `read(content)`. Imported late: a PDF needs no HTML parser."""
 
 
 def main() -> Ending:
@@ -40,7 +40,7 @@ def main() -> Ending:
 def _limit(what: int, most: int) -> None:
     try:
         resource.setrlimit(what, (most, most))
-    except (ValueError, OSError):  # macOS knows no limit of memory: there the limits of size have to do
+    except (ValueError, OSError):  # macOS has no memory limit: there, the size limits must do
         return
 
 

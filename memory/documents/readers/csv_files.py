@@ -1,4 +1,4 @@
-"""CSV reader: one line per row that names the column of each value, so that each row can be found alone."""
+"""CSV reader: one line per row that names the column of each value, so that each row can be found by itself."""
 
 import csv
 import io
@@ -11,14 +11,14 @@ from memory.documents.readers.text_files import decode
 
 DELIMITERS: Final = ",;\t|"
 SAMPLE: Final = 8_192
-"""Characters by which the delimiter is guessed."""
+"""Characters from which the delimiter is guessed."""
 
 
 def read(content: bytes) -> str:
     """The table's rows as a Markdown list.
 
     Raises:
-        NotReadable: it is no text, or too large.
+        NotReadable: it isn't text, or too large.
     """
     text = decode(content)
     try:
@@ -49,7 +49,7 @@ def _lines(rows: Iterator[list[str]]) -> Iterator[str]:
 
 
 def _are_names(values: Sequence[str]) -> bool:
-    """Whether the first row names the columns: each says something, once, and none is a number."""
+    """Whether the first row names the columns: each cell has a text, none repeats, and none is a number."""
     return all(values) and len(set(values)) == len(values) and not any(value[-1].isdigit() for value in values)
 
 

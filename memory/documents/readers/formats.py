@@ -8,12 +8,12 @@ from typing import Final
 
 
 class NotReadable(Exception):
-    """The file cannot be read; the message is one sentence for its owner."""
+    """The file can't be read; the message is one sentence for its owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A kind of file: what people call it, the ends of its names, and how it is sent."""
+    """A kind of file: its everyday name, its extensions, and its media type."""
 
     name: str
     label: str
@@ -48,7 +48,7 @@ NOT_READ: Final[tuple[tuple[bytes, str], ...]] = (
     (b"MZ\x90\x00", "a program"),
     (b"SQLite format 3", "a database"),
 )
-"""Beginnings of files that are often tried and never read, and what they are."""
+"""First bytes of files that people often try and that can't be read, with their names."""
 
 KNOWN: Final = "Recall reads text, Markdown, PDF, Word (.docx), HTML, CSV and JSON."
 
@@ -57,7 +57,7 @@ def recognise(name: str, content: bytes) -> Format:
     """The format of a file, by its content, then by its extension; unknown text is plain text.
 
     Raises:
-        NotReadable: it is empty, or none of the formats that can be read.
+        NotReadable: it is empty or in no readable format.
     """
     if not content.strip(b"\x00 \t\r\n"):
         raise NotReadable("This file is empty.")

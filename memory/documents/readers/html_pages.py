@@ -13,7 +13,7 @@ UNREAD: Final = frozenset(
     """audio canvas dialog embed form head iframe map math nav noscript object script style svg template
     video""".split()  # noqa: SIM905 - a list of words is read more easily so
 )
-"""Elements whose content is not the page's text."""
+"""Elements whose content isn't text of the page."""
 BLOCKS: Final = frozenset(
     """address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer
     h1 h2 h3 h4 h5 h6 header hr li main ol p pre section summary table tbody tfoot thead tr ul""".split()  # noqa: SIM905
@@ -21,26 +21,26 @@ BLOCKS: Final = frozenset(
 """Elements that start and end a line."""
 HEADINGS: Final = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 DEEPEST_LIST: Final = 6
-"""Levels of lists that are indented."""
+"""Maximum list levels that are indented."""
 
 _DECLARED: Final = re.compile(rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?([\w-]{1,40})""", re.I)
 _HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0", re.I)
 _MARKDOWN_AT_START: Final = re.compile(r"^(\d{0,9})(?=#{1,6}\s|>|[-+*]\s|(?<=\d)[.)]\s|```|~~~)")
-"""Characters that Markdown would read as a heading, list or quotation."""
+"""Characters at the start of a line that Markdown would read as a heading, list or quotation."""
 
 
 def read(content: bytes) -> str:
     """The page as Markdown.
 
     Raises:
-        NotReadable: it is no text.
+        NotReadable: it isn't text.
     """
     declared = _DECLARED.search(content[:2048])
     return to_markdown(decode(content, declared[1].decode() if declared else ""))
 
 
 def to_markdown(html: str) -> str:
-    """What a reader would see of `html`; under its title, where the page has no heading of the first level."""
+    """The visible text of `html`, below its title if the page has no top-level heading."""
     page = LexborHTMLParser(html)
     title = page.css_first("head > title")
     writer = _Writer()
@@ -54,7 +54,7 @@ def to_markdown(html: str) -> str:
 
 
 def _walk(top: LexborNode, writer: _Writer) -> None:
-    """Every visible node in order, without recursion: a hostile page is nested a million deep."""
+    """Every visible node in order, without recursion: a hostile page may be nested a million levels deep."""
     node = _enter(top, writer)
     open_elements = [top] if node is not None else []
     while node is not None:
@@ -71,7 +71,7 @@ def _walk(top: LexborNode, writer: _Writer) -> None:
 
 
 def _enter(node: LexborNode, writer: _Writer) -> LexborNode | None:
-    """Write what the node says itself; the first node below it, if there is one to go into."""
+    """Write the node's own text; return the first node below it, if there is one to visit."""
     if node.is_text_node:
         writer.say(node.text_content or "")
         return None
@@ -85,7 +85,7 @@ def _enter(node: LexborNode, writer: _Writer) -> LexborNode | None:
 
 
 def _is_hidden(node: LexborNode) -> bool:
-    """Hidden text is not the page's: it is how a page speaks to a model behind its reader's back."""
+    """Whether the node is hidden. Hidden text is how a page speaks to a model behind its reader's back."""
     attributes = node.attributes
     if "hidden" in attributes or attributes.get("aria-hidden") == "true":
         return True
@@ -93,7 +93,7 @@ def _is_hidden(node: LexborNode) -> bool:
 
 
 class _Writer:
-    """Markdown as it grows: finished blocks, and the line that is being written."""
+    """Markdown under construction: finished blocks, and the current line."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
@@ -185,7 +185,7 @@ class _Writer:
         self._line = []
 
     def _before(self) -> str:
-        """An empty line, but none between the points of a list."""
+        """A blank line, except between list items."""
         return "\n" if self._lists and self._mark.strip() else "\n\n"
 
     def _marked(self, line: str) -> str:
@@ -197,5 +197,5 @@ class _Writer:
 
 
 def _one_line(parts: list[str]) -> str:
-    """One paragraph: blanks made single, line breaks where the page has them."""
+    """One paragraph with single blanks, and line breaks where the page has them."""
     return "\n".join(filter(None, (" ".join(line.split()) for line in "".join(parts).split("\n"))))

@@ -21,12 +21,13 @@ logger = logging.getLogger(__name__)
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 ENVIRONMENT: Final = {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"}
-"""All of the environment that the reading process gets: no key, no address of a database."""
+"""The reading process's whole environment: no keys, no database address."""
 
 MOST_READERS: Final = 2
-"""Of one process, for people who wait: each reader may take limits.MEMORY, and eight of them took what a server has."""
+"""Readers that one process runs at a time for waiting users: each may take limits.MEMORY, and eight took all of a
+server's memory."""
 TURN_SECONDS: Final = 20.0
-"""How long a file waits for its turn: most readers finish sooner, and the user is still looking."""
+"""How long a file waits for its turn: most readers finish sooner, and the user is still looking at the page."""
 
 BUSY: Final = "Other files are being processed. Try again in a moment."
 TOO_SLOW: Final = "This file takes too long to read. Split it into parts."
@@ -43,7 +44,7 @@ class Ending(IntEnum):
 
 
 class NoTurn(NotReadable):
-    """Nothing is wrong with the file: its turn did not come."""
+    """No reader became free in time; nothing is wrong with the file."""
 
 
 _reading: Final[set[int]] = set()
@@ -99,6 +100,6 @@ def _read_apart(kind: Format, content: bytes) -> str:
         raise NotReadable(done.stdout.decode())
     if done.returncode == Ending.NO_MEMORY:
         raise NotReadable(TOO_LARGE)
-    # What it printed may hold the file's words, which no log does.
+    # The printed output may contain the file's text, which must not reach a log.
     logger.warning("Reading a %s file of %d bytes ended with %d.", kind.name, len(content), done.returncode)
     raise NotReadable(TOO_SLOW if done.returncode == -24 else BROKEN)  # 24: SIGXCPU

@@ -1,4 +1,4 @@
-"""JSON reader: one line per object with its path, so that each object can be found alone."""
+"""JSON reader: one line per object with its path, so that each object can be found by itself."""
 
 import json
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ type Way = tuple[str, ...]
 
 
 def read(content: bytes) -> str:
-    """The JSON's objects as a Markdown list; numbers stay as they are written.
+    """The JSON's objects as a Markdown list; numbers stay as written.
 
     Raises:
-        NotReadable: it is no JSON, or too deep.
+        NotReadable: it isn't JSON, or nested too deeply.
     """
     try:
         value = json.loads(decode(content), parse_int=str, parse_float=str, parse_constant=str)
@@ -41,7 +41,7 @@ def _lines(value: Any, way: Way) -> Iterator[str]:
 
 
 def _members(value: Any) -> list[tuple[str, Any]]:
-    """Name and value of each part; the parts of a list are numbered if they have parts themselves."""
+    """Name and value of each member; list items are numbered if they have members of their own."""
     if isinstance(value, dict):
         return [(_one_line(name), one) for name, one in value.items() if not _says_nothing(one)]
     if isinstance(value, list):
@@ -55,7 +55,7 @@ def _says_nothing(value: Any) -> bool:
 
 
 def _plain(value: Any) -> str:
-    """A single value, or a list of such, on one line; empty for what needs lines of its own."""
+    """A single value, or a list of such values, on one line; empty if it needs lines of its own."""
     if isinstance(value, list):
         return ", ".join(map(_plain, value)) if not any(isinstance(one, dict | list) for one in value) else ""
     if isinstance(value, dict):

@@ -16,21 +16,21 @@ from memory.documents.readers.formats import NotReadable
 from memory.documents.readers.text_files import clean
 
 HEADING_SIZE: Final = 1.15
-"""Times the size most of the text is set in: from there a line is a heading."""
+"""A line is a heading from this multiple of the body size."""
 LONGEST_HEADING: Final = 150
-"""Characters; a longer line in large type is text for people who see badly, or a poster."""
+"""Characters; a longer line in large type is large-print text or a poster."""
 HEADING_LEVELS: Final = 3
 PARAGRAPH_GAP: Final = 1.5
-"""Times the usual distance of two lines: a larger one parts paragraphs."""
+"""A gap larger than this multiple of the usual line distance separates paragraphs."""
 FULL_LINE: Final = 0.85
-"""Of the usual length: a shorter line that ends a sentence ends its paragraph."""
+"""Share of the usual length: a shorter line that ends a sentence ends its paragraph."""
 RUNNING_HEAD: Final = 3
-"""Pages (and a quarter of all) with the same line at the edge, numbers aside, that make it a running head."""
+"""Pages (and at least a quarter of all) on which the same edge line, ignoring numbers, is a running head."""
 EDGE: Final = 2
 """Lines at the top and bottom of a page (at most a third of it) that may be running heads."""
 
 JOINT: Final = "\ufffe"
-"""What PDFium writes where it has joined a word that was hyphenated at the end of a line."""
+"""PDFium writes this where it joined a word that was hyphenated at the end of a line."""
 
 _PASSWORD_ERRORS: Final = (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY)
 _SENTENCE_END: Final = re.compile(r"[.!?:…][\"”’)\]]?$")
@@ -40,9 +40,9 @@ _POINT: Final = re.compile(r"^(?:[•‣▪–·●○*-]|\d{1,3}[.)])\s+")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A typeset line: height of its type and position from the bottom, in points; 0 if unknown.
+    """A typeset line: its type height and its position from the bottom, in points; 0 if unknown.
 
-    Where PDFium has joined a hyphenated word, a line is two, and `first` is above `last`.
+    If PDFium joined a hyphenated word, one line covers two, and `first` is above `last`.
     """
 
     text: str
@@ -128,7 +128,7 @@ def _line(text: Any, place: int, written: str) -> Line:
 
 
 def _box(text: Any, place: int, char: str) -> raw.FS_RECTF | None:
-    """Position of a character; None if another one is found: positions drift on pages with rare characters."""
+    """Position of a character; None if another character is there: positions drift on pages with rare characters."""
     box = raw.FS_RECTF()
     is_it = raw.FPDFText_GetUnicode(text, place) == ord(char)
     return box if is_it and raw.FPDFText_GetLooseCharBox(text, place, ctypes.byref(box)) else None
@@ -166,7 +166,7 @@ def _edge(line: Line) -> str:
 
 
 def _levels(lines: Sequence[Line], body: float) -> list[float]:
-    """The sizes headings are set in, the largest first."""
+    """Heading sizes, the largest first."""
     if not body:
         return []
     sizes = {line.size for line in lines if line.size >= body * HEADING_SIZE and len(line.text) <= LONGEST_HEADING}
@@ -174,7 +174,7 @@ def _levels(lines: Sequence[Line], body: float) -> list[float]:
 
 
 def _level(line: Line, levels: Sequence[float]) -> int:
-    """1 for the largest; 0: no heading."""
+    """Heading level, 1 for the largest type; 0: no heading."""
     if line.size not in levels or len(line.text) > LONGEST_HEADING or not any(map(str.isalpha, line.text)):
         return 0
     return min(levels.index(line.size) + 1, HEADING_LEVELS)
@@ -209,6 +209,6 @@ def _usual(sizes: Iterator[float]) -> float:
 
 
 def _usual_width(lines: Sequence[Line]) -> int:
-    """Characters of a full line: nine in ten are no longer."""
+    """Characters of a full line: nine in ten lines are no longer."""
     widths = sorted(len(line.text.strip()) for line in lines)
     return widths[len(widths) * 9 // 10] if widths else 0

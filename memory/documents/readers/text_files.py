@@ -11,20 +11,20 @@ from memory.documents.readers.formats import NotReadable
 
 BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16: its mark starts with that one
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it starts with
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 SAMPLE: Final = 65_536
-"""Bytes by which an encoding is guessed."""
+"""Bytes from which the encoding is guessed."""
 FEW_ACCENTS: Final = 30
-"""Bytes beyond ASCII. With fewer there is nothing to guess by: then Western Europe's encoding is the likeliest."""
+"""Non-ASCII bytes. With fewer, there is nothing to guess from, and Western Europe's encoding is the likeliest."""
 MOST_CONTROL_CHARACTERS: Final = 0.01
-"""Share of a text. A text has none, a binary file about a tenth."""
+"""Maximum share of control characters. A text has none, a binary file about a tenth."""
 
 LINE_ENDS: Final = (("\r\n", "\n"), ("\r", "\n"), ("\v", "\n"), ("\f", "\n\n"))
-"""As found, and as stored; a form feed starts a page."""
+"""Line ends as found and as stored; a form feed starts a page."""
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NOT_ASCII: Final = bytes(range(0x80))
@@ -34,16 +34,16 @@ def read(content: bytes) -> str:
     """The text of a plain file.
 
     Raises:
-        NotReadable: it is no text.
+        NotReadable: it isn't text.
     """
     return decode(content)
 
 
 def decode(content: bytes, declared: str = "") -> str:
-    """The text in `content`; `declared` is the encoding the file itself names.
+    """The text of `content`; `declared` is the encoding that the file itself names.
 
     Raises:
-        NotReadable: it is no text.
+        NotReadable: it isn't text.
     """
     return clean(content.decode(_encoding(content, declared), "replace"))
 
@@ -64,10 +64,10 @@ def clean(text: str) -> str:
 
 
 def within_limits(text: str) -> str:
-    """The text without blanks around it.
+    """The text without surrounding blanks.
 
     Raises:
-        NotReadable: it is too long, or there is none.
+        NotReadable: it is empty or too long.
     """
     text = text.strip()
     if len(text) > limits.CHARACTERS:
@@ -85,7 +85,7 @@ def _encoding(content: bytes, declared: str) -> str:
         if content.startswith(mark):
             return encoding
     sample = content[:SAMPLE]
-    if (zeros := sample.count(0)) > len(sample) // 4:  # as every second byte of a Western text in UTF-16
+    if (zeros := sample.count(0)) > len(sample) // 4:  # every second byte of a Western text in UTF-16 is zero
         return "utf-16-le" if sample[1::2].count(0) * 2 > zeros else "utf-16-be"
     for encoding in ("utf-8", declared):
         if encoding and _decodes(content, encoding):

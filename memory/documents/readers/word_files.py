@@ -11,7 +11,7 @@ from memory.documents.readers import html_pages, limits
 from memory.documents.readers.formats import NotReadable
 
 STYLES: Final = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
-"""Beyond mammoth's own, which know the headings by their number."""
+"""Added to mammoth's own styles, which know headings by their number."""
 
 DAMAGED: Final = "This Word file is damaged."
 TOO_MUCH: Final = "This Word file unpacks to far more than a document holds."
@@ -32,7 +32,7 @@ def read(content: bytes) -> str:
 
 
 def _check(content: bytes) -> None:
-    """Before anything is built: sizes, then elements. A size that the archive states too small cuts the part off."""
+    """Check sizes, then elements, before anything is built. If the archive understates a size, the part is cut off."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         parts = archive.infolist()
         texts = [part for part in parts if part.filename.lower().endswith((".xml", ".rels"))]
@@ -46,7 +46,7 @@ def _check(content: bytes) -> None:
 
 
 class _Elements:
-    """Counts the elements of all parts, and refuses a DOCTYPE, which no Word file has and entities come with."""
+    """Counts the elements of all parts, and refuses a DOCTYPE: no Word file has one, and it may define entities."""
 
     def __init__(self) -> None:
         self._seen = 0

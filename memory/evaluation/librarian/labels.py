@@ -17,7 +17,7 @@ from memory.models.kinds import Kind
 
 
 class UnknownLabelsError(Exception):
-    """The file is not a set of labeled messages; the message says why."""
+    """The file isn't a set of labeled messages; the message says why."""
 
 
 class Label(BaseModel):
@@ -41,7 +41,7 @@ class Label(BaseModel):
 
 
 class LabeledMessage(BaseModel):
-    """What a user wrote, and the facts in it."""
+    """A user's message and the facts in it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -33,7 +33,7 @@ class Tally:
     misgiven: int = 0
     junk: int = 0
     kept_wrong: int = 0
-    """Wrong statements that are kept without asking."""
+    """Wrong statements that are stored without asking."""
 
     @property
     def recall(self) -> float | None:
@@ -54,7 +54,7 @@ class Tally:
 
 @dataclass(slots=True)
 class Evaluation:
-    """All the counts of one file."""
+    """All counts of one file."""
 
     file: str
     engine: str
@@ -66,23 +66,23 @@ class Evaluation:
     right_kind: int = 0
     """Right statements whose kind is one of those their fact accepts."""
     outcomes: Counter[str] = field(default_factory=Counter)
-    """Outcome with its reason, of every proposal, dropped ones too."""
+    """Number of proposals by outcome and reason, dropped ones included."""
     dates: int = 0
     right_dates: int = 0
-    """Found facts with a day, and those whose day the statement's value or validity names."""
+    """Found facts whose day is the one that the statement's value or validity names."""
     milliseconds: list[float] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     misses: list[str] = field(default_factory=list)
-    """One line a missed fact or wrong statement; for the file that patterns may be written against."""
+    """One line per missed fact or wrong statement, for the file that patterns may be written against."""
 
     @property
     def median_ms(self) -> float:
-        """Median time of a reading, in milliseconds."""
+        """Median time of an extraction, in milliseconds."""
         return median(self.milliseconds) if self.milliseconds else 0.0
 
 
 def evaluate_messages(file: str, messages: Iterable[LabeledMessage], engine: ExtractionEngine) -> Evaluation:
-    """Run `engine` over the messages, one reading each.
+    """Run `engine` over the messages, one extraction each.
 
     Raises:
         ReadingFailed: the engine failed.
@@ -94,7 +94,7 @@ def evaluate_messages(file: str, messages: Iterable[LabeledMessage], engine: Ext
 
 
 def _proposed(evaluation: Evaluation, message: LabeledMessage, engine: ExtractionEngine) -> list[ProposedFact]:
-    """What the engine proposes for one message and the decision does not drop."""
+    """The engine's proposals for one message that the decision doesn't drop."""
     utterances = utterances_of(message)
     began = time.perf_counter()
     extraction = engine.extract(ExtractionInput(utterances, "", message.zone))
@@ -113,7 +113,7 @@ def _proposed(evaluation: Evaluation, message: LabeledMessage, engine: Extractio
 
 
 def utterances_of(message: LabeledMessage) -> list[Utterance]:
-    """The message, behind what the assistant had said."""
+    """The message, after what the assistant had said."""
     said = [Utterance(1, 1, "assistant", message.before, message.said_at)] if message.before else []
     return [*said, Utterance(2, 2, "user", message.text, message.said_at)]
 
@@ -171,7 +171,7 @@ def _count_dates(
 
 
 def _days(proposal: ProposedFact, message: LabeledMessage) -> list[date]:
-    """The days a proposal names: its value's first, and from when it holds, in the user's zone."""
+    """The days a proposal names: the first in its value, and the start of its validity, in the user's zone."""
     first, _, _ = proposal.value.partition("/")
     moments: list[Callable[[], date]] = [lambda: date.fromisoformat(first)]
     if proposal.valid_from is not None:
@@ -181,6 +181,6 @@ def _days(proposal: ProposedFact, message: LabeledMessage) -> list[date]:
     for moment in moments:
         try:
             days.append(moment())
-        except ValueError:  # the value is no day
+        except ValueError:  # the value isn't a day
             continue
     return days

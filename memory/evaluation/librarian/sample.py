@@ -27,7 +27,7 @@ ZONE: Final = ZoneInfo("UTC")
 
 
 class UnknownSampleError(Exception):
-    """The file is not a checked sample; the message says why."""
+    """The file isn't a checked sample; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Sampled:
     verdict: str = ""
 
     def line(self) -> str:
-        """As one line of the sample's file."""
+        """The proposal as one line of the sample's file."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
 
@@ -66,7 +66,7 @@ def proposals(conversations: Iterable[Conversation], engine: ExtractionEngine) -
 
 
 def sample(found: Sequence[Sampled], size: int, seed: int) -> list[Sampled]:
-    """`size` of them at random, or all; the same ones for the same seed."""
+    """`size` proposals at random, or all; the same ones for the same seed."""
     return random.Random(seed).sample(found, min(size, len(found)))  # noqa: S311 - no secret hangs on it
 
 

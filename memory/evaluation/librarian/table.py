@@ -11,7 +11,7 @@ COLUMNS: Final = ("facts", "found", "recall", "statements", "precision", "wrong 
 
 
 def render(evaluation: Evaluation) -> str:
-    """The whole report of one file, as plain text; shares in per cent."""
+    """The whole report of one file, as plain text; shares in percent."""
     return "\n".join(
         [
             f"{evaluation.file}, read by {evaluation.engine}: {evaluation.messages} messages,"

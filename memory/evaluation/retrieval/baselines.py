@@ -16,7 +16,7 @@ from memory.embeddings.port import Embedder
 
 BM25_K1: Final = 1.2
 BM25_B: Final = 0.75
-"""The values of Lucene and Elasticsearch."""
+"""The defaults of Lucene and Elasticsearch."""
 RRF_K: Final = 60
 """The constant of the paper that proposed reciprocal rank fusion (Cormack, Clarke, Büttcher 2009)."""
 
@@ -26,10 +26,10 @@ WORDS_ANY: Final = "full text OR"
 BM25: Final = "BM25"
 FUSED: Final = "RRF of dense and BM25"
 BASELINES: Final = (DENSE, WORDS_ALL, WORDS_ANY, BM25, FUSED)
-"""In the order of the table."""
+"""The baselines in the order of the table."""
 
 type Order = list[int]
-"""Positions of items in the given list, best first, without those not found."""
+"""Positions of the found items in the given list, best first."""
 
 
 def rank_all(items: Sequence[str], questions: Sequence[str], embedder: Embedder) -> dict[str, list[Order]]:
@@ -61,7 +61,7 @@ def fuse(orders: Iterable[Order], k: int = RRF_K) -> Order:
 
 
 def best_first(scores: Mapping[int, float]) -> Order:
-    """By score, then by position."""
+    """Positions by score, then by position."""
     return sorted(scores, key=lambda item: (-scores[item], item))
 
 
@@ -125,7 +125,7 @@ GROUP BY question.number
 
 
 def words_of(texts: Sequence[str]) -> list[Counter[str]]:
-    """The words of each text as PostgreSQL's English dictionary has them, stems without stop words, with counts."""
+    """Stems of each text by PostgreSQL's English dictionary, without stop words, with their counts."""
     words: list[Counter[str]] = [Counter() for _ in texts]
     for number, word, count in _rows(_WORDS, texts=texts):
         words[number - 1][word] = count

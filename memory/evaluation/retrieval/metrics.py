@@ -1,7 +1,7 @@
-"""What is a ranking worth? Pure: evidence found among the first, and inside how many tokens.
+"""Retrieval metrics: how much evidence is among the first items, and within a token budget. Pure.
 
-Of one question a figure is a share, 0–1; means over questions are in per cent. Questions of the category `adversarial`
-ask for what was never said: they count in no total.
+The figures of one question are shares, 0–1; means over questions are percentages. Questions of the category
+`adversarial` ask for something that was never said: no total includes them.
 """
 
 import math
@@ -15,9 +15,9 @@ HIT_AT: Final = (5, 10)
 ALL_AT: Final = (10,)
 GAIN_AT: Final = 10
 INSIDE_TOKENS: Final = (800, 2000, 5000)
-"""About what `small`, a tight `standard` and the `standard` plan leave for recalled memories."""
+"""About as many tokens as `small`, a tight `standard` and the `standard` plan leave for recalled memories."""
 SMALLEST_LINE: Final = 12
-"""Tokens: what is left below this holds no further line, so the filling ends."""
+"""Tokens: no line fits into less, so the filling ends."""
 
 MEASURES: Final = (
     *(f"R@{k}" for k in RECALL_AT),
@@ -26,11 +26,11 @@ MEASURES: Final = (
     f"NDCG@{GAIN_AT}",
     *(f"B{tokens}" for tokens in INSIDE_TOKENS),
 )
-"""In the order of the table."""
+"""The measures in the order of the table."""
 
 ADVERSARIAL: Final = "adversarial"
 ANSWERABLE: Final = "answerable"
-"""The total over every category but the adversarial one."""
+"""The total of all categories except the adversarial one."""
 
 type Figures = Mapping[str, float]
 """Measure → value."""
@@ -56,7 +56,7 @@ def recall[Item: Hashable](evidence: Collection[Item], ranked: Sequence[Item], k
 
 
 def gain[Item: Hashable](evidence: Collection[Item], ranked: Sequence[Item], k: int) -> float:
-    """Normalised discounted cumulative gain of the first `k`, where an item is evidence or is not."""
+    """Normalized discounted cumulative gain of the first `k`; each item is either evidence or not."""
     found = sum(1 / math.log2(rank + 2) for rank, item in enumerate(ranked[:k]) if item in evidence)
     return found / sum(1 / math.log2(rank + 2) for rank in range(min(k, len(evidence))))
 
@@ -64,7 +64,7 @@ def gain[Item: Hashable](evidence: Collection[Item], ranked: Sequence[Item], k: 
 def inside[Item: Hashable](
     evidence: Collection[Item], ranked: Sequence[Item], tokens: Mapping[Item, int], room: int
 ) -> float:
-    """Share of the evidence inside `room` tokens, filled best first; an item that no longer fits is skipped."""
+    """Share of the evidence within `room` tokens, filled best first; an item that no longer fits is skipped."""
     used = got = 0
     for item in ranked:
         if item not in tokens:
@@ -79,15 +79,15 @@ def inside[Item: Hashable](
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """Means over the questions of one category, or of all that can be answered."""
+    """Means over the questions of one category, or over all that can be answered."""
 
     questions: int
     figures: Figures
-    """In per cent."""
+    """Measure → mean in percent."""
 
 
 def by_category(measured: Iterable[tuple[str, Figures]]) -> dict[str, Mean]:
-    """Means over all but the adversarial ones as `ANSWERABLE`, then by category, `ADVERSARIAL` last."""
+    """Means of all categories except the adversarial one as `ANSWERABLE`, then by category, `ADVERSARIAL` last."""
     groups: dict[str, list[Figures]] = defaultdict(list)
     for category, figures in measured:
         groups[category].append(figures)
@@ -97,16 +97,16 @@ def by_category(measured: Iterable[tuple[str, Figures]]) -> dict[str, Mean]:
 
 
 def mean(rows: Sequence[Figures]) -> Mean:
-    """The mean of every measure over `rows` (at least one), which all have the same ones."""
+    """The mean of every measure over `rows` (at least one), which all have the same measures."""
     return Mean(len(rows), {name: per_cent([row[name] for row in rows]) for name in rows[0]})
 
 
 def per_cent(shares: Sequence[float]) -> float:
-    """The mean of `shares` in per cent; 0 where there are none. In the scorer's order, so that both round alike."""
+    """The mean of `shares` in percent; 0 if there are none. Summed in the scorer's order, so that both round alike."""
     return 100 * sum(shares) / len(shares) if shares else 0.0
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The least value that `share` of the values do not exceed (nearest rank); 0 where there are none."""
+    """The smallest value that at least `share` of the values don't exceed (nearest rank); 0 if there are none."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 SECONDS_AT_A_TIME: Final = 5.0
-"""Of embedding, between two looks whether this user's rows are done: others' may wait, too."""
+"""Seconds of embedding between two checks whether this user's rows are done: rows of others may wait, too."""
 
 
 def recall_itself(profile: RankingProfile) -> Product:
@@ -30,7 +30,7 @@ def recall_itself(profile: RankingProfile) -> Product:
 
 
 def store(user: User, conversation: Conversation) -> Mapping[ItemId, int]:
-    """Import each session as a conversation of the user's, ended; the id of the message that each item became."""
+    """Import each session as a conversation of the user, ended; return the message id of each item."""
     stored: dict[ItemId, int] = {}
     for session in conversation.sessions:
         said = [
@@ -43,21 +43,22 @@ def store(user: User, conversation: Conversation) -> Mapping[ItemId, int]:
 
 
 def index(user: User) -> None:
-    """Do what the worker does after an import, until every passage of this user has its vector."""
+    """Do what the worker does after an import, until every passage of this user has a vector."""
     waiting = Chunk.objects.for_user(user).exclude(embedded_by=embedder().name)
     while waiting.exists():
         embed_pending(SECONDS_AT_A_TIME)
 
 
 def ask(profile: RankingProfile, user: User, question: str, now: datetime) -> Answer:
-    """What the retrieval of a turn brings back at `now`."""
+    """The retrieval result of a turn at `now`."""
     return answer(retrieve(user, question, now=now, profile=profile))
 
 
 def answer(recollection: RetrievalResult) -> Answer:
-    """The messages that the memories rest on: those kept in their order, then those the ranking cut, best first."""
+    """The messages that the memories come from: the kept ones in order, then those the ranking cut, best first."""
     ranked_too = [cut for cut in recollection.cut if cut.rule not in truth.RULES]
-    ranked_too.sort(key=lambda cut: (cut.rule != "said by others", -cut.item.score))  # ranked, then silenced together
+    # ranked first, then dropped together
+    ranked_too.sort(key=lambda cut: (cut.rule != "said by others", -cut.item.score))
     cut = [each.item for each in ranked_too]
     kept = _messages(recollection.kept)
     ranked = dict.fromkeys([*kept, *_messages(cut)])

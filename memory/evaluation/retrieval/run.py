@@ -1,4 +1,4 @@
-"""Evaluates a file: each conversation is imported, indexed and queried as a temporary user's, then removed.
+"""Evaluates a file: each conversation is imported, indexed and queried for a temporary user, who is then removed.
 
 The product and the baselines' items are passed in: this module knows neither how Recall stores nor how it retrieves.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DOMAIN: Final = "evaluation.invalid"
 """Email domain of evaluation users; no real address ends with it (RFC 2606)."""
 STALE_AFTER: Final = timedelta(days=1)
-"""No evaluation takes that long: an older user was left by a killed process."""
+"""No evaluation takes this long: an older user was left by a killed process."""
 LOST_AT: Final = "R@10"
 RANKED: Final = 200
 """Items recorded per answer: what the two legs of a search return together."""
@@ -41,7 +41,7 @@ class Answer:
     ranked: tuple[int, ...]
     """Ids of messages, each once and at its best rank: those recalled, then those cut."""
     recalled: frozenset[int]
-    """Those a prompt would contain: top-K and floor applied."""
+    """Ids that a prompt would contain: top-K and floor applied."""
     memories: int
     """How many memories a prompt would contain, of any kind."""
 
@@ -52,7 +52,7 @@ class Product:
 
     name: str
     store: Callable[[User, Conversation], Mapping[ItemId, int]]
-    """Imports a conversation; the id of the message that each item became."""
+    """Imports a conversation; returns the message id of each item."""
     index: Callable[[User], None]
     """Returns when everything stored can be found."""
     ask: Callable[[User, str, datetime], Answer]
@@ -70,30 +70,30 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class AnswerStats:
-    """Other figures of the product's answer to a question."""
+    """Further figures of the product's answer to a question."""
 
     category: str
     useful: int
-    """Recalled items that are labelled as evidence; none of a question about what was never said."""
+    """Recalled items that are labeled as evidence; 0 for a question about what was never said."""
     memories: int
     milliseconds: float
     lost: float
-    """Its R@10, if nothing is recalled."""
+    """The question's R@10 if nothing is recalled, else 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What prompts would contain."""
+    """What prompts would contain, over all questions."""
 
     with_evidence: float
-    """Percent of the answerable questions for which some evidence was recalled."""
+    """Percentage of the answerable questions for which some evidence was recalled."""
     for_adversarial: float | None
-    """Percent of the adversarial questions for which anything was recalled; None without any."""
+    """Percentage of the adversarial questions for which anything was recalled; None without any."""
     mean_memories: float
     useful_share: float
-    """Percent of all recalled memories that are labelled as evidence of a question that has an answer."""
+    """Percentage of all recalled memories that are labeled as evidence of an answerable question."""
     lost_to_silence: float
-    """Points of R@10 of the answerable questions for which nothing is recalled."""
+    """Points of R@10 lost to answerable questions for which nothing is recalled."""
 
 
 @dataclass(frozen=True, slots=True)

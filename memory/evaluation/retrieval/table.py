@@ -1,4 +1,4 @@
-"""The retrieval evaluation as a text table: Recall and the baselines, a block for each category."""
+"""The retrieval evaluation as a text table: Recall and the baselines, one block per category."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +12,7 @@ WIDTH: Final = 8
 
 
 def render(evaluation: Evaluation) -> str:
-    """The whole report of one file, as plain text; figures in per cent, times in milliseconds."""
+    """The whole report of one file, as plain text; figures in percent, times in milliseconds."""
     return "\n".join([*_head(evaluation), "", *_blocks(evaluation), *_recalled(evaluation), *_times(evaluation)])
 
 

@@ -30,7 +30,7 @@ def epoch_reads(user_id: int, *, lock: bool = False) -> list[Read]:
 
 
 def lock_forget_epoch(user_id: int) -> int:
-    """The same with the user's row locked, so that nothing can be forgotten until commit.
+    """The forget epoch, with the user's row locked, so that nothing can be forgotten until commit.
 
     Raises:
         User.DoesNotExist: the account is gone.
@@ -52,7 +52,7 @@ def lock_user(user_id: int) -> None:
 
 
 def try_lock_user(user_id: int) -> bool:
-    """`hold`, for a job that may outlive the account; False: the account is gone."""
+    """`lock_user` for a job that may outlive the account; False: the account is gone."""
     return _PERSON.first(user=user_id) is not None
 
 

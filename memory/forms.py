@@ -56,7 +56,7 @@ class FactForm(StatementForm):
     valid_until = DayField(error_messages={"invalid": "“True until” isn't a valid date. Use the format 2026-05-31."})
 
     def validity(self, kept: Validity, zone: ZoneInfo) -> Validity:
-        """Its validity, with days in the time zone `zone`."""
+        """The validity in the form, with days in the time zone `zone`."""
         days = {"valid_from": day_of(kept.since, zone), "valid_until": day_of(kept.until, zone)}
         days |= {name: self.cleaned_data[name] for name in days if name in self.data}
         return of_days(days["valid_from"], days["valid_until"], kept, zone)

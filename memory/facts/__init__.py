@@ -1,7 +1,7 @@
-"""Facts: what users decide about them, and how they relate.
+"""Facts: users' decisions about them, and how they relate.
 
 Owns review decisions and their undo, merging, withdrawing, links between facts, keys, validity, contradiction and
 deduplication. Enter at `review.accept`, `review.correct`, `withdrawal.end_fact` and `links.link`. May import
-`retrieval` and everything below it, and documents for the lines that follow a fact. Never decides what a proposal
-becomes: that is `memory/librarian/decision.py`.
+`retrieval` and everything below it, and documents for the lines that follow a fact. Never decides what happens to a
+proposal: that is `memory/librarian/decision.py`.
 """

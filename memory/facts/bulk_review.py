@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 MOST: Final = 200
-"""Decisions of one click; more come in several."""
+"""Maximum decisions per click."""
 TOO_MANY: Final = f"At most {MOST} are decided at once. Nothing was changed."
 NOTHING_CHOSEN: Final = "Nothing is selected."
 

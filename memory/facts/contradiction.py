@@ -28,13 +28,13 @@ from memory.models import Fact, FactLink, ReviewAction
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer, as the page offers it."""
+    """One way to resolve a contradiction, as the page offers it."""
 
     verb: ReviewAction.Verb
     label: str
     means: str
     key: str
-    """On the keyboard."""
+    """Its key on the keyboard."""
 
 
 CHOICES: Final = (
@@ -53,7 +53,7 @@ CHOICES: Final = (
     ),
 )
 STRENGTH: Final = {Replaces.LIKELY: 0.6, Replaces.CLEARLY: 0.9}
-"""Of the link to a fact that a new one replaces by its words."""
+"""Strength of the link to a fact that a new one replaces by its words."""
 NOTHING_AGAINST: Final = "Nothing that is known contradicts this any more. Accept it, or reject it."
 
 
@@ -65,7 +65,7 @@ def load_contradictions(proposals: Iterable[Fact]) -> dict[int, Fact]:
 
 
 def against(fact: Fact) -> Q:
-    """The active facts that `fact` contradicts, as a condition: to be locked together with it."""
+    """The active facts that `fact` contradicts, as a condition, so that they can be locked together with it."""
     linked = FactLink.objects.filter(from_fact=fact.pk, relation=Relation.CONTRADICTS).values("to_fact")
     which = Q(pk__in=linked)
     if fact.key:
@@ -74,9 +74,9 @@ def against(fact: Fact) -> Q:
 
 
 def oppose_replaced(fact: Fact) -> None:
-    """Let a new fact take the place of active ones that it replaces by its words, whatever their keys.
+    """Let a new fact replace active ones by its words, whatever their keys.
 
-    An active fact supersedes what it clearly replaces. All else is linked as contradicting, so that accepting a
+    An active fact supersedes what it clearly replaces. Everything else is linked as contradicting, so that accepting a
     proposal supersedes it, and the user sees both.
     """
     active = Fact.objects.filter(user=fact.user_id, status=Fact.Status.ACTIVE).exclude(pk=fact.pk)
@@ -128,6 +128,6 @@ def _linked(facts: Sequence[Fact]) -> dict[int, Fact]:
         )
         .select_related("to_fact")
         .defer("to_fact__vector", "to_fact__search")
-        .order_by("strength", "-pk")  # the strongest comes last, and stays
+        .order_by("strength", "-pk")  # the strongest comes last and wins
     )
     return {one.from_fact_id: one.to_fact for one in links}

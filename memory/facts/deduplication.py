@@ -1,7 +1,7 @@
 """Deduplication: whether two statements mean the same. Their vectors make it likely, and their words must not differ.
 
-A small embedding model sets “likes” and “dislikes”, Lisbon and Porto, 1 May and 2 May closer than many a paraphrase.
-So cosine alone never counts: numbers, names, negation, subject and verb must not differ.
+A small embedding model puts “likes” and “dislikes”, Lisbon and Porto, 1 May and 2 May closer together than many a
+paraphrase. So cosine alone never counts: numbers, names, negation, subject and verb must not differ.
 """
 
 import re
@@ -14,12 +14,13 @@ from memory.text.keywords import dates, names, numbers, stem, words
 from recall.environment import setting
 
 SAME_MEANING_COSINE: Final = setting("librarian_same_meaning", 0.94)
-"""Cosine from which on a proposal is what is known, if no word denies it. High: losing a fact is worse than keeping it
+"""Cosine from which a proposal counts as known, if no word contradicts it. High: losing a fact is worse than keeping it
 twice. See the pairs in `tests/memory/facts/test_deduplication.py`."""
 REJECTED_TOO: Final = 0.88
-"""Cosine above which a proposal counts as a rejected fact; lower, because a rejection must hold in other words too. Of
-65 paraphrases 35 are recognized, and none of 80 different facts is taken for the rejected one; of 35 of these, written
-before the tables below had been seen to fail, it was 5 (left- and right-handed, is and wants to be, …)."""
+"""Cosine from which a proposal counts as a rejected fact; lower, because a rejection must hold in other words too. Of
+65 paraphrases 35 are recognized, and none of 80 different facts is taken for the rejected one; of the 35 of these
+written before the tables below had been seen to fail, it was 5 (left- and right-handed, is and wants to be, …).
+"""
 
 GROUPS: Final[tuple[frozenset[str], ...]] = tuple(
     frozenset(map(stem, group.split()))
@@ -60,7 +61,8 @@ GROUPS: Final[tuple[frozenset[str], ...]] = tuple(
         "few",
     )
 )
-"""Words that do the same work in a statement. Two of which each has a group the other lacks say different things."""
+"""Groups of words with the same role in a statement. Two statements that each have a group the other lacks say
+different things."""
 _PEOPLE = """
     mother father parents sister brother daughter son wife husband girlfriend boyfriend aunt uncle cousin niece nephew
     grandmother grandfather friend boss colleague coworker flatmate roommate landlord landlady teacher doctor
@@ -105,12 +107,12 @@ def _relations(text: str) -> set[str]:
 
 
 def is_same_statement(one: str, other: str, cosine: float, least: float = SAME_MEANING_COSINE) -> bool:
-    """Whether two statements of this nearness (cosine, -1 to 1) say the same."""
+    """Whether two statements with this cosine (−1 to 1) say the same."""
     return cosine >= least and not have_conflicting_words(one, other)
 
 
 def have_conflicting_words(one: str, other: str) -> bool:
-    """Whether the words of two statements say that they are not the same, however near their vectors are."""
+    """Whether the words of two statements show that they differ, however close their vectors are."""
     mine, theirs = _read(one), _read(other)
     return (
         mine.numbers != theirs.numbers
@@ -125,7 +127,7 @@ def have_conflicting_words(one: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What of a statement tells it from others."""
+    """The parts of a statement that distinguish it from others."""
 
     numbers: AbstractSet[str]
     names: AbstractSet[str]
@@ -155,7 +157,7 @@ def _each_has_its_own[T](mine: AbstractSet[T], theirs: AbstractSet[T]) -> bool:
 
 
 def _turned_round(one: str, other: str) -> bool:
-    """“Tea to coffee” and “coffee to tea”: the same words, and their order is what is said."""
+    """Whether the same words are in reverse order: “tea to coffee” and “coffee to tea”."""
     if not (_ORDERED.search(one) and _ORDERED.search(other)):
         return False
     mine, theirs = ([stem(word) for word in words(text)] for text in (one, other))

@@ -12,7 +12,7 @@ from memory.ports import source
 from memory.text.second_person import second_person
 
 AROUND: Final = 160
-"""Characters shown before and after a quote: about two lines, enough to see what it was an answer to."""
+"""Characters shown before and after a quote: about two lines, enough to see what it answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +30,19 @@ class FactView:
 
     fact: Fact
     passage: Passage | None
-    """None: nothing was quoted."""
+    """None: the fact has no quote."""
     link: str
-    """Address of the message it rests on; empty when that is gone."""
+    """Address of its source message; empty if the message is gone."""
     older: Fact | None
-    """The active fact that it contradicts, and that accepting it would supersede."""
+    """The active fact that it contradicts, which accepting it would supersede."""
     diff: Sequence[Change]
     """Word diff against the older statement; empty without one."""
     guaranteed: bool
-    """It is in every prompt now."""
+    """Whether it is in every prompt now."""
 
 
 def build_fact_views(facts: Sequence[Fact]) -> list[FactView]:
-    """Each fact with its evidence. Load them with `message` and its `conversation` to save queries for each fact."""
+    """Each fact with its evidence. Load the facts with `message` and its `conversation` to save queries."""
     older = load_contradictions(fact for fact in facts if fact.status == Fact.Status.PROPOSED)
     links = links_of(facts)
     keyed = [fact.pk for fact in facts if fact.key and fact.status == Fact.Status.ACTIVE]
@@ -61,14 +61,14 @@ def build_fact_views(facts: Sequence[Fact]) -> list[FactView]:
 
 
 def load_passage(fact: Fact) -> Passage | None:
-    """The fact's quote where it was said; alone where the message is gone, or its conversation was deleted."""
+    """The fact's quote in its message; without context if the message is gone or its conversation was deleted."""
     if not fact.quote:
         return None
     return passage(fact.message.text if fact.message and _is_there(fact) else "", fact.quote)
 
 
 def links_of(facts: Iterable[Fact]) -> dict[int, str]:
-    """By message id: the address of each message that these facts rest on and that can be looked at."""
+    """By message id: the address of each source message that can still be shown."""
     return source.message_urls(fact.message_id for fact in facts if _is_there(fact))
 
 
@@ -77,7 +77,7 @@ def _is_there(fact: Fact) -> bool:
 
 
 def passage(text: str, quote: str) -> Passage:
-    """The quote within `text`, ignoring white space between its words; the bare quote if it isn't found."""
+    """The quote in its context in `text`, ignoring white space between words; the bare quote if it isn't found."""
     pattern = r"\s+".join(re.escape(word) for word in quote.split())
     found = re.search(pattern, text) if pattern else None
     if found is None:

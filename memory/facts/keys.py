@@ -29,11 +29,11 @@ class SubjectType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A single-valued attribute: the kind of its facts about the user, and whose attribute it can be."""
+    """A single-valued attribute: the kind of its facts about the user, and the subjects that can have it."""
 
     kind: Kind
     reason: str
-    """Why there is one value at a time."""
+    """Why it has one value at a time."""
     of: frozenset[SubjectType]
 
 
@@ -77,7 +77,7 @@ PREFIXES: Final[Mapping[str, Attribute]] = {
     "diet:": Attribute(Kind.CONSTRAINT, "diet:pork: a single food that is not eaten", _PEOPLE),
     "condition:": Attribute(Kind.CONSTRAINT, "condition:asthma: a condition each", _BEINGS),
 }
-"""Families of attributes, one for each thing."""
+"""Families of attributes: one attribute for each thing."""
 
 _PETS: Final = "pet dog puppy cat kitten rabbit hamster horse pony parrot bird budgie fish tortoise turtle snake lizard"
 PETS: Final = frozenset(_PETS.split())
@@ -94,7 +94,8 @@ _THE_USER = re.compile(r"^(?:the )?users?(?:['’]s?)?\b[ /]*", re.I)
 
 
 def make_key(subject: str, attribute: str) -> str:
-    """The key of an attribute, such as `user/home` or `user/dog/name`; empty if it has many values, or is too long."""
+    """The key of an attribute, such as `user/home` or `user/dog/name`; empty if it can have many values, or the key is
+    too long."""
     subject, attribute = spell_subject(subject), spell_attribute(attribute)
     found = find_attribute(attribute)
     if not subject or found is None or subject_type(subject) not in found.of:
@@ -138,7 +139,7 @@ def subject_type(subject: str) -> SubjectType:
 
 
 def spell_subject(name: str) -> str:
-    """One spelling for a subject: “Mary Ann” → mary_ann, “user's sister” → user/sister, “the user” → user."""
+    """The canonical spelling of a subject: “Mary Ann” → mary_ann, “user's sister” → user/sister, “the user” → user."""
     named = unicodedata.normalize("NFKC", name).strip()
     rest = _THE_USER.sub("", named)
     parts = [USER, *rest.split("/")] if rest != named else named.split("/")
@@ -147,12 +148,12 @@ def spell_subject(name: str) -> str:
 
 
 def spell_attribute(attribute: str) -> str:
-    """One spelling for an attribute: “Allergy: Tree nuts” → allergy:tree_nuts."""
+    """The canonical spelling of an attribute: “Allergy: Tree nuts” → allergy:tree_nuts."""
     return _spell(attribute.replace("/", " "))
 
 
 def upgrade_key(key: str) -> str:
-    """A key of before 2026-11, which had no subject, in today's form."""
+    """A key from before 2026-11, which had no subject, in its current form."""
     return f"{USER}/{key}" if key and "/" not in key else key
 
 

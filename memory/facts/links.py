@@ -20,28 +20,28 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 GAVE_WAY: Final = "superseded by a newer fact"
-"""Reason of a fact whose place another one took."""
+"""Reason of a superseded fact."""
 CERTAIN: Final = 1.0
-"""Strength of a link that states what was done."""
+"""Strength of a link that records an action."""
 MOST_OFFERED: Final = 200
-"""Facts in a list to choose from."""
+"""Maximum facts offered in a list."""
 MOST_STEPS: Final = 3
 """Beyond this distance nearly everything is related, so links carry no information."""
 
 Relation = FactLink.Relation
 STATABLE: Final = (Relation.RELATED_TO, Relation.DEPENDS_ON, Relation.PART_OF, Relation.CAUSED_BY)
-"""What a user may state. The others follow from decisions in review, which change the facts too."""
+"""Relations a user may state. The others follow from review decisions, which also change the facts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A fact and how far it is."""
+    """A related fact and its distance."""
 
     fact: Fact
     steps: int
-    """From the fact it was asked for, 1 or more."""
+    """Links between it and the starting fact, 1 or more."""
     link: FactLink
-    """The strongest of those by which it was reached first."""
+    """The strongest link among those that reached it first."""
 
 
 def link(user_id: int, from_id: int, relation: FactLink.Relation, to_id: int, strength: float) -> None:
@@ -59,7 +59,7 @@ def link(user_id: int, from_id: int, relation: FactLink.Relation, to_id: int, st
 
 
 def unlink(user: User, one: int, other: int) -> bool:
-    """Remove what a user may state between two of their facts, in either direction; whether there was anything."""
+    """Remove the relations a user may state between two of their facts, in either direction; whether there were any."""
     between = Q(from_fact=one, to_fact=other) | Q(from_fact=other, to_fact=one)
     return bool(FactLink.objects.for_user(user).filter(between, relation__in=STATABLE).delete()[0])
 
@@ -95,7 +95,7 @@ def neighbours(user: User, fact: Fact, steps: int = 1, most: int | None = None) 
 
 
 def among(user: User, facts: Iterable[int]) -> list[FactLink]:
-    """The user's links of which both ends are among these facts, the strongest first. One statement."""
+    """The user's links between these facts, the strongest first. One statement."""
     ends = list(facts)
     return list(
         FactLink.objects.for_user(user).filter(from_fact__in=ends, to_fact__in=ends).order_by("-strength", "pk")
@@ -103,7 +103,7 @@ def among(user: User, facts: Iterable[int]) -> list[FactLink]:
 
 
 def contradictions(user: User) -> list[tuple[Fact, Fact]]:
-    """Pairs that cannot both be true and of which neither was given up: the one that was there first, and the other."""
+    """Pairs of facts that can't both be true and are both still in use: the older one, and the newer."""
     open_ones = (Fact.Status.ACTIVE, Fact.Status.PROPOSED)
     found = (
         FactLink.objects.for_user(user)
@@ -135,14 +135,14 @@ def create_superseding(older: int | None, make: Callable[[], Fact]) -> Fact:
 
 
 def link_superseded(newer: Fact, older: Sequence[int]) -> None:
-    """Say which fact took the place of those that gave way."""
+    """Record which fact superseded the older ones."""
     Fact.objects.filter(pk__in=older).update(superseded_by=newer)
     for pk in older:
         link(newer.user_id, newer.pk, Relation.SUPERSEDES, pk, CERTAIN)
 
 
 def give_back(newer: Fact, older: Sequence[int]) -> None:
-    """Unsay it: the decision by which `newer` took their place is undone."""
+    """Undo that: the decision by which `newer` superseded the older facts is undone."""
     FactLink.objects.filter(from_fact=newer, to_fact__in=older, relation=Relation.SUPERSEDES).delete()
 
 

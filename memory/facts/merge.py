@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 MOST: Final = 50
-"""Facts merged at once: as many as a page shows."""
+"""Maximum facts merged at once: as many as a page shows."""
 
 BY_MERGING: Final = (*BY_EDITING, "kind", "key", "importance", "tags")
-"""Columns of the remaining fact."""
+"""Columns of the remaining fact that merging changes."""
 
 TOO_FEW: Final = "Select at least two to merge."
 TOO_MANY: Final = f"You can merge at most {MOST} at once."
@@ -44,7 +44,7 @@ def merge(facts: Sequence[Fact], into: Fact, statement: str = "", *, by: User) -
     """Merge `facts` into `into`; `statement` is the new wording, empty keeps that of `into`.
 
     Raises:
-        RefusedError: they are fewer than two, hold different keys, or one of them is no longer open to it.
+        RefusedError: there are fewer than two, they have different keys, or one can't be merged any more.
     """
     wanted = {fact.pk for fact in facts} | {into.pk}
     if not 2 <= len(wanted) <= MOST:

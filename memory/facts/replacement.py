@@ -1,11 +1,11 @@
-"""Replacement: whether a new statement says that an older one holds no more, in whatever words. Pure.
+"""Replacement: whether a new statement says that an older one no longer holds, in whatever words. Pure.
 
     ended       “no longer works at Acme”, “left Acme”        against “works at Acme”
     changed     “the key is now kept in Vault”                against “the key is kept in 1Password”
     other value “stand-up is at 10:15”                        against “stand-up is at 9:30”: likely, so review asks
 
-Both must be about the same: what the older one says it of, or what it says, is all in the new one. Verbs that can have
-many objects (“plays tennis now”) replace nothing, and neither does “also”.
+Both must be about the same thing: the new statement contains the older one's subject, or all that it says. Verbs that
+can have many objects (“plays tennis now”) replace nothing, and neither does “also”.
 """
 
 import re
@@ -20,7 +20,7 @@ from memory.text.parts import parts_of, verb_span
 
 
 class Replaces(IntEnum):
-    """How clearly it does."""
+    """How clearly a statement replaces another."""
 
     NOT = 0
     LIKELY = 1
@@ -34,7 +34,7 @@ _CHANGED: Final = re.compile(
     r"|renamed|became|(?:(?<=['’]s )|(?<=my )|(?<=our )|(?<=the ))new)\b",
     re.I,
 )
-"""Words by which a statement says that it wasn't so before."""
+"""Words that say that something is new, and wasn't so before."""
 _CHANGING: Final = "moved switched changed went go goes renamed replaced became start"
 _MARKER_WORDS: Final = frozenset(map(stem, _CHANGING.split()))
 _ENDED: Final = re.compile(
@@ -49,21 +49,21 @@ _OUT: Final = re.compile(
     r"|(?:taken|took|takes) over (?:\w+ ){1,4}?from)\s+(.+?)(?=\s+(?:to|with|for|as|by|in|on|at)\b|[,.;]|$)",
     re.I,
 )
-"""What something else took the place of: “switched from Jira to Linear”."""
+"""The value that something else replaced: “switched from Jira to Linear”."""
 _ADDS: Final = re.compile(r"\b(?:also|too|another|second|both|as well|additionally|besides)\b", re.I)
 _PAST: Final = re.compile(r"\b(?:used to|formerly|previously|until)\b", re.I)
 _NEGATED: Final = re.compile(r"\b(?:not|no|never)\b|n['’]t\b", re.I)
 _ONE_AT_A_TIME: Final = "live reside work drive weigh stay sleep lodge earn pay cost"
 ONE_AT_A_TIME: Final = frozenset(map(stem, _ONE_AT_A_TIME.split()))
-"""Verbs of which people have one object at a time; of others they have many."""
+"""Verbs with one object at a time; other verbs can have many."""
 ONE_HOLDER: Final = frozenset(map(stem, ["lead", "led", "head", "manage", "chair", "captain"]))
-"""Verbs that one person at a time does."""
+"""Verbs with one subject at a time: one person leads a team."""
 _PREPOSITIONS: Final = frozenset(["in", "on", "at", "with", "by", "to", "from", "for", "via", "under"])
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A statement, taken apart."""
+    """A statement and its parts."""
 
     subject: frozenset[str]
     rest: frozenset[str]
@@ -73,12 +73,12 @@ class _Said:
 
     @property
     def verb(self) -> str:
-        """The first verb; empty: none was found."""
+        """The first verb; empty if none was found."""
         return self.tokens[self.verb_at] if self.verb_at < len(self.tokens) else ""
 
     @property
     def is_placed(self) -> bool:
-        """“Is stored on …”, “is in …”: all it says is where or when something is."""
+        """Whether the statement only says where or when something is: “is stored on …”, “is in …”."""
         return self.verb in ("is", "are") and not _PREPOSITIONS.isdisjoint(
             self.tokens[self.verb_at + 1 : self.verb_at + 3]
         )
@@ -89,12 +89,12 @@ class _Said:
 
 
 def states_change(statement: str) -> bool:
-    """Whether it says that something is so now, or again, and wasn't before."""
+    """Whether the statement says that something is so now, or again, and wasn't before."""
     return _CHANGED.search(statement) is not None
 
 
 def replaces(newer: str, older: str) -> Replaces:
-    """Whether `newer` says that `older` holds no more."""
+    """Whether, and how clearly, `newer` says that `older` no longer holds."""
     if newer == older or _ADDS.search(newer) or _PAST.search(newer) or _ENDED.search(older):
         return Replaces.NOT
     new, old = _read(newer), _read(older)
@@ -119,14 +119,14 @@ def replaces(newer: str, older: str) -> Replaces:
 
 
 def _of_others(new: _Said, old: _Said) -> bool:
-    """Whether one is of the user and the other isn't, or they name different relatives."""
+    """Whether only one is about the user, or they name different relatives."""
     return (new.is_of_user and old.is_of_user and bool(new.all & PEOPLE != old.all & PEOPLE)) or (
         new.is_of_user != old.is_of_user and bool((new.subject ^ old.subject) & PEOPLE)
     )
 
 
 def _is_out(what: frozenset[str], new: _Said, old: _Said) -> bool:
-    """Whether `what` is the old value, of the same subject."""
+    """Whether `what` is the old value of the same subject."""
     if not what or not _within(what, old.all):
         return False
     shared = {word for word in old.all - what if _has(new.all, word)}
@@ -135,12 +135,13 @@ def _is_out(what: frozenset[str], new: _Said, old: _Said) -> bool:
 
 
 def _gives_other_value(new: _Said, old: _Said) -> bool:
-    """Whether both share either what it is said of, or all that is said, and each has something of its own."""
+    """Whether both share their subject or everything they say of it, and each has something of its own."""
     frame = {word for word in old.all if _has(new.all, word)}
     own, theirs = old.all - frame, {word for word in new.all if not _has(old.all, word)}
     if not own or not theirs - _MARKER_WORDS:
         return False
-    if own <= old.subject:  # the same is said of someone else: “Petra leads the team”, “the team is led by Tomas now”
+    # the same is said of another subject: “Petra leads the team”, “the team is led by Tomas now”
+    if own <= old.subject:
         turned = bool(new.subject) and _within(new.subject, old.rest)
         return len(old.rest) > 1 and (turned or bool(frame & ONE_HOLDER))
     if not own <= old.rest or not _within(old.subject, new.all):
@@ -152,7 +153,7 @@ def _gives_other_value(new: _Said, old: _Said) -> bool:
 
 
 def _differs_at_the_end(new: _Said, old: _Said) -> bool:
-    """Whether only the last words differ, after a verb with a preposition, or after the name of an attribute."""
+    """Whether only the last words differ, after a verb with a preposition or the name of an attribute."""
     same = 0
     for one, other in zip(new.tokens, old.tokens, strict=False):
         if one != other:
@@ -182,7 +183,7 @@ _SAME: Final = (
     *(group for group in GROUPS if len(group) > 1 and not group & {stem("piano"), stem("own")}),
     *(frozenset(map(stem, line.split())) for line in _FORMS),
 )
-"""Groups of words that mean the same, not only something similar."""
+"""Groups of words with the same meaning, not just a similar one."""
 
 
 @lru_cache(maxsize=4_096)

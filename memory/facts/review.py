@@ -38,7 +38,8 @@ DECIDABLE: Final[Mapping[str, frozenset[str]]] = {
     ReviewAction.Verb.EDIT: frozenset({Fact.Status.PROPOSED}),
     ReviewAction.Verb.KEEP_BOTH: frozenset({Fact.Status.PROPOSED}),
     ReviewAction.Verb.UNRELATED: frozenset({Fact.Status.PROPOSED}),
-    ReviewAction.Verb.REJECT: frozenset({Fact.Status.PROPOSED, Fact.Status.ACTIVE}),  # what was learned unasked, too
+    # also facts learned without asking
+    ReviewAction.Verb.REJECT: frozenset({Fact.Status.PROPOSED, Fact.Status.ACTIVE}),
     ReviewAction.Verb.MERGE: frozenset({Fact.Status.PROPOSED, Fact.Status.ACTIVE}),
 }
 """States of a fact in which each decision is allowed."""
@@ -62,7 +63,7 @@ BY_DATING: Final = ("status", "reason", "valid_from", "valid_until")
 def accept(fact: Fact, *, by: User) -> ReviewAction:
     """Make a proposal an active fact; it supersedes the active fact it contradicts, if any.
 
-    A proposal with a key whose active value was said later becomes history: what was said last holds.
+    If the active value of its key was stated later, the proposal becomes history: the latest statement wins.
 
     Raises:
         RefusedError: it no longer waits for a decision.
@@ -83,7 +84,7 @@ def accept(fact: Fact, *, by: User) -> ReviewAction:
 
 
 def _is_later(fact: Fact, proposal: Fact) -> bool:
-    """Whether the words of an active fact were said after those of a proposal."""
+    """Whether an active fact was stated after a proposal."""
     if fact.message is None or proposal.message is None:
         return False
     return bool(fact.message.created_at > proposal.message.created_at)
@@ -124,8 +125,8 @@ def correct(
     """Correct an active or expired fact: its wording, or when it is true.
 
     New wording creates a new fact, edited by the user, which supersedes the old one. If only the dates change, the fact
-    and its evidence stay. Both can be undone. `value` None: as the new wording says it, if it has the form of the old
-    one; `validity` None: unchanged. An active fact that says the same already gives way too.
+    and its evidence stay. Both can be undone. `value` None: taken from the new wording, if it has the form of the old
+    one; `validity` None: unchanged. An active fact that already says the same is superseded too.
 
     Raises:
         RefusedError: it is no longer in use, is unchanged, ends before it starts, or contains a secret or something
@@ -162,7 +163,7 @@ def _ids_of_same_words(fact: Fact, statement: str) -> list[int]:
 
 
 def _reworded_value(fact: Fact, statement: str) -> str:
-    """The value in the place of the old one: “lives in Porto” → “lives in Lyon”; empty: the new wording names none."""
+    """The value in the old value's place: “lives in Porto” → “lives in Lyon”; empty if the new wording names none."""
     if fact.value.casefold() in statement.casefold():
         return fact.value
     before, _, after = fact.statement.partition(fact.value)
@@ -229,7 +230,7 @@ def _check_correctable(fact: Fact | None, statement: str, value: str | None, val
 
 
 def _dated(fact: Fact, validity: Validity, by: User) -> ReviewAction:
-    """Change the fact's dates: it expires now if they have ended, and is active otherwise."""
+    """Change the fact's dates: it expires now if it has ended, else it is active."""
     before = snapshot([fact], BY_DATING)
     _give_validity(fact, validity, f"edited by {whom(fact, by)}")
     fact.save(update_fields=BY_DATING)
@@ -264,7 +265,7 @@ def _successor(old: Fact, statement: str, value: str, vector: list[float], valid
 
 
 def _not_remembered(new: Fact) -> Before:
-    """What undo does to a fact that did not exist before."""
+    """The state that undo gives a fact that didn't exist before."""
     return {str(new.pk): {"status": Fact.Status.REJECTED, "reason": TAKEN_BACK}}
 
 
@@ -273,7 +274,7 @@ def _not_remembered(new: Fact) -> Before:
 
 @contextmanager
 def _decision(fact: Fact, verb: ReviewAction.Verb) -> Iterator[tuple[Fact, list[Fact]]]:
-    """The fact, locked and still open to `verb`, and the active facts it contradicts."""
+    """The locked fact, still open to `verb`, and the active facts it contradicts."""
     with one_change():
         rows = locked_facts(Q(pk=fact.pk) | against(fact))
         locked = rows.pop(fact.pk, None)
@@ -285,14 +286,14 @@ def _decision(fact: Fact, verb: ReviewAction.Verb) -> Iterator[tuple[Fact, list[
 
 
 def allow_again(fact: Fact) -> None:
-    """Take what the user accepted off the forget list, and let its message be recalled again."""
+    """Remove what the user accepted from the forget list, and let its message be recalled again."""
     lifted = tombstones.lift(fact.user_id, fact.statement, fact.quote, key=fact.key, value=fact.value)
     if lifted and fact.message is not None:
         reindex(fact.message.conversation_id, [fact.message.pk])
 
 
 def check_open(fact: Fact | None, verb: ReviewAction.Verb) -> None:
-    """Whether a locked fact is still open to `verb`.
+    """Check that a locked fact is still open to `verb`.
 
     Raises:
         RefusedError: it is gone, or was decided in the meantime.
@@ -311,7 +312,7 @@ def reword(fact: Fact, statement: str, vector: list[float]) -> None:
 
 
 def whom(fact: Fact, by: User) -> str:
-    """Who decided, in words for the fact's owner."""
+    """Who made the decision, in words for the fact's owner."""
     return "you" if fact.user_id == by.pk else "staff"
 
 

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 UNDO_FOR: Final = timedelta(days=30)
-"""How long a decision can be taken back: long enough to notice a mistake in the answers, short enough that what was
-built on it since is not pulled away."""
+"""How long a decision can be undone: long enough to notice a mistake in the answers, short enough that nothing
+important was built on it since."""
 
 LEAVES: Final[Mapping[str, frozenset[str]]] = {
     ReviewAction.Verb.ACCEPT: frozenset({Fact.Status.ACTIVE}),
-    ReviewAction.Verb.EDIT: frozenset({Fact.Status.ACTIVE, Fact.Status.EXPIRED}),  # who edits it may say that it ended
+    ReviewAction.Verb.EDIT: frozenset({Fact.Status.ACTIVE, Fact.Status.EXPIRED}),  # an edit may have said that it ended
     ReviewAction.Verb.REJECT: frozenset({Fact.Status.REJECTED}),
     ReviewAction.Verb.KEEP_BOTH: frozenset({Fact.Status.ACTIVE}),
     ReviewAction.Verb.UNRELATED: frozenset({Fact.Status.ACTIVE}),
@@ -56,7 +56,7 @@ KEPT: Final = frozenset({
 restored, because rows of an imported archive are not trusted."""
 
 MOMENTS: Final = frozenset({"accepted_at", "withdrawn_at", "superseded_at", "valid_from", "valid_until"})
-"""Columns stored as ISO text."""
+"""Datetime columns, stored as ISO text."""
 
 type Before = dict[str, dict[str, Any]]
 
@@ -79,7 +79,7 @@ def undo(action: ReviewAction) -> Fact:
             raise RefusedError(TOO_LATE)
         rows = locked_facts(Q(pk__in=[int(pk) for pk in action.before], user=action.user_id))
         _check_untouched(action, rows)
-        # The decided fact first: it must release its key before the superseded one takes it back.
+        # The decided fact first: it must release its key before the superseded one reclaims it.
         for fact in sorted(rows.values(), key=lambda row: row.pk != action.fact_id):
             _restore(fact, action.before[str(fact.pk)])
         give_back(rows[action.fact_id], [pk for pk in rows if pk != action.fact_id])
@@ -102,7 +102,7 @@ def can_be_undone(user: User) -> Any:
 
 @contextmanager
 def one_change() -> Iterator[None]:
-    """One transaction; refused if another fact took the same key concurrently."""
+    """One transaction, refused if another fact took the same key concurrently."""
     try:
         with transaction.atomic():
             yield
@@ -138,7 +138,7 @@ def snapshot(facts: Iterable[Fact], columns: Iterable[str]) -> Before:
 
 
 def _as_json(value: Any) -> Any:
-    # A vector is a list of floats already: each number of half precision keeps its value as a double.
+    # A vector is already a list of floats: doubles represent half-precision numbers exactly.
     return value.isoformat() if isinstance(value, datetime) else value
 
 

@@ -16,13 +16,13 @@ from zoneinfo import ZoneInfo
 from memory.models import Fact
 
 OVER: Final = "its time has passed"
-"""Why a fact expired, as people read it."""
+"""Reason of an expired fact, as the user reads it."""
 BACKWARDS: Final = "“True until” is before “True from”."
 
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """When a fact is true; None: not known, or without an end."""
+    """When a fact is true; None: unknown, or without an end."""
 
     since: datetime | None
     until: datetime | None
@@ -38,7 +38,7 @@ class Validity:
 
 
 def validity_of(fact: Fact) -> Validity:
-    """As stored."""
+    """The stored validity of a fact."""
     return Validity(fact.valid_from, fact.valid_until)
 
 

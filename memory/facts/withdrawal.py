@@ -1,9 +1,9 @@
-"""Withdraws facts without a successor: what was true and has ended, what the user takes back, and proposals that newer
-words overtook. The rows stay as history, so that an older message read again does not bring them back.
+"""Withdraws facts without a successor: those that were true and have ended, those the user takes back, and proposals
+that newer words overtook. The rows stay as history, so that reading an older message again doesn't restore them.
 
 | what | status | dates |
 |---|---|---|
-| ended | expired | `valid_until`: when it stopped being true, as far as that is said |
+| ended | expired | `valid_until`: when it stopped being true, as far as the user said it |
 | taken back | superseded, by nothing | `superseded_at` |
 | overtaken proposal | superseded by the newer fact | `superseded_at` |
 """
@@ -25,7 +25,7 @@ OVERTAKEN: Final = "you have said something newer since"
 
 
 def end_fact(fact_id: int, said_at: datetime, when: datetime | None = None) -> None:
-    """Expire an active or proposed fact. `when`: it stopped being true; None: when it was said."""
+    """Expire an active or proposed fact. `when`: when it stopped being true; None: when the user said so."""
     fact = Fact.objects.only("recorded_at").get(pk=fact_id)
     Fact.objects.filter(pk=fact_id).update(
         status=Fact.Status.EXPIRED,
@@ -44,7 +44,7 @@ def retract_fact(fact_id: int) -> None:
 
 
 def withdraw_older_proposals(newer: Fact, said_at: datetime) -> list[int]:
-    """Withdraw the proposals with the key of `newer` that were said before `said_at`; their ids."""
+    """Withdraw proposals with the key of `newer` that were stated before `said_at`; return their ids."""
     if not newer.key:
         return []
     earlier = Q(message__created_at__lt=said_at) | Q(message=None, recorded_at__lt=said_at)

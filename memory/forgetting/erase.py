@@ -125,7 +125,7 @@ def to_rewrite(user: User, erasure: Erasure) -> list[dict[str, Any]]:
 
 
 def erase(user: User, erasure: Erasure) -> int:
-    """Erase it from memory's tables; how many facts were restored."""
+    """Erase it from memory's tables; return how many facts were restored."""
     for fact in _quoting(user, erasure):
         Fact.objects.filter(pk=fact.pk).update(quote=erasure.without_sentences(fact.quote))
     _shorten_facts(user, erasure)
@@ -146,7 +146,7 @@ def erase(user: User, erasure: Erasure) -> int:
 
 
 def _shorten_facts(user: User, erasure: Erasure) -> None:
-    """Leave out the forgotten parts of facts that stay; a key or value that went with them goes."""
+    """Remove the forgotten parts from facts that stay, with a key or value that was among them."""
     for fact in Fact.objects.for_user(user).filter(pk__in=erasure.shortened):
         left = erasure.shortened[fact.pk]
         if not words_of(fact.value) <= words_of(left):
@@ -169,7 +169,7 @@ def _relink_predecessors(user: User, erasure: Erasure) -> None:
 
 
 def _forget_decisions(user: User, erasure: Erasure) -> None:
-    """Decisions on other facts store its previous values: undoing one must not restore it."""
+    """Remove previous values stored with decisions on other facts, so that undoing one can't restore it."""
     for action in ReviewAction.objects.for_user(user).filter(before__has_any_keys=[str(pk) for pk in erasure.facts]):
         kept = {pk: columns for pk, columns in action.before.items() if int(pk) not in erasure.facts}
         ReviewAction.objects.filter(pk=action.pk).update(before=kept)
@@ -182,6 +182,6 @@ def _erase_lines(user: User, erasure: Erasure) -> None:
     for document in Document.objects.for_user(user).filter(pk__in=erasure.lines):
         rest = without_forgotten(erasure, document.pk, document.source, document.text)
         if document.source == Document.Source.LIBRARIAN and not rest.strip():
-            document.delete()  # nothing is left in it; a user's document stays, empty
+            document.delete()  # nothing is left in it; a user's own document stays, empty
             continue
         write(document, rest, Revision.Author.USER, FORGOTTEN_NOTE)

@@ -49,7 +49,7 @@ class Preview:
     counts: Mapping[str, int]
     """Type → count, most first."""
     fingerprint: str
-    """Of all items; passed to `forget`."""
+    """Hash of all items; pass it to `forget`."""
 
 
 def preview(user: User, target: Target) -> Preview:
@@ -62,7 +62,7 @@ def preview(user: User, target: Target) -> Preview:
 
 
 def forget(user: User, target: Target, *, by: User, expected: str | None = None) -> Forgetting:
-    """Forget the target; the receipt. `expected`: the preview's fingerprint; None: don't compare.
+    """Forget the target and return the receipt. `expected`: the preview's fingerprint; None: don't compare.
 
     Raises:
         NothingThereError: the target names nothing of this user.
@@ -91,7 +91,7 @@ def forget(user: User, target: Target, *, by: User, expected: str | None = None)
 
 
 def apply_forget_list(user: User) -> Forgetting | None:
-    """Forget again what came back with an older archive or backup, within the caller's transaction; None: nothing."""
+    """Forget again what an older archive or backup restored, within the caller's transaction; None: nothing."""
     erasure = forget_list.find_older(user)
     if not erasure.extent:
         return None
@@ -145,7 +145,7 @@ def _preview(user: User, erasure: Erasure) -> Preview:
 
 
 def _preview_everything(user: User) -> Preview:
-    """Counts only, because the list would be too long. Rows added meanwhile are erased too, so nothing is compared."""
+    """Counts only, because the list would be too long. Rows added since are erased too, so nothing is compared."""
     return Preview((), (), everything.count_rows(user), _fingerprint([ErasureItem("everything", str(user.pk))]))
 
 
@@ -156,6 +156,6 @@ def _items(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
 
 
 def _fingerprint(listed: Iterable[ErasureItem]) -> str:
-    """Keyed, because the page contains it: it must not help to guess what was forgotten."""
+    """A keyed hash, because the page contains it: it must not help anyone guess what was forgotten."""
     parts = sorted(f"{item.what}\0{item.ref}\0{item.text}" for item in listed)
     return hmac.new(settings.SECRET_KEY.encode(), "\0\0".join(parts).encode(), hashlib.sha256).hexdigest()

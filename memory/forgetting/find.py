@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from memory.forgetting.targets import Target
 
 ROUNDS: Final = 6
-"""Maximum rounds of following dependents: an answer that repeats it may have been recalled elsewhere, and so on."""
+"""Maximum rounds of following dependents: an answer that repeats it may itself have been recalled elsewhere,
+and so on."""
 
 
 def find(user: User, target: Target) -> Erasure:
@@ -81,7 +82,8 @@ def _facts(user: User, erasure: Erasure) -> None:
 
 
 def _parts(user: User, erasure: Erasure) -> None:
-    """Shorten facts and messages that say more; with the parts of their sources and the facts learned from them."""
+    """Shorten facts and messages that say more, and erase those parts in their sources and in facts learned
+    from them."""
     for fact in Fact.objects.for_user(user).filter(pk__in=_ids_of(erasure, "fact")).defer("vector", "search"):
         if fact.pk in erasure.facts:
             continue
@@ -104,7 +106,7 @@ def _parts(user: User, erasure: Erasure) -> None:
 
 
 def _parts_of_source(user: User, erasure: Erasure, fact: Fact, words: set[str]) -> None:
-    """The parts of the message a fact rests on that say what it loses."""
+    """The parts of the fact's source message that state what the fact loses."""
     for text in of_chat("Message", user).filter(pk=fact.message_id).values_list("text", flat=True):
         going = {text[part.start : part.end] for part in parts_of(text)}
         going = {one for one in going if words & words_of(one)}
@@ -113,7 +115,7 @@ def _parts_of_source(user: User, erasure: Erasure, fact: Fact, words: set[str]) 
 
 
 def numbers_of(text: str, parts: Collection[str]) -> set[int]:
-    """The numbers of these parts in a text."""
+    """The numbers of these parts within a text."""
     return {part.number for part in parts_of(text) if text[part.start : part.end] in parts}
 
 
@@ -132,7 +134,7 @@ def _bare(text: str) -> str:
 
 
 def _telling(user: User, erasure: Erasure) -> set[str]:
-    """Its words that the user uses nowhere else."""
+    """Words of it that the user uses nowhere else."""
     words: set[str] = set().union(*(saying.words | saying.value for saying in erasure.sayings))
     quotes = Fact.objects.for_user(user).filter(pk__in=erasure.facts).values_list("quote", flat=True)
     for quote in quotes:
@@ -171,7 +173,7 @@ def _count_lines(erasure: Erasure, document: int, author: str, text: str) -> Non
 
 
 def without_forgotten(erasure: Erasure, document: int, author: str, text: str) -> str:
-    """The text of a document without what is forgotten. Of the librarian's lines, paraphrases go too."""
+    """The text of a document without what is forgotten. Librarian lines that paraphrase it are removed too."""
     numbers = numbers_of(text, erasure.parts.get(f"document:{document}", ()))
     if numbers:
         text = without_parts(text, numbers)
@@ -181,7 +183,7 @@ def without_forgotten(erasure: Erasure, document: int, author: str, text: str) -
 
 
 def _without_forgotten(erasure: Erasure, raw: str, is_librarians: bool) -> str | None:
-    """What is left of a line; None: nothing. Of a user's own line, only the parts that say it go."""
+    """What remains of a line; None: nothing. A user's own line only loses the parts that say it."""
     line = line_of(raw)
     if line.fact is not None and line.fact in erasure.shortened:
         return fact_line(line.fact, erasure.shortened[line.fact])
@@ -200,7 +202,7 @@ def _without_forgotten(erasure: Erasure, raw: str, is_librarians: bool) -> str |
 
 
 def _episodes(user: User, erasure: Erasure, asked_for: Iterable[int]) -> None:
-    """Add episodes of turns with erased messages or that mention it; their other turns are summarized again."""
+    """Add episodes of turns with erased messages, or that mention it; their other turns are summarized again."""
     told = Episode.objects.for_user(user)
     touched = {*erasure.messages, *erasure.quotes}
     resting = Q(facts__in=erasure.facts) | Q(merged_into__in=erasure.episodes) | Q(merged__in=erasure.episodes)

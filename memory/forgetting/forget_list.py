@@ -1,7 +1,7 @@
-"""Puts what is forgotten on the forget list, and applies the list to rows that are older than it.
+"""Adds what is forgotten to the forget list, and applies the list to rows that are older than it.
 
-Of a fact its statement, quote and value are recognized again; of messages, documents and episodes their sentences; of
-all of them identifiers that remain nowhere else.
+A fact is recognized by its statement, quote and value; messages, documents and episodes by their sentences; all of them
+by identifiers that remain nowhere else.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What was collected before the erasure; in memory only."""
+    """What was collected before the erasure; held in memory only."""
 
     phrases: frozenset[Phrase]
     identifiers: frozenset[tuple[str, Phrase]]
-    """As written, because one of its words may remain elsewhere."""
+    """Kept as written, because one of its words may remain elsewhere."""
 
     def record(self, user: User, receipt: Forgetting, only_here: set[str]) -> None:
-        """Put it on the list; `only_here`: the words that remain in no text."""
+        """Add it to the list. `only_here`: the words that remain in no text."""
         kept = {phrase for written, phrase in self.identifiers if words_of(written) & only_here}
         unsure = {phrase for phrase in self.phrases if phrase.words > 1 and not set(phrase.text.split()) & only_here}
         tombstones.record(user.pk, (self.phrases | kept) - _said_elsewhere(user, unsure), receipt)
 
 
 def _said_elsewhere(user: User, phrases: set[Phrase]) -> set[Phrase]:
-    """Those that remain in texts of the user's own: they were left alone, and are recalled as before."""
+    """The phrases that remain in the user's own texts: those texts were left alone, and are recalled as before."""
     patterns = {r"[^[:alnum:]]+".join(phrase.text.split()): phrase for phrase in phrases}
     hits: set[str] = set()
     for column in TEXTS:
@@ -53,7 +53,7 @@ def _said_elsewhere(user: User, phrases: set[Phrase]) -> set[Phrase]:
 
 
 def collect(user: User, erasure: Erasure) -> Forgotten:
-    """What is recognized again of an erasure."""
+    """Collect what identifies an erasure when it is said again."""
     texts = [*erasure.texts, *_whole_texts(user, erasure)]
     phrases = {phrase for text in texts for phrase in tombstones.phrases_of(text)}
     for fact in Fact.objects.for_user(user).filter(pk__in=erasure.facts).only("statement", "quote", "key", "value"):
@@ -72,7 +72,7 @@ def _phrases_of_fact(fact: Fact) -> Iterator[Phrase]:
 
 
 def find_older(user: User) -> Erasure:
-    """Rows with something forgotten that are older than its forgetting; newer ones the user said again."""
+    """Rows with something forgotten that are older than its forgetting; in newer ones, the user said it again."""
     erasure, known = Erasure(user.pk), tombstones.load(user.pk)
     if not known.lists:
         return erasure
@@ -96,7 +96,7 @@ def _older(known: Recognizer, text: str, written_at: datetime) -> set[str]:
 
 
 def _whole_texts(user: User, erasure: Erasure) -> Iterable[str]:
-    """Texts of which nothing remains."""
+    """Texts that are erased completely."""
     messages = of_chat("Message", user).filter(Q(pk__in=erasure.messages) | Q(conversation__in=erasure.conversations))
     yield from messages.values_list("text", flat=True).iterator()
     documents = Document.objects.for_user(user).filter(pk__in=erasure.documents)

@@ -1,4 +1,4 @@
-"""Sweeps what is left: every text, JSON and array column of every row of the user.
+"""Sweeps up the residue: every text, JSON and array column of every row of the user.
 
 Columns come from the models, so that a new one can't be missed. Only the forgotten texts and the words that occur
 nowhere else are replaced; a single word is never replaced in a value that code reads.
@@ -43,20 +43,20 @@ READ_BY_CODE: Final = frozenset(
         "memory.Forgetting.gone", "memory.Forgetting.to_rewrite", "memory.ForgetList.key", "memory.Tombstone.digest",
     }
 )  # fmt: skip
-"""Columns whose values are names used by code: single words are not replaced there, whole forgotten texts are."""
+"""Columns with names that code uses: only whole forgotten texts are replaced there, not single words."""
 TORN: Final = 8
-"""Bytes: a piece of text may start and end inside a character."""
+"""Bytes at the edges of a piece, which may split a character."""
 NOT_BY_CHANCE: Final = 6
-"""Bytes: in an image or archive of 30 MB any shorter word occurs by chance."""
+"""Bytes: any shorter word occurs by chance in an image or archive of 30 MB."""
 BINARY_AT_ONCE: Final = 4
-"""Files held in memory."""
+"""Maximum files held in memory."""
 NAMED_FOLDERS: Final = frozenset({"chat.Project.path", "chat.Conversation.scope"})
 """Columns with a folder's path as typed: a forgotten name is replaced by the same new name in all of them."""
 READ_BY_CODE_ANYWHERE: Final = frozenset({"embedded_by", "content_hash"})
 
 
 def sweep(user: User, erasure: Erasure) -> int:
-    """Remove what is left of it; in how many rows it was found."""
+    """Remove the residue; return the number of rows that had any."""
     found = sum(_sweep_model(user, model, erasure) for model in owned_models())
     found += _sweep_binaries(user, erasure) + _sweep_paths(user, erasure) + _sweep_folders(user, erasure)
     return found + _sweep_common_words(user, erasure) + _sweep_admin_log(erasure)
@@ -74,7 +74,7 @@ _APPS: Final = frozenset({"accounts", "memory", "budget", "chat", "recall"})
 
 
 def columns(model: type[models.Model]) -> list[models.Field[Any, Any]]:
-    """Its columns that may contain the user's words."""
+    """The model's columns that may contain the user's words."""
     return [field for field in model._meta.concrete_fields if _holds_words(field)]
 
 
@@ -125,7 +125,7 @@ def _sweep_row(row: models.Model, fields: list[models.Field[Any, Any]], erasure:
         redacted = _redact_value(value, field, erasure)
         if redacted != value:
             changed[field.name] = redacted
-    if changed.get("text") and hasattr(row, "made_of"):  # the bytes that the text was read from contain it too
+    if changed.get("text") and hasattr(row, "made_of"):  # the bytes that the text was extracted from contain it too
         changed |= row.made_of(changed["text"])
     if changed:
         type(row)._base_manager.filter(pk=row.pk).update(**changed)
@@ -208,7 +208,7 @@ def _sweep_folders(user: User, erasure: Erasure) -> int:
 
 
 def _sweep_common_words(user: User, erasure: Erasure) -> int:
-    """The common words of a large collection are JSON keys, which the redaction of values doesn't reach."""
+    """Redact the stored common words of a large collection: they are JSON keys, and redaction only covers values."""
     index = PersonalIndex.objects.for_user(user).first()
     if index is None:
         return 0
@@ -222,7 +222,7 @@ def _sweep_common_words(user: User, erasure: Erasure) -> int:
 
 
 def _sweep_admin_log(erasure: Erasure) -> int:
-    """Log entries of staff actions quote the row."""
+    """Redact log entries of staff actions, which quote the row."""
     gone = Q(pk__in=[])
     for label, ids in (("fact", erasure.facts), ("episode", erasure.episodes), ("document", erasure.documents)):
         kind = ContentType.objects.get(app_label="memory", model=label)

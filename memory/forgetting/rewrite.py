@@ -1,4 +1,4 @@
-"""Rewrites summaries from what is left, in the background; `Forgetting.to_rewrite` lists them by id.
+"""Rewrites summaries from the remaining messages, in the background; `Forgetting.to_rewrite` lists them by id.
 
 Until then a segment's summary is a placeholder and an episode is missing. The row is the truth: a task only triggers
 the work, and the schedule retries what failed.
@@ -29,7 +29,7 @@ REQUEUE_LIMIT: Final = 100
 
 
 def rewrite(receipt_id: int) -> int:
-    """Rewrite what one forgetting left to rewrite; how many are still left."""
+    """Rewrite what one forgetting left to rewrite; return how many items remain."""
     receipt: Forgetting | None = Forgetting.objects.select_related("user").filter(pk=receipt_id).first()
     if receipt is None:
         return 0
@@ -40,7 +40,7 @@ def rewrite(receipt_id: int) -> int:
 
 
 def requeue() -> int:
-    """Queue what is not rewritten yet; how many receipts."""
+    """Queue what isn't rewritten yet; return how many receipts."""
     left = list(Forgetting.objects.exclude(to_rewrite=[]).order_by("pk").values_list("pk", flat=True)[:REQUEUE_LIMIT])
     for pk in left:
         enqueue_on_commit(TASK, pk)
@@ -55,7 +55,7 @@ def _mark_done(receipt_id: int, wanted: Mapping[str, Any]) -> None:
 
 
 def _rewrite_item(user: User, wanted: Mapping[str, Any]) -> bool:
-    """Rewrite one item; whether it is done."""
+    """Rewrite one item; return whether it is done."""
     try:
         if wanted["what"] == "episode":
             return _rewrite_episode(user, wanted)
@@ -68,7 +68,7 @@ def _rewrite_item(user: User, wanted: Mapping[str, Any]) -> bool:
 
 
 def _rewrite_episode(user: User, wanted: Mapping[str, Any]) -> bool:
-    from memory.librarian.run import choose_engine  # late: it imports a module of this package
+    from memory.librarian.run import choose_engine  # imported late: it imports a module of this package
 
     began = forget_epoch(user.pk)
     first, last = wanted["first"], wanted["last"]

@@ -1,9 +1,9 @@
 """Scope: which memories a topic in words means, which it means in part, and which only look like it. Pure functions.
 
 whole identifiers   “OPS-12” is neither “OPS-120” nor “OPS-12-b”; “ACME-CORP”, “Acme Corp” and “acme_corp” are one
-names, dates        each that the topic names must be there; “my cat Art” isn't the art class
+names, dates        each one that the topic names must be there; “my cat Art” isn't the art class
 numbers             only beside the word they are named with: “port 8080”, not “8080 files”
-words               those that say what is meant; with “that …” the same is claimed, and not its opposite
+words               those that carry meaning; after “that …” the memory must claim the same, not the opposite
 parts               a memory that says more keeps the rest: “lives in Porto and works at Acme” without Acme
 """
 
@@ -24,7 +24,7 @@ from memory.text.parts import Part, parts_of
 
 
 class Verdict(StrEnum):
-    """What a memory is to a topic."""
+    """How a memory relates to a topic."""
 
     MEANT = "meant"
     PART = "part"
@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why, as the preview says it."""
+    """The reason, as the preview states it."""
 
     NAMED = "names it"
     SAID = "says this"
@@ -51,11 +51,11 @@ class Ruling:
     verdict: Verdict
     reason: Reason
     parts: tuple[int, ...] = ()
-    """With PART: numbers of the parts that are meant (`memory/text/parts.py`)."""
+    """With PART: the numbers of the parts that are meant (`memory/text/parts.py`)."""
     coverage: float = 0.0
-    """Share of the topic's words that it has, 0–1."""
+    """Share of the topic's words that the memory has, 0–1."""
     has_anchors: bool = False
-    """Whether it has all identifiers, names, numbers and dates of the topic, and nothing speaks against it."""
+    """Whether it has all identifiers, names, numbers and dates of the topic, and nothing contradicts it."""
     is_negated: bool = False
     in_longer_name: bool = False
     """The topic's name is only part of a name there: “Acme” in “Acme Labs”."""
@@ -71,35 +71,35 @@ class Identifier:
     """A name, code, address or number of the topic."""
 
     forms: frozenset[str]
-    """Canonical spellings, other scripts included."""
+    """The canonical spellings, in other scripts too."""
     is_name: bool
-    """Capitalized within the topic: an ordinary word in small letters isn't it."""
+    """Capitalized within the topic, so it doesn't match an ordinary word in lower case."""
     is_weak: bool
-    """A number, or a code of two characters: it means something only beside its word."""
+    """A number, or a code of two characters: meaningful only beside its word."""
     classifiers: frozenset[str] = frozenset()
-    """Stems of the words right before it: “port” 8080, “my brother” Sam."""
+    """Stems of the words right before it: “port” in “port 8080”, “brother” in “my brother Sam”."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic as it was read."""
+    """A parsed topic."""
 
     text: str
     identifiers: tuple[Identifier, ...]
     dates: frozenset[str]
     words: frozenset[str]
-    """Stems of the other words that carry meaning."""
+    """Stems of the other meaningful words."""
     is_claim: bool
-    """“That I like coriander”: the denial of it is something else."""
+    """A claim, “that I like coriander”: a memory that denies it isn't meant."""
     is_negated: bool
     is_of_user: bool
-    """Said of the user: “I …”, “my …”."""
+    """About the user: “I …”, “my …”."""
     is_all: bool = False
-    """“Everything about …”: what denies it belongs to it."""
+    """“Everything about …”: memories that deny it are meant too."""
 
     @property
     def is_empty(self) -> bool:
-        """Nothing in it can be looked for."""
+        """Whether it contains nothing to search for."""
         return not (self.identifiers or self.dates or self.words)
 
 
@@ -120,7 +120,7 @@ SYNONYMS: Final = tuple(
         "eat diet food",
     )
 )
-"""Words by which people name an attribute and state it: “my job”, “works as”. Few, because each can widen a topic."""
+"""Words for the same attribute, and for stating it: “my job”, “works as”. Few, because each can widen a topic."""
 _MONTHS: Final = """
     january february march april may june july august september october november december
 """
@@ -132,7 +132,7 @@ _META: Final = """
     how long much many please dr mr mrs ms prof don doesn didn isn not n't never fact still again ever
 """
 _EMPTY: Final = FILLER | frozenset(_META.split())
-"""Words of a topic that say nothing about what is meant."""
+"""Words of a topic that don't say what is meant."""
 _LEAD: Final = re.compile(
     r"^(?:(?:please|can you|could you|i want you to|you should)\s+)*(?:(?:forget|delete|remove|erase|purge|drop)\s+)?"
     r"(?:(?:the fact|the part)\s+)?",
@@ -153,26 +153,27 @@ _NOT: Final = re.compile(
 )
 _OF_USER: Final = re.compile(r"\b(?:i|i'm|my|me|mine|we|our|the user)\b", re.I)
 _VERB_FIRST: Final = re.compile(r"[a-z]+(?:ing|s)\s")
-"""“Likes olives”, “working at Acme”: said of the user."""
+"""A predicate about the user: “likes olives”, “working at Acme”."""
 _USERS_RELATION: Final = re.compile(r"^(?:the user['’]s|my|our|his|her|their|\w+['’]s)\s+(?:\w+\s+){0,2}?(\w+)", re.I)
 FUNCTION_WORDS: Final = frozenset(["is", "was", "the", "a"])
 _BETWEEN: Final = FUNCTION_WORDS | frozenset(["number", "no", "nr", "name", "called", "named"])
-"""What may be between a code and the word it is named with."""
+"""Words that may separate a code from the word it is named with."""
 _INSIDE: Final = "_.@:"
-"""Signs that join the pieces of an identifier, and no words."""
+"""Characters that join the pieces of an identifier and aren't words."""
 LEAST_PREFIX: Final = 5
-"""Letters that “allergy” and “allergic” must share."""
+"""Minimum letters that two forms of a word share, such as “allergy” and “allergic”."""
 WEAK_LENGTH: Final = 3
-"""Longest code that means nothing without its word."""
+"""Maximum length of a code that means nothing without its word."""
 ENOUGH_WORDS: Final = 0.5
-"""Share of a topic's other words that a memory with all its names and dates must have; of words alone it has all."""
+"""Share of a topic's other words required of a memory that has all its names and dates; without those, all words are
+required."""
 
 
 # Reading the topic -------------------------------------------------------------------------------------------------
 
 
 def read_topic(words: str) -> Topic:
-    """A topic in the user's words: “the code raven-42”, “everything about my ex Tom”, “that I like coriander”."""
+    """Parse a topic in the user's words: “the code raven-42”, “everything about my ex Tom”, “that I like coriander”."""
     text = _LEAD.sub("", " ".join(words.split()).rstrip(" .!?"))
     is_claim = _CLAIM.match(text) is not None
     atoms = atoms_of(re.sub(r"^that\s+", "", text) if is_claim else text)
@@ -210,7 +211,7 @@ def read_topic(words: str) -> Topic:
 
 
 def _runs(atoms: Sequence[Atom]) -> Iterator[list[Atom]]:
-    """Atoms that make one identifier together: of one token, or capitalized words side by side."""
+    """Atoms that form one identifier: of one token, or adjacent capitalized words."""
     run: list[Atom] = []
     for atom in atoms:
         if run and not (atom.is_glued or _goes_on(run[-1], atom)):
@@ -222,7 +223,7 @@ def _runs(atoms: Sequence[Atom]) -> Iterator[list[Atom]]:
 
 
 def _goes_on(before: Atom, atom: Atom) -> bool:
-    """Whether both are of one name or code: “Acme Corp”, “AB12 CDE”, “020 7946”."""
+    """Whether both belong to one name or code: “Acme Corp”, “AB12 CDE”, “020 7946”."""
     if not atom.is_next or before.is_possessive:
         return False
     digits = before.has_digit or atom.has_digit
@@ -242,7 +243,7 @@ def _is_identifier(run: Sequence[Atom]) -> bool:
 
 
 def _date_of(atom: Atom) -> str:
-    """The year, month or day of the week; empty: none."""
+    """The year, month or day of the week; empty if it is none."""
     word = atom.normalized
     if re.fullmatch(r"(?:19|20)\d\d", word):
         return word
@@ -251,7 +252,7 @@ def _date_of(atom: Atom) -> str:
 
 
 def with_aliases(topic: Topic, texts: Iterable[str]) -> Topic:
-    """The topic with other spellings of its names that the texts state: “Владимир (Vladimir)”, “X, also written Y”."""
+    """The topic with other spellings of its names that the texts give: “Владимир (Vladimir)”, “X, also written Y”."""
     pairs = [pair for text in texts for pair in _stated_aliases(text)]
     known = [set(one.forms) for one in topic.identifiers]
     for forms in known:
@@ -291,10 +292,10 @@ def _stated_aliases(text: str) -> Iterator[tuple[str, str]]:
 
 
 def decide(topic: Topic, text: str, known_as: str = "") -> Ruling:
-    """What a memory of this text is to the topic. `known_as`: words that a fact's key and value add to it."""
+    """The ruling on a memory with this text. `known_as`: words that a fact's key and value add to it."""
     whole = _judge(topic, text, known_as)
     if whole.reason == Reason.LESS and not whole.has_anchors:
-        return whole  # no part of it has what all of it lacks
+        return whole  # no part has what the whole lacks
     parts = parts_of(text)
     if len(parts) < 2:
         return whole
@@ -341,14 +342,14 @@ def _judge(topic: Topic, text: str, known_as: str = "") -> Ruling:
 
 
 def _plain_words(text: str, atoms: Sequence[Atom]) -> list[Atom]:
-    """Without the pieces of an identifier: “nightowl_dev” isn't the word nightowl."""
+    """The words that aren't pieces of an identifier: “nightowl_dev” isn't the word nightowl."""
     joined = [atom.is_glued and text[before.end] in _INSIDE for before, atom in pairwise(atoms)]
     inside = zip(atoms, [False, *joined], [*joined, False], strict=True)
     return [atom for atom, before, after in inside if not (before or after)]
 
 
 def settle(topic: Topic, rulings: Sequence[Ruling]) -> list[Ruling]:
-    """The rulings on all memories, seen together: where one is clearly meant, what is further off isn't."""
+    """The rulings on all memories together: if one is clearly meant, the more distant ones aren't."""
     ticked = [one for one in rulings if one.is_ticked]
     best = max((one.coverage for one in ticked), default=0.0)
     by_name = any(not one.in_longer_name for one in ticked)
@@ -368,7 +369,7 @@ def _settled(ruling: Ruling, best: float, *, by_name: bool, affirmed: bool) -> R
 
 
 def _coverage(words: AbstractSet[str], found: Mapping[str, bool]) -> float:
-    """The share of the words that are found; `found`: stem → whether it is capitalized, as names are."""
+    """The share of the words that are found. `found`: stem → whether it is capitalized, as names are."""
     if not words:
         return 0.0
     return sum(any(_is_alike(word, one, is_name=name) for one, name in found.items()) for word in words) / len(words)
@@ -384,7 +385,7 @@ def _is_alike(word: str, other: str, *, is_name: bool = False) -> bool:
 
 
 def _windows(wanted: Identifier, atoms: Sequence[Atom]) -> list[tuple[int, int]]:
-    """Where it is in the text, as ranges of atoms, each a whole identifier."""
+    """Where the identifier occurs in the text, as ranges of atoms, each a whole identifier."""
     found = []
     longest = max(map(len, wanted.forms))
     for start in range(len(atoms)):
@@ -401,7 +402,7 @@ def _windows(wanted: Identifier, atoms: Sequence[Atom]) -> list[tuple[int, int]]
 
 
 def _is_whole(wanted: Identifier, atoms: Sequence[Atom], start: int, end: int) -> bool:
-    """Whether no longer identifier contains it, and it isn't an ordinary word or a bare number."""
+    """Whether it isn't part of a longer identifier, an ordinary word or a bare number."""
     after = atoms[end + 1] if end + 1 < len(atoms) else None
     if atoms[start].is_glued or (after is not None and after.is_glued):
         return False
@@ -450,19 +451,19 @@ def _is_of_another(
 
 
 def _is_in_longer_name(atoms: Sequence[Atom], end: int) -> bool:
-    """“Sam's Club”, “Max Planck”."""
+    """Whether the name continues: “Sam's Club”, “Max Planck”."""
     if end + 1 >= len(atoms) or not atoms[end + 1].is_next or not atoms[end].is_capitalized:
         return False
     return atoms[end + 1].is_capitalized and not _date_of(atoms[end + 1])
 
 
 def _other_relation(people: AbstractSet[str], atoms: Sequence[Atom], start: int) -> bool:
-    """“Sister Sam” isn't “brother Sam”."""
+    """Whether another relation is named: “sister Sam” isn't “brother Sam”."""
     return start > 0 and stem(atoms[start - 1].normalized) in PEOPLE - people
 
 
 def _owns_someone(atoms: Sequence[Atom], end: int) -> bool:
-    """“Nora's husband” isn't Nora."""
+    """Whether someone else is meant: “Nora's husband” isn't Nora."""
     return atoms[end].is_possessive and end + 1 < len(atoms) and stem(atoms[end + 1].normalized) in PEOPLE
 
 

@@ -1,7 +1,7 @@
-"""Selects what a topic in words means: every memory that may be meant, in order, those that are meant ticked.
+"""Selects what a topic in words means: every memory that may be meant, in order, with the clear ones ticked.
 
-`scope.decide` rules on each text; this module finds the texts. Meaning (vectors) only orders what is left, and ticks
-the one closest match where the words decide nothing.
+`scope.decide` rules on each text; this module finds the texts. Meaning (vectors) only orders the rest, and ticks the
+one closest match if the words decide nothing.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 MAX_MATCHES: Final = 100
 MAX_ROWS: Final = 500
-"""Messages and documents that are read for one topic, the latest first."""
+"""Maximum messages and documents read for one topic, the latest first."""
 MAX_SIMILAR: Final = 20
 CLOSE: Final = 0.55
-"""Cosine from which on the closest fact may be ticked without a common word."""
+"""Cosine from which the closest fact may be ticked without a common word."""
 _GAP: Final = "[^[:alnum:]]*"
 AHEAD: Final = 0.08
 """How much closer it must be than the next one."""
@@ -42,17 +42,17 @@ AHEAD: Final = 0.08
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One memory, with what it is to the topic."""
+    """One memory, and how it relates to the topic."""
 
     ref: str
-    """As `Target.refs` takes it; `fact:12:1,2` names parts of a fact."""
+    """In the form of `Target.refs`; `fact:12:1,2` names parts of a fact."""
     kind: str
     """`fact`, `episode`, `document`, `message` or `answer`."""
     text: str
-    """What would go, or the memory."""
+    """What would be forgotten, or the whole memory."""
     ruling: Ruling
     status: str = ""
-    """Of a fact."""
+    """Status of a fact."""
     cosine: float = 0.0
 
     @property
@@ -62,11 +62,12 @@ class Match:
 
 
 def select_topic(user: User, words: str) -> list[Match]:
-    """What may belong to the topic: what is meant, then its neighbors, then what is similar in meaning."""
+    """Memories that may belong to the topic: those that are meant, then their neighbors, then those similar in
+    meaning."""
     topic = read_topic(words)
     found = _load_matches(user, topic)
     if not any(match.is_ticked for match in found) and topic.text[:1].isupper():
-        found = _load_matches(user, read_topic(topic.text[:1].lower() + topic.text[1:]))  # a word, not a name
+        found = _load_matches(user, read_topic(topic.text[:1].lower() + topic.text[1:]))  # read as a word, not a name
     if not any(match.is_ticked for match in found):
         found = _with_the_closest(found)
     shown = [match for match in found if match.is_ticked or match.ruling.coverage > 0 or match.ruling.has_anchors]
@@ -78,9 +79,9 @@ def select_topic(user: User, words: str) -> list[Match]:
 
 
 def _with_the_closest(found: list[Match]) -> list[Match]:
-    """With the one that is clearly nearest ticked: by its words, then by its meaning."""
+    """The matches with the one that is clearly closest ticked: by its words, then by its meaning."""
     open_ones = [match for match in found if match.ruling.reason not in (Reason.OPPOSITE, Reason.OTHER_SUBJECT)]
-    facts = [match for match in open_ones if match.kind == "fact"]  # its message repeats it
+    facts = [match for match in open_ones if match.kind == "fact"]  # the message repeats the fact
     for share in (_by_words, _by_meaning):
         ranked = sorted(facts or open_ones, key=share, reverse=True)
         best = share(ranked[0]) if ranked else 0.0
@@ -115,7 +116,7 @@ def _load_matches(user: User, topic: Topic) -> list[Match]:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A text of the user's, with what else is known about it."""
+    """A text of the user, with what else is known about it."""
 
     kind: str
     ref: str
@@ -132,7 +133,7 @@ def _rule(topic: Topic, row: _Row) -> Ruling:
         return Ruling(Verdict.MEANT, Reason.NAMED, coverage=1.0, has_anchors=True)
     ruling = decide(topic, row.text, row.known_as)
     if row.kind == "episode" and ruling.verdict == Verdict.PART:
-        return replace(ruling, verdict=Verdict.MEANT, reason=Reason.NAMED, parts=())  # it is written again
+        return replace(ruling, verdict=Verdict.MEANT, reason=Reason.NAMED, parts=())  # it will be summarized again
     return ruling
 
 
@@ -172,7 +173,7 @@ def _rows(user: User, topic: Topic) -> Iterator[_Row]:
 
 
 def _pattern(topic: Topic) -> str:
-    """What PostgreSQL looks for, so that few texts are read; `decide` rules on what it finds."""
+    """A PostgreSQL pattern that narrows down the texts to read; `decide` rules on what it finds."""
     forms = [form for one in topic.identifiers for form in one.forms]
     if forms:
         return "|".join(_spaced(form) for form in forms)
@@ -183,7 +184,7 @@ def _pattern(topic: Topic) -> str:
 
 
 def _spaced(form: str) -> str:
-    """An identifier's letters in any case, with any accents, and with any signs between them."""
+    """A pattern for an identifier's letters in any case and with any accents, with any signs in between."""
     letters = [f"[{''.join(sorted(_variants(char)))}]" for char in form]
     return "|".join(_GAP.join(one) for one in (letters, _with_sharp_s(form, letters)) if one)
 

@@ -91,7 +91,7 @@ def _message(user: User, name: str, erasure: Erasure) -> None:
 
 
 def _whole_or_parts(rows: QuerySet[Any], column: str, kind: str, name: str, erasure: Erasure) -> None:
-    """A row by its number, or the parts of it that follow: `12:0,2`."""
+    """Add a row by its number, or only the parts listed after it: `12:0,2`."""
     number, _, listed = name.partition(":")
     found = rows.filter(pk=_number(number)).values_list(column, flat=True).first()
     if found is None:

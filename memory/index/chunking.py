@@ -17,7 +17,7 @@ from recall.llm.tokens import count_tokens
 ROOM: Final = PIECES - 2
 """Maximum word pieces of a passage with its heading: the embedding model adds one at each end."""
 HEADING_PIECES: Final = 40
-"""Maximum of these for headings, so that a deep outline leaves room for the text."""
+"""Maximum word pieces for headings, so that a deep outline leaves room for the text."""
 HEADING_CHARACTERS: Final = 400
 """Width of the column."""
 HEADING_MARK: Final = " › "
@@ -99,7 +99,7 @@ def _windows(text: str, outline: _Outline) -> Iterator[tuple[int, str]]:
 
 
 def _break_before(text: str, first: int, last: int) -> int:
-    """After the last empty line in between, else line break, else blank, else `last`."""
+    """The place after the last blank line in between, else line break, else blank, else `last`."""
     for mark in ("\n\n", "\n", " "):
         place = text.rfind(mark, first, last)
         if place >= 0:
@@ -257,6 +257,7 @@ def _titles(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _pieces(text: str) -> int:
-    from memory.embeddings.minilm import whole_tokenizer  # late: it loads ONNX Runtime, which not every process needs
+    # imported late: it loads ONNX Runtime, which not every process needs
+    from memory.embeddings.minilm import whole_tokenizer
 
     return len(whole_tokenizer().encode(text, add_special_tokens=False).ids)

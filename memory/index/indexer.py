@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
 NEIGHBOURS: Final = 3
 """Places on either side whose words are indexed with a passage, with weights B, C and D. They raise the evidence among
-the
-first ten of the words leg from 59 to 70 % (`manage.py evaluate`, docs/memory.md)."""
+the first ten results of the keyword leg from 59% to 70% (`manage.py evaluate`, docs/memory.md)."""
 
 EMBED_AT_ONCE: Final = 32
 """Rows per commit: a killed worker loses less than a second's work."""
@@ -73,7 +72,7 @@ def embedded_text(row: Indexed) -> str:
 
 
 def index_utterances(user_id: int, conversation_id: UUID, utterances: Sequence[Utterance]) -> None:
-    """Index the words of these within the caller's transaction; the scheduler adds their vectors."""
+    """Index the words of these utterances within the caller's transaction; the scheduler adds their vectors."""
     forgotten = load(user_id)
     hidden = _forgotten_turns(forgotten, utterances)
     fresh = [chunk for said in utterances for chunk in _chunks_of(forgotten, hidden, conversation_id, said)]
@@ -82,7 +81,7 @@ def index_utterances(user_id: int, conversation_id: UUID, utterances: Sequence[U
 
 
 def index_conversation(conversation_id: UUID) -> int:
-    """Sync the index with the conversation's active branch; how many passages were added or removed."""
+    """Sync the index with the conversation's active branch; return how many passages were added or removed."""
     with transaction.atomic():
         _lock_conversation(conversation_id)
         owner, said = get_source().load_all(conversation_id)
@@ -128,7 +127,7 @@ def index_segment(user_id: int, conversation_id: UUID, segment_id: int, text: st
 
 
 def _forgotten_turns(forgotten: Recognizer, utterances: Iterable[Utterance]) -> set[int]:
-    """Turns in which the user repeated something forgotten: its answer may say it in words that no list has."""
+    """Turns in which the user repeated something forgotten: the answer may repeat it in words that no list has."""
     if not forgotten.lists:
         return set()
     return {said.turn for said in utterances if said.speaker == "user" and said.turn and forgotten.find(said.text)}
@@ -158,7 +157,7 @@ def _chunks_of(
 
 
 def _omit_rule(said: Utterance) -> str:
-    """The rule by which a message is no memory; empty for one that is, and for those of imported participants."""
+    """The rule by which a message isn't a memory; empty if it is one, or from an imported participant."""
     if said.author:
         return ""
     if said.speaker == "user":
@@ -213,8 +212,8 @@ def _set_words(conversation_id: UUID, places: Iterable[int] | None) -> None:
         "reach": NEIGHBOURS,
     }
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
-        # While the planner still takes the table for empty, it would compare each row of a large import with every
-        # other (20,000 passages: minutes). One message to the server, because every turn runs this.
+        # While the planner still thinks the table is empty, it would compare each row of a large import with every
+        # other (20,000 passages: minutes). Sent as one message, because every turn runs this.
         cursor.execute(
             f"SET LOCAL enable_nestloop = off; {_NEIGHBOURS_SQL}; SET LOCAL enable_nestloop = on",
             parameters,
@@ -234,7 +233,7 @@ def _set_plain_words(which: Q) -> None:
 
 
 def embed_pending(seconds: float = EMBED_SECONDS) -> bool:
-    """Embed rows without a current vector for at most this long; whether some are left."""
+    """Embed rows without a current vector for at most this long; return whether some are left."""
     until = time.monotonic() + seconds
     for model in EMBEDDED_COLUMNS:
         while _embed_some(model):
@@ -249,7 +248,7 @@ def models_in_use() -> set[str]:
 
 
 def serving() -> list[Embedder]:
-    """The models to embed questions with: the current one, then those whose vectors are not all replaced yet."""
+    """The models to embed questions with: the current one, then those that still have vectors."""
     current = embedder()
     older = _in_use(int(time.monotonic() / LOOK_AGAIN_SECONDS)) - {current.name}
     return [current, *(embedder(name) for name in sorted(older & MODELS.keys()))]
@@ -306,7 +305,7 @@ def restore_words(user_id: int) -> None:
 
 
 def word_restorers(user_id: int) -> Iterator[Callable[[], None]]:
-    """The same in parts; each skips passages that have their words."""
+    """The same in parts, each of which skips passages that have their words."""
     passages = Chunk.objects.filter(user_id=user_id)
     said = passages.filter(kind=Chunk.Kind.MESSAGE).order_by().values_list("conversation_id", flat=True).distinct()
     for conversation_id in list(said):

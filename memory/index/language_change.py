@@ -25,7 +25,7 @@ from recall.db.postgres import try_advisory_lock
 TASK: Final = "memory.tasks.reword"
 REFRESH_TASK: Final = "memory.tasks.refresh_personal_indexes"
 
-# A trigger sets their words (memory/migrations/0011); rows that have the right ones are not written.
+# A trigger sets their words (memory/migrations/0011); rows with the right words aren't written.
 _STATEMENTS: Final = {
     Fact: "UPDATE memory_fact SET statement = statement WHERE id = ANY(%s) AND search IS DISTINCT FROM"
     " to_tsvector((SELECT language::regconfig FROM accounts_user WHERE id = user_id), statement)",
@@ -61,10 +61,10 @@ def rebuild_search_vectors(user_id: int) -> bool:
                     return True
                 part()
         with transaction.atomic():
-            # If the user changed the language meanwhile, they are due again.
+            # If the user has changed the language again, they are still due.
             done = User.objects.filter(pk=user_id, language=chosen).update(words_in=[chosen])
             if done and PersonalIndex.objects.filter(user_id=user_id).update(built_at=None):
-                enqueue_on_commit(REFRESH_TASK)  # its common words are of the old language
+                enqueue_on_commit(REFRESH_TASK)  # its common words are in the old language
     return True
 
 

@@ -29,18 +29,17 @@ if TYPE_CHECKING:
 SEARCHED: Final = (Chunk, Fact, Episode)
 """The tables of a collection."""
 WORTH_AN_INDEX: Final = 5_000
-"""Rows of a table up to which comparing each is as fast (8 ms)."""
+"""Up to this many rows of a table, comparing each is just as fast (8 ms)."""
 SHRUNK: Final = 0.8
 """Share of `LARGE` below which a collection loses its indexes, and of `COUNTED` below which its counts go; the gap
 avoids making and dropping them repeatedly."""
 REFRESH_AFTER: Final = timedelta(days=1)
-"""For the common words and a change of the model; PostgreSQL keeps the indexes current."""
+"""How often common words and a change of the model are checked; PostgreSQL keeps the indexes current."""
 COMMON: Final = 300
-"""Rows from which a word is common. Its rows are spread over the table, and each is read for every question with the
-word:
-at a thousand, a question of ten words took 80 ms when those rows were not cached."""
+"""Rows from which a word is common. Its rows are spread over the table, and every question with the word reads all of
+them: at a thousand, a question of ten words took 80 ms when those rows weren't cached."""
 SAMPLE: Final = 10_000
-"""Rows whose words are counted: of 100,000, a word in 300 is counted with an error of 20 %."""
+"""Rows whose words are counted: of 100,000, a word in 300 is counted with an error of 20%."""
 ALONE: Final = "memory.index.large_collections"
 BUILD_MEMORY: Final = "256MB"
 """Fits the graph of 200,000 vectors; beyond it, building is ten times as slow."""

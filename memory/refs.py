@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from typing import Final
 
 KINDS: Final = ("fact", "episode", "message", "segment", "chunk")
-"""What retrieval brings up; `chunk` is a passage of a document."""
+"""Kinds that retrieval returns; `chunk` is a passage of a document."""
 _REF: Final = re.compile(rf"({'|'.join(KINDS)}):(\d{{1,18}})")
 
 
 def ids_by_kind(refs: Iterable[str]) -> dict[str, list[int]]:
-    """Kind → ids of the references that name something retrieval brings up; others name nothing here."""
+    """Kind → ids of the references that name something retrieval returns; other references are left out."""
     found: dict[str, list[int]] = {kind: [] for kind in KINDS}
     for match in filter(None, map(_REF.fullmatch, refs)):
         found[match[1]].append(int(match[2]))

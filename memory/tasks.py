@@ -42,7 +42,7 @@ def file_conversation(user_id: int, conversation_id: str) -> None:
 
 @shared_task(name=indexer.INDEX_TASK)
 def index_conversation(conversation_id: str) -> None:
-    """Index a conversation; one that was deleted took its chunks with it."""
+    """Index a conversation; a deleted one no longer has chunks."""
     with contextlib.suppress(ObjectDoesNotExist):
         indexer.index_conversation(UUID(conversation_id))
 
@@ -126,7 +126,7 @@ def rewrite_summaries(receipt_id: int) -> None:
 
 @shared_task(name="memory.tasks.requeue_rewriting")
 def requeue_rewriting() -> None:
-    """Queue the summaries that are not regenerated yet."""
+    """Queue the summaries that aren't regenerated yet."""
     rewrite.requeue()
 
 

@@ -29,25 +29,26 @@ if TYPE_CHECKING:
     from memory.models import Forgetting
 
 MIN_PHRASE: Final = (2, 1)
-"""Words, and telling ones among them, of a fact's statement or quote: “love jazz” is one."""
+"""Minimum words, and minimum meaningful words among them, of a fact's statement or quote: “love jazz” counts."""
 MIN_SENTENCE: Final = (4, 2)
-"""The same for other sentences: “That sounds good” is in every second conversation, and is not forgotten with one."""
+"""The same for other sentences: “That sounds good” is in every second conversation, and isn't forgotten with one."""
 MAX_PHRASE_WORDS: Final = 60
-"""Of a longer sentence the start is enough."""
+"""Only the start of a longer sentence is used."""
 MIN_IDENTIFIER: Final = 6
-"""Letters and digits of an identifier with both; “2024”, “8080” and “B12” are in too many other texts."""
+"""Minimum letters and digits of an identifier with both; “2024”, “8080” and “B12” are in too many other texts."""
 MIN_NUMBER: Final = 7
-"""Digits of one without letters: a phone number, not a year or a port."""
+"""Minimum digits of an identifier without letters: a phone number, not a year or a port."""
 MAX_PARTS: Final = 5
-"""Words that are one identifier in another spelling: KV 7291 QRTX."""
+"""Maximum words of one identifier in another spelling: KV 7291 QRTX."""
 MIN_QUOTE_SHARE: Final = 0.5
-"""Of a quote's words that are forgotten ones, so that a fact about the rest of the sentence is still learned."""
+"""Share of a quote's words that must be forgotten ones, so that a fact about the rest of the sentence is still
+learned."""
 LIST_AT_ONCE: Final = 2_000
 ALLOW_FIRST: Final = "This contains something you had forgotten. Take it out, or allow it again under Forgetting."
 
 
 class ForgottenTextError(Exception):
-    """A text that someone wrote by hand contains something forgotten; nothing was saved."""
+    """A text typed by hand contains something forgotten; nothing was saved."""
 
     def __init__(self) -> None:
         super().__init__(ALLOW_FIRST)
@@ -69,7 +70,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A word of a text, in the form that is compared, and where it is."""
+    """A word of a text in its compared form, and its place."""
 
     word: str
     begin: int
@@ -88,7 +89,7 @@ def phrases_of(text: str, least: tuple[int, int] = MIN_SENTENCE) -> Iterator[Phr
 
 
 def identifiers_of(text: str) -> Iterator[tuple[str, Phrase]]:
-    """The identifiers of a text as they are written, each with what it is recognized by."""
+    """The identifiers of a text as written, each with the phrase it is recognized by."""
     for found in _IDENTIFIER.finditer(text):
         normalized = _fold(found[0])
         if _is_identifier(normalized) or "@" in found[0]:
@@ -103,13 +104,13 @@ def value_of(key: str, value: str) -> Iterator[Phrase]:
 
 
 def turns_of(conversation: UUID | None, first: int, last: int) -> Iterator[Phrase]:
-    """The turns of a conversation about which no episode is wanted."""
+    """The turns of a conversation that must not become an episode again."""
     for turn in range(first, last + 1 if conversation else first):
         yield from value_of(f"episode:{conversation}", str(turn))
 
 
 def record(user_id: int, phrases: Iterable[Phrase], forgetting: Forgetting | None) -> int:
-    """Add these to the user's forget list; how many there are."""
+    """Add these to the user's forget list; return how many there are."""
     wanted = set(phrases)
     if not wanted:
         return 0
@@ -144,11 +145,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Recognizer:
-    """A user's forget list, as it is asked. Most users have none, and then nothing is read."""
+    """A user's forget list, for lookups. Most users have none, and then nothing is read."""
 
     user_id: int
     lists: list[tuple[int, str]]
-    """Number and key of each."""
+    """Number and key of each list."""
 
     def mask(self, text: str) -> str:
         """The text with `[forgotten]` in place of what was forgotten."""
@@ -238,7 +239,8 @@ def adds_forgotten(user_id: int, before: str, after: str) -> bool:
 
 
 def lift(user_id: int, *texts: str, key: str = "", value: str = "") -> int:
-    """Take off the list what these texts say, because the user wants it remembered again; how many entries went."""
+    """Remove from the list what these texts say, because the user wants it remembered again; return how many
+    entries."""
     known = load(user_id)
     found = {hit.entry for text in texts for hit in known.find(text)}
     found |= {entry for entry, _ in known.find_value(key, value)}
@@ -248,7 +250,7 @@ def lift(user_id: int, *texts: str, key: str = "", value: str = "") -> int:
 
 
 def _spellings(text: str, places: list[_Place]) -> dict[str, list[tuple[int, int]]]:
-    """Every identifier of a text, and where it is; adjacent words may be the parts of one."""
+    """Every identifier of a text, and its places; adjacent words may be parts of one."""
     found: dict[str, list[tuple[int, int]]] = {}
     for match in _IDENTIFIER.finditer(text):
         if "@" in match[0]:
@@ -271,7 +273,7 @@ def _places(text: str) -> Iterator[_Place]:
 
 
 def spelled(text: str) -> list[str]:
-    """The words of a text in the form that is compared."""
+    """The words of a text in their compared form."""
     return [place.word for place in _places(text)]
 
 

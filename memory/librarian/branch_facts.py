@@ -1,6 +1,6 @@
 """Facts whose evidence is on a branch the user left: they become proposals again, and return with the branch.
 
-Editing a message takes its words back, so facts learned from them automatically are no longer assumed true, and the
+Editing a message withdraws its words, so facts learned from them automatically are no longer assumed true, and the
 facts they superseded become active again. A fact the user accepted or edited stays: that was a decision about the fact.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memory.models.facts import FactQuerySet
 
 LEFT: Final = "said on a branch of the conversation that you left"
-"""Reason of such a proposal, by which it is also recognized."""
+"""Reason of such a proposal, which also identifies it."""
 BACK: Final = "came back: what had taken its place was said on a branch that you left"
 
 

@@ -1,4 +1,4 @@
-"""What a run stores of an extraction, message by message: facts, what the user's words end or replace, and documents.
+"""Stores an extraction, message by message: facts, changes of known facts, and documents.
 
 `run.py` calls it in the transaction that ends the run. `decision.py` decides on each proposal, `corrections.py` finds
 the known facts that a message corrects; here both become rows.
@@ -48,11 +48,11 @@ COMPATIBLE_RELATIONS: Final = {
 }
 """Links an engine may propose between two active facts."""
 MAX_LINK_STRENGTH: Final = 0.7
-"""Of those links: they are the engine's inference, not the user's words."""
+"""Strength of those links, at most: they are the engine's inference, not the user's words."""
 REINFORCEMENT: Final = 0.05
 """Added to a fact's confidence when the user says it again."""
 REPLACED_CONFIDENCE: Final = 0.95
-"""Of a value that the user put in the place of a known one, in words that name both."""
+"""Confidence of a value that replaces a known one in words that name both."""
 OPEN: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED)
 """Facts that a correction can change."""
 
@@ -66,7 +66,7 @@ class RunState:
     known: list[KnownFact]
     policy: Policy
     vectors: dict[int, Any] = field(default_factory=dict)
-    """Of the facts this run added, by fact id; unit length."""
+    """Vectors of the facts this run added, by fact id; unit length."""
     learned: int = 0
     waiting: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
@@ -80,7 +80,7 @@ class RunState:
         return next((fact for fact in self.known if fact.fact_id == known.fact_id and fact.status in OPEN), None)
 
     def drop(self, fact_ids: Iterable[int]) -> None:
-        """These facts are known no more."""
+        """Remove facts that are no longer known."""
         gone = set(fact_ids)
         self.known = [fact for fact in self.known if fact.fact_id not in gone]
 
@@ -88,7 +88,7 @@ class RunState:
 def store_extraction(
     state: RunState, extraction: Extraction, vectors: Vectors | list[None], updates: document_updates.DocumentUpdates
 ) -> RunState:
-    """Store what is decided, in the order in which it was said: a later message corrects what an earlier one stated."""
+    """Store what is decided, in the order it was said: a later message corrects what an earlier one stated."""
     similarities = load_similarities(state.run.user, vectors)
     proposals = list(zip(extraction.facts, vectors, similarities, strict=True))
     by_place = {utterance.number: place for place, utterance in enumerate(state.reading.utterances)}
@@ -158,7 +158,8 @@ def _apply_decision(decision: Decision, proposal: ProposedFact, vector: object, 
 
 
 def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: object, state: RunState) -> None:
-    """Supersede the old fact first: only one active fact may have the key. What is over becomes history at once."""
+    """Supersede the old fact first: only one active fact may have the key. If the new one is over, it becomes history
+    at once."""
     if decision.supersedes is not None:
         state.drop([decision.supersedes])
     status = Fact.Status.EXPIRED if is_past(proposal, decision.evidence) else Fact.Status.ACTIVE
@@ -168,7 +169,7 @@ def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: obje
 
 
 def _propose(decision: Decision, proposal: ProposedFact, vector: object, state: RunState) -> None:
-    """A proposal, linked to the fact that it contradicts; it withdraws older ones about the same."""
+    """Store a proposal, linked to the fact it contradicts; it withdraws older ones about the same thing."""
     fact = _add(decision, proposal, vector, state, Fact.Status.PROPOSED)
     if decision.supersedes is not None:
         link(fact.user_id, fact.pk, FactLink.Relation.CONTRADICTS, decision.supersedes, proposal.confidence)
@@ -228,7 +229,7 @@ def _adopt_evidence(said: Utterance | None, quote: str, fact: FactQuerySet) -> N
 
 
 def _apply_correction(correction: Correction, utterance: Utterance, state: RunState) -> None:
-    """Change the fact that a message corrects, unless something said in the same message has changed it already."""
+    """Change the fact that a message corrects, unless the same message has already changed it."""
     fact = state.open_fact(correction.fact)
     if fact is None:
         return
@@ -246,12 +247,12 @@ def _apply_correction(correction: Correction, utterance: Utterance, state: RunSt
 
 
 def _replace(correction: Correction, state: RunState) -> None:
-    """Another value in the fact's place, decided on like any proposal."""
+    """Propose another value in the fact's place, decided on like any proposal."""
     fact = correction.fact
     statement = replaced_statement(fact, correction.value, correction.old)
     if not statement or normal(statement) == normal(fact.statement):
         return
-    if fact.number is None:  # so that the proposal can refer to it
+    if fact.number is None:  # lets the proposal refer to it
         state.known = [replace(one, number=-one.fact_id) if one is fact else one for one in state.known]
     subject, attribute, value = replaced_key(fact, correction)
     proposal = ProposedFact(
@@ -278,7 +279,7 @@ def _replace(correction: Correction, state: RunState) -> None:
 
 
 def _ask_whether_still_true(correction: Correction, utterance: Utterance, state: RunState) -> None:
-    """A proposal that the fact has ended, beside it; not again while one waits, or after the user said it is true."""
+    """Propose that the fact has ended; not if that already waits, or the user has since said it is true."""
     fact, statement = correction.fact, doubted_statement(correction.fact)
     asked = [known for known in state.known if normal(known.statement) == normal(statement)]
     if fact.status != Fact.Status.ACTIVE or any(known.said_at >= utterance.said_at for known in asked):
@@ -298,7 +299,7 @@ def _ask_whether_still_true(correction: Correction, utterance: Utterance, state:
 
 
 def _apply_withdrawal(withdrawal: Withdrawal, change: Change, state: RunState) -> None:
-    """What an engine says has ended or was taken back, if it names a known fact and the user's words."""
+    """Apply a withdrawal that an engine found, if it names a known fact and quotes the user."""
     fact = next((known for known in state.known if known.number == withdrawal.known and known.status in OPEN), None)
     said = evidence_of_quote(withdrawal.quote, withdrawal.number, state.reading.utterances)
     if said is None:
@@ -313,7 +314,7 @@ def _apply_withdrawal(withdrawal: Withdrawal, change: Change, state: RunState) -
 
 
 def _write_documents(updates: document_updates.DocumentUpdates, state: RunState) -> None:
-    """Write documents. A line is decided on like a fact: what needs the user's approval becomes a proposal."""
+    """Write documents. A line is decided on like a fact: if it needs the user's approval, it becomes a proposal."""
     user = state.run.user
     kept: list[tuple[document_updates.PlacedLine, Utterance]] = []
     similarities = load_similarities(user, [line.vector for line in updates.lines])

@@ -1,8 +1,8 @@
-"""Corrections found from the known facts: which of them a message ends, takes back or replaces, for every engine.
+"""Corrections of known facts: which of them a message ends, takes back or replaces, for every engine.
 
-A sentence corrects a fact if it names the fact's value, or the thing the fact is about, next to a cue of CUES. What the
-cue does is data; where the sentence does not name one fact clearly, nothing is retired and review asks. Pure and linear
-in the length of the text: every pattern is a list of words, and each is searched once in a sentence.
+A sentence corrects a fact if it names the fact's value, or the thing the fact is about, next to a cue of CUES. What
+each cue does is data; if the sentence doesn't clearly name one fact, nothing is retired and review asks. Pure and
+linear in the length of the text: every pattern is a list of words, searched once per sentence.
 """
 
 import re
@@ -34,9 +34,9 @@ from memory.text.user_text import mask_foreign_text
 MAX_SENTENCE: Final = 400
 """Characters. A longer sentence is a list or a paste, in which a cue and a value rarely belong together."""
 SHORT: Final = 6
-"""Words of a sentence that is about nothing else: “not with Acme any more”."""
+"""Maximum words of a sentence that is about nothing else: “not with Acme any more”."""
 REACH: Final = 8
-"""Words between a cue and what it is about, at most: “sold that rusty old red Saab” has four."""
+"""Maximum words between a cue and what it is about: “sold that rusty old red Saab” has four."""
 
 
 class Change(StrEnum):
@@ -50,14 +50,14 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A known fact that a message changes, with the words it rests on."""
+    """A known fact that a message changes, and the words that say so."""
 
     fact: KnownFact
     change: Change
     quote: str
     number: int
     value: str = ""
-    """What holds instead, of a replacement."""
+    """The new value of a replacement."""
     when: datetime | None = None
     """When it stopped, if the sentence says so."""
     old: str = ""
@@ -66,21 +66,21 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words that correct what stands beside them."""
+    """Words that correct what is next to them."""
 
     words: str
     """Alternatives, separated by |; the words of one are adjacent."""
     change: Change
     example: str
     after: bool = True
-    """Whether what is corrected comes after the cue, within REACH words; else anywhere in the sentence."""
+    """Whether the corrected value follows the cue, within REACH words; else it may be anywhere in the sentence."""
     is_plain: bool = False
     """Whether it says by itself what has changed, without the fact's verb: “Ines and I broke up”."""
     ends_subject: bool = False
     """Whether nothing that was said of the subject holds any more: “Biscuit died”."""
     verbs: frozenset[str] = frozenset()
-    """It ends the facts that say one of these of what comes after it: who has gone off coffee does not like it strong,
-    and who gave the rabbits away does not have them."""
+    """The cue ends facts that have one of these verbs and what follows the cue as the object: someone who has gone off
+    coffee doesn't like it strong, and someone who gave the rabbits away doesn't have them."""
 
 
 DISLIKING: Final = next(group for group in GROUPS if stem("hate") in group)
@@ -146,10 +146,10 @@ WORKING: Final = frozenset(_WORKING.split())
 """Verbs of what someone does for a living."""
 _BY_BIRTH: Final = "sister brother mother father son daughter twin cousin aunt uncle niece nephew"
 BY_BIRTH: Final = frozenset(map(stem, _BY_BIRTH.split()))
-"""Relations that do not end: denying one takes it back, while “I don't have a dog” may mean it has died."""
+"""Relations that don't end: denying one retracts it, while “I don't have a dog” may mean that it has died."""
 _NOT_FOR_EVER: Final = "girlfriend boyfriend wife husband partner fiance car job dog cat pet rabbit hamster horse bike"
 NOT_FOR_EVER: Final = frozenset(map(stem, _NOT_FOR_EVER.split()))
-"""What someone may have had: denying it ends it."""
+"""Things someone may have had: denying one ends it."""
 OF_THE_USER: Final = frozenset({"i", "i'm", "i've", "i'd", "my", "we", "our", "we're", "we've", "me", "mine", "us"})
 
 _WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
@@ -160,7 +160,8 @@ _MISSPELLED = re.compile(
     r"\*\w|\w\*|\b(?:typo|spelled|spelt|misspelled|misspelt|i meant|with (?:an?|one|two|double|no) \w\b)", re.I
 )
 ALIKE: Final = 0.8
-"""Similarity of two spellings of one name, by `SequenceMatcher.ratio`: Jon and John have .86, Lyon and Leon .75."""
+"""Minimum similarity of two spellings of one name, by `SequenceMatcher.ratio`: Jon and John have .86, Lyon and Leon
+.75."""
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _ASKING = re.compile(
@@ -219,7 +220,8 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
 
 
 def replaced_statement(fact: KnownFact, value: str, old: str = "") -> str:
-    """The fact's statement with its new value; empty if it does not contain the old one. `old`: words, or the value."""
+    """The fact's statement with its new value; empty if it doesn't contain the old one. `old`: words, or empty for the
+    value."""
     old = old or fact.value
     place = re.search(rf"(?<!\w){re.escape(old)}(?!\w)", fact.statement, re.I) if old else None
     if place is None or not value:
@@ -333,7 +335,7 @@ def _read(
 
 
 def _find_value(fact: KnownFact, words: Sequence[_Word]) -> tuple[int, int] | None:
-    """Where the fact's value, or the thing of its attribute, is named: first and last word."""
+    """The first and last word that name the fact's value, or the thing of its attribute."""
     _, attribute = split_key(fact.key)
     thing = attribute.partition(":")[2].replace("_", " ")
     value = thing or fact.value
@@ -489,7 +491,7 @@ def _is_subject(subject: str, before: Sequence[_Word]) -> bool:
 def _find_spellings(
     text: str, words: Sequence[_Word], facts: Sequence[KnownFact]
 ) -> Iterator[tuple[KnownFact, str, str]]:
-    """“*John, with an h”: facts with a name that a message corrects, with both spellings."""
+    """Facts with a name that a message corrects, with both spellings: “*John, with an h”."""
     if _MISSPELLED.search(text) is None or len(words) > SHORT:
         return
     for word in words:
@@ -504,7 +506,7 @@ def _find_spellings(
 
 
 def _value_in(words: Sequence[_Word], *, from_end: bool = False) -> str:
-    """The value among these words: a run of names if there is one, else the words without the small ones."""
+    """The value among these words: a run of names if there is one, else the words without function words."""
     runs: list[list[_Word]] = [[]]
     for word in words:
         if word.text[:1].isupper() and word.low not in _NOT_A_VALUE:
@@ -529,7 +531,7 @@ def _value_in(words: Sequence[_Word], *, from_end: bool = False) -> str:
 def _find_return(
     words: Sequence[_Word], facts: Sequence[KnownFact], known: Sequence[KnownFact]
 ) -> tuple[KnownFact, str] | None:
-    """“Back in Porto”: a fact whose earlier value holds again, with that value."""
+    """A fact whose earlier value is true again, with that value: “back in Porto”."""
     back = _find(words, ["back in", "back at", "back to", "back with", "returned to"])
     if back is None:
         return None
@@ -542,7 +544,7 @@ def _find_return(
 
 
 def _by_attribute(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
-    """The user's facts of an attribute that the sentence names without its value."""
+    """The user's facts about an attribute that the sentence names without its value."""
     lows = {word.low for word in words}
     if not lows & {"i", "i'm", "i've", "we", "we've", "we're"} and not any(
         words[at].low in ("my", "our") and words[at + 1].low in LOST_ATTRIBUTES for at in range(len(words) - 1)
@@ -561,7 +563,7 @@ def _has_attribute(fact: KnownFact, attributes: Collection[str]) -> bool:
 
 
 def _by_topic(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
-    """Facts whose content words the sentence names, all but one at most and two at least."""
+    """Facts whose content words the sentence names, all but one at most and at least two."""
     said = content(" ".join(word.text for word in words))
     found = []
     for fact in facts:
@@ -585,14 +587,14 @@ def _is_of(fact: KnownFact, before: Sequence[_Word]) -> bool:
 
 
 def _unnamed(words: Sequence[_Word], after: int, facts: Sequence[KnownFact], cue: Cue) -> list[KnownFact]:
-    """The facts that a sentence is about without naming their value; `after`: the place behind the cue."""
+    """The facts that a sentence is about without naming their value. `after`: the place after the cue."""
     if cue.verbs:
         return _by_object(words[after : after + SHORT], facts, cue.verbs)
     return _by_attribute(words, facts) or _by_topic(words, facts)
 
 
 def _by_object(words: Sequence[_Word], facts: Sequence[KnownFact], verbs: frozenset[str]) -> list[KnownFact]:
-    """The facts that say one of these verbs of what the first content word names."""
+    """The facts with one of these verbs and the first content word as its object."""
     named = next((stem(word.low) for word in words if word.low not in FILLER), "")
     return [
         fact
@@ -629,7 +631,7 @@ def _denied(
 
 
 def _find(words: Sequence[_Word], phrases: Iterable[str]) -> tuple[int, int] | None:
-    """First and last place of the first phrase found, in the order of `phrases`."""
+    """The first and last place of the first phrase found, in the order of `phrases`."""
     lows = [word.low for word in words]
     for phrase in phrases:
         parts = phrase.split()
@@ -640,7 +642,7 @@ def _find(words: Sequence[_Word], phrases: Iterable[str]) -> tuple[int, int] | N
 
 
 def _reaches(words: Sequence[_Word], cue: tuple[int, int], value: tuple[int, int], form: Cue) -> bool:
-    """Whether the value is the object of the cue: “left Acme”, and not “left my keys at Acme”."""
+    """Whether the value is the object of the cue: “left Acme”, but not “left my keys at Acme”."""
     if not form.after:
         return True
     between = {word.low for word in words[cue[1] + 1 : value[0]]}
@@ -648,7 +650,7 @@ def _reaches(words: Sequence[_Word], cue: tuple[int, int], value: tuple[int, int
 
 
 def _says_what(fact: KnownFact, words: Sequence[_Word]) -> bool:
-    """Whether the sentence has the fact's verb, or one of its group, beside its value; a short one needs none."""
+    """Whether the sentence has the fact's verb, or one of its group, next to its value; a short sentence needs none."""
     said = {stem(word.low) for word in words}
     meant = _stems(fact.statement) - _stems(fact.value) - _SMALL
     groups = {number for number, group in enumerate(GROUPS) if group & meant}

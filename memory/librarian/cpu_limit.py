@@ -1,13 +1,13 @@
-"""The processor time that reading one message may take: longer, and the message is skipped and counted."""
+"""The processor time limit for reading one message: beyond it, the message is skipped and counted."""
 
 from dataclasses import dataclass, field
 from time import thread_time
 from typing import Final
 
 MESSAGE_SECONDS: Final = 2.0
-"""Of the thread's own processor time: a busy machine skips nothing. A message takes milliseconds."""
+"""Seconds of the thread's own processor time, so that a busy machine skips nothing. A message takes milliseconds."""
 TOO_LONG: Final = "a message was too long to read"
-"""By which a run counts them."""
+"""The reason under which a run counts them."""
 
 
 class TookTooLongError(Exception):
@@ -16,13 +16,13 @@ class TookTooLongError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CpuLimit:
-    """A budget of processor time that starts when it is made."""
+    """A budget of processor time that starts on creation."""
 
     seconds: float = MESSAGE_SECONDS
     started: float = field(default_factory=thread_time)
 
     def check(self) -> None:
-        """Call between steps.
+        """Check the budget; call it between steps.
 
         Raises:
             TookTooLongError: the budget is used up.

@@ -23,11 +23,11 @@ from memory.text.user_text import mask_foreign_text, mask_spans
 from recall.environment import setting
 
 MIN_CONFIDENCE = setting("librarian_min_confidence", 0.4)
-"""Below it a proposal is dropped."""
+"""Proposals below it are dropped."""
 MIN_IMPORTANCE = setting("librarian_min_importance", 0.2)
-"""Below it a proposal is dropped."""
+"""Proposals below it are dropped."""
 SURE_CONFIDENCE = setting("librarian_sure_confidence", 0.8)
-"""From this confidence on a fact may be stored without asking."""
+"""From this confidence, a fact may be stored without asking."""
 CORRECTED = 1.0
 """Confidence of an explicit correction by the user, compared with the known fact's."""
 MIN_OWN_SHARE = 0.5
@@ -35,14 +35,14 @@ MIN_OWN_SHARE = 0.5
 
 
 HISTORY = ("superseded", "expired")
-"""States of facts that were known, and hold no more."""
+"""States of facts that were known and no longer hold."""
 
 
 class Outcome(StrEnum):
-    """What is done with a proposal."""
+    """What to do with a proposal."""
 
     KEEP = "keep"  # store as an active fact, or as history if it is over
-    END = "end"  # what is known was true and has ended
+    END = "end"  # the known fact was true and has ended
     PROPOSE = "propose"  # ask the user
     QUARANTINE = "quarantine"  # ask the user, without evidence in their words
     REINFORCE = "reinforce"  # already known; saying it again raises its confidence
@@ -50,7 +50,7 @@ class Outcome(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why, as the user reads it. The values are stored with facts and runs."""
+    """The reason, as the user reads it. The values are stored with facts and runs."""
 
     STATED = "you said so"
     SECRET = "a password, key, card or identity number: never stored"  # noqa: S105 - a sentence, not a password
@@ -167,12 +167,12 @@ def evidence_of_quote(quote: str, number: int, utterances: Iterable[Utterance]) 
 
 
 def is_past(proposal: ProposedFact, evidence: Utterance | None) -> bool:
-    """Whether the user said it as something that is over."""
+    """Whether the user stated it as something that is over."""
     return evidence is not None and proposal.valid_until is not None and proposal.valid_until <= evidence.said_at
 
 
 def normal(text: str) -> str:
-    """The text for comparing: without case, spacing and punctuation."""
+    """The text for comparison: without case, spacing and punctuation."""
     return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
 
 
@@ -193,7 +193,7 @@ def _check_storable(proposal: ProposedFact, policy: Policy) -> Decision | None:
 
 
 def _check_forgotten(proposal: ProposedFact, evidence: Utterance | None, policy: Policy) -> Decision | None:
-    """What was forgotten comes back only if the user says it again later, and then by asking."""
+    """Something forgotten returns only if the user says it again later, and then only as a proposal."""
     at = policy.forgotten_at(proposal.statement, proposal.key, proposal.value, proposal.quote)
     if at is None:
         return None
@@ -205,9 +205,9 @@ def _check_forgotten(proposal: ProposedFact, evidence: Utterance | None, policy:
 def _check_rejected(
     proposal: ProposedFact, known: Sequence[KnownFact], evidence: Utterance | None, similarity: Mapping[int, float]
 ) -> Decision | None:
-    """A rejection is final: a paraphrase, or another reading of the same words, is not proposed again.
+    """A rejection is final: a paraphrase, or another reading of the same words, isn't proposed again.
 
-    Only the user brings it up again, by saying it after they rejected it; and then review asks.
+    Only if the user says it again after rejecting it, it becomes a proposal.
     """
     said_again = False
     for fact in known:
@@ -224,7 +224,7 @@ def _check_rejected(
 
 
 def _check_reread(proposal: ProposedFact, known: Iterable[KnownFact], evidence: Utterance | None) -> Decision | None:
-    """The quote of a fact that the user edited, or that was superseded, makes no second fact."""
+    """The quote of a fact that the user edited, or that was superseded, doesn't make a second fact."""
     for fact in known:
         settled = fact.status in HISTORY or fact.edited
         if not settled or evidence is None or fact.message_id != evidence.message_id or fact.kind != proposal.kind:
@@ -238,9 +238,9 @@ def _check_reread(proposal: ProposedFact, known: Iterable[KnownFact], evidence: 
 def _check_settled(
     proposal: ProposedFact, known: Iterable[KnownFact], evidence: Utterance | None, similarity: Mapping[int, float]
 ) -> Decision | None:
-    """What the user has since corrected or ended is not learned again from older words, however they come in.
+    """A fact the user has since corrected or ended isn't learned again from older words, however they arrive.
 
-    Words that say it is so again, or now, are no older words.
+    Words that say it is so again, or now, aren't older words.
     """
     for fact in known:
         if states_change(proposal.statement) and not states_change(fact.statement):
@@ -263,7 +263,7 @@ def _check_duplicate(
         is_later = evidence.said_at >= same.said_at
         return Decision(Outcome.END, Reason.STATED, same.fact_id, evidence=evidence) if is_later else None
     if evidence is None or proposal.is_no_claim:
-        return Decision(Outcome.DROP, Reason.KNOWN)  # an echo raises no confidence
+        return Decision(Outcome.DROP, Reason.KNOWN)  # an echo doesn't raise confidence
     reason = Reason.WAITING if same.status == "proposed" else Reason.KNOWN
     return Decision(Outcome.REINFORCE, reason, reinforces=same.fact_id, evidence=evidence)
 
@@ -297,7 +297,7 @@ def _is_echo(quote: str, said: Utterance) -> bool:
 
 
 def _check_claim(proposal: ProposedFact, evidence: Utterance | None) -> Decision | None:
-    """Quotes that the engine itself marks as no claim."""
+    """Quotes that the engine itself marks as not being a claim."""
     for flag, reason in (
         (proposal.hypothetical, Reason.HYPOTHETICAL),
         (proposal.reported, Reason.REPORTED),
@@ -316,7 +316,7 @@ def _check_contradiction(
         return None
     holder = next((f for f in known if f.status == "active" and proposal.key and _same_key(proposal, f)), None)
     if is_past(proposal, evidence):
-        return None  # what is over replaces nothing
+        return None  # a fact that is over replaces nothing
     if holder is not None:
         return _resolve_conflict(proposal, holder, evidence, known, policy)
     other = next((f for f in known if f.status == "active" and f.number == proposal.related_to is not None), None)
@@ -342,7 +342,7 @@ def _resolve_conflict(
         return Decision(Outcome.PROPOSE, _reason_against(Reason.LESS_SURE, holder), holder.fact_id, evidence=evidence)
     verdict = _apply_policy(proposal, evidence, policy)
     if verdict.reason == Reason.THIRD_PARTY and proposal.confidence >= SURE_CONFIDENCE:
-        # The user let Recall keep this about that person: its newer value is no new decision.
+        # The user let Recall store this about that person, so its newer value needs no new decision.
         verdict = Decision(Outcome.KEEP, Reason.STATED)
     return Decision(verdict.outcome, verdict.reason, holder.fact_id, evidence=evidence)
 

@@ -42,11 +42,11 @@ enough, an ongoing one never."""
 CONVERSATIONS: Final = "/conversations"
 STORIES: Final = "/stories"
 CONFIDENCE: Final = 0.8
-"""Of a document line: enough to store it without asking, if its evidence is in the user's words."""
+"""Confidence of a document line: enough to store it without asking, if its evidence is in the user's words."""
 MIN_OWN_SHARE: Final = 0.7
 """Minimum share of a story's letters in the user's own words; the rest may quote the people in it."""
 MIN_STORY_CHARS: Final = 120
-"""A shorter one is a sentence, and a fact at most."""
+"""Characters; a shorter text is a sentence, or a fact at most."""
 
 NO_STORY: Final = "a story that is not in your own words"
 TOO_SHORT: Final = "a story of a sentence or two"
@@ -55,7 +55,7 @@ SECRET_STORY: Final = "a story that holds a password, key, card or identity numb
 
 @dataclass(frozen=True, slots=True)
 class PlacedLine:
-    """A proposed line, its place, and the same as a proposed fact."""
+    """A proposed line, its document, and the same line as a proposed fact."""
 
     place: Placement
     title: str
@@ -90,7 +90,7 @@ def prepare_updates(run: LibrarianRun, extraction: Extraction) -> DocumentUpdate
 
 
 def as_fact(document: ProposedDocument, line: ProposedLine) -> ProposedFact:
-    """A line as a proposed fact, which `decide` judges and which waits for the user if it may not be written."""
+    """A line as a proposed fact: `decide` judges it, and it waits for the user if it may not be written."""
     return ProposedFact(
         statement=line.text,
         kind=Kind.FACT,
@@ -117,7 +117,7 @@ def _load_digest(run: LibrarianRun) -> ConversationDigest | None:
 
 
 def write_lines(user: User, kept: Iterable[tuple[PlacedLine, Utterance]]) -> int:
-    """Write lines into their documents; how many were new. Lines the user removed are not written again."""
+    """Write lines into their documents; return how many were new. Lines the user removed aren't written again."""
     by_place: dict[str, list[tuple[PlacedLine, Utterance]]] = {}
     for line, said in kept:
         by_place.setdefault(line.place.path, []).append((line, said))
@@ -150,7 +150,7 @@ def _lock_document(user: User, place: Placement) -> Document | None:
 
 
 def _create_document(user: User, path: str, title: str, mark: str, text: str, note: str = "") -> Document:
-    """A new document of the librarian at the path, or at the next free one."""
+    """A new librarian document at the path, or at the next free one."""
     origin = Origin(Document.Source.LIBRARIAN, mark)
     for free in numbered(path):
         if Document.objects.for_user(user).filter(path=free).exists():
@@ -189,7 +189,7 @@ def write_digest(user: User, conversation_id: UUID, digest: ConversationDigest) 
 def write_ended(user: User, conversation_id: UUID) -> None:
     """Write the digest of a conversation that ended with nothing left to read. Idempotent."""
     with transaction.atomic():
-        lock_user(user.pk)  # nothing is forgotten between reading and writing
+        lock_user(user.pk)  # nothing can be forgotten between reading and writing
         digest = get_source().load_digest(conversation_id)
         if digest is not None and digest.text:
             write_digest(user, conversation_id, digest)
@@ -230,7 +230,7 @@ class Passage:
 
     @property
     def text(self) -> str:
-        """The words, verbatim."""
+        """The passage's text, verbatim."""
         return self.said.text[self.start : self.end]
 
     @property
@@ -295,7 +295,7 @@ def _is_stored(user: User, passage: Passage) -> bool:
 
 
 def _render_story(story: ProposedStory, passage: Passage) -> str:
-    """The user's words, then when and where they wrote them, and with whom it happened."""
+    """The user's words, followed by when and where they wrote them, and who was involved."""
     link = get_source().message_url(passage.said.message_id)
     lines = [f"Told on {_day(passage.said)}, [in this message]({link})."]
     lines += [f"It happened: {story.when}."] if story.when else []
@@ -308,5 +308,5 @@ def _day(said: Utterance) -> str:
 
 
 def _path_name(title: str) -> str:
-    """A title as a name within a path."""
+    """A title as the last part of a path."""
     return " ".join(title.replace("/", " ").replace("\\", " ").split())[:100]

@@ -1,8 +1,8 @@
-"""Marks echoes: words of the user that someone else said first, which are no evidence.
+"""Marks echoes: words of the user that someone else said first, which aren't evidence.
 
-What the assistant, a tool, the prompt or an uploaded file said comes back in users' messages: pasted, quoted without
-marks, repeated. The first speaker of a run of words owns it. Case, punctuation and spacing don't count. Linear in the
-length of the conversation.
+Texts of the assistant, a tool, the prompt or an uploaded file return in users' messages: pasted, quoted without marks,
+repeated. The first speaker of a run of words owns it. Case, punctuation and spacing don't count. Linear in the length
+of the conversation.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from memory.ports.source import ContextText, Utterance
 from memory.text.user_text import Span, mask_foreign_text
 
 RUN: Final = 7
-"""Words in a row that are no coincidence. In 731 messages between two people (LoCoMo, development part), 13% of the
-messages repeat 5 words of the other person, 6% repeat 6, 4% repeat 7 and 3% repeat 8. Repeated sentences are
-found separately."""
+"""Words in a row that aren't a coincidence. In 731 messages between two people (LoCoMo, development part), 13% of the
+messages repeat 5 words of the other person, 6% repeat 6, 4% repeat 7 and 3% repeat 8. Repeated sentences are found
+separately.
+"""
 MIN_SENTENCE_WORDS: Final = 3
 """Shorter whole sentences (“Yes, please.”) belong to no one."""
 
@@ -51,7 +52,7 @@ def mark_echoes(utterances: Sequence[Utterance], heard: Iterable[ContextText]) -
 
 
 def _mark_echo(said: Utterance, owners: _Owners) -> Utterance:
-    """The utterance with its echoes; registers its new words as its speaker's."""
+    """The utterance with its echoes; registers its new words under its speaker."""
     if said.speaker != "user":
         owners.take(said.text, is_users=False)
         return said
@@ -64,7 +65,7 @@ class _Owners:
     """The first speaker of each run of words and each whole sentence."""
 
     def __init__(self) -> None:
-        self._runs: dict[_Run, bool] = {}  # whether it is the user's
+        self._runs: dict[_Run, bool] = {}  # run → whether it is the user's
         self._sentences: dict[_Run, bool] = {}
 
     def take(self, text: str, *, is_users: bool) -> None:

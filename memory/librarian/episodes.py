@@ -42,7 +42,7 @@ INSIGNIFICANT: Final = "an episode of too little significance"
 
 
 def refusal(proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> str | None:
-    """Why this is not recorded, for the user; None if it is."""
+    """Why this episode isn't recorded, for the user; None if it is."""
     texts = (proposal.title, proposal.summary, proposal.context, proposal.tone)
     if any(sensitive(text) for text in (*texts, *proposal.participants, *proposal.topics)):
         return Reason.SECRET
@@ -106,7 +106,7 @@ def is_forgotten(run: LibrarianRun, proposal: ProposedEpisode, utterances: Seque
 # Overlap ---------------------------------------------------------------------------------------------------------
 
 type Turns = tuple[int, int]
-"""First and last, both inclusive."""
+"""First and last turn, both inclusive."""
 
 
 def overlap(one: Turns, other: Turns) -> float:
@@ -171,7 +171,7 @@ def merge_episodes(group: Sequence[Episode]) -> Episode:
 
 
 def _join_texts(texts: Sequence[str]) -> str:
-    """The texts in order, each once, as merged summaries are."""
+    """The texts in order, each once, as in merged summaries."""
     kept: list[str] = []
     for text in texts:
         if not any(text in earlier for earlier in kept):
@@ -194,7 +194,7 @@ class NarrativeArc:
 
 
 def narrative_arc(conversation_id: UUID, user: User) -> NarrativeArc:
-    """The arc of a conversation, with archived episodes; merged ones are part of what they became."""
+    """The arc of a conversation, including archived episodes; merged ones are part of the episode they became."""
     episodes = Episode.objects.for_user(user).not_deleted().unmerged().filter(conversation=conversation_id)
     turns = episodes.aggregate(turns=Max("conversation__messages__turn"))["turns"]
     return arc(list(episodes.in_turn_order().defer("vector", "search")), turns or 0)

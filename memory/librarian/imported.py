@@ -1,7 +1,7 @@
 """Imports from other assistants: their memories become proposals, their files documents.
 
-A memory that is known already is proposed too, linked to the known fact, so that the user sees both. Secrets and
-statements the user rejected before are only counted.
+A memory that is already known is proposed too, linked to the known fact, so that the user sees both. Secrets, and
+statements the user rejected before, are only counted.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 CONFIDENCE: Final = 0.6
-"""Another assistant's words: never stored without asking."""
+"""For another assistant's words: never stored without asking."""
 NAMES: Final = {"chatgpt": "ChatGPT", "claude": "Claude"}
-"""Origins as the user knows them."""
+"""Names of the origins, as the user knows them."""
 REASON: Final = "remembered by {name}"
 ALREADY_KNOWN: Final = "already known: “{statement}”"
 REASON_CHARS: Final = 200
@@ -53,7 +53,7 @@ WAITING: Final = "memories"
 KNOWN: Final = "memories_known"
 SEEN: Final = "memories_seen"
 REFUSED: Final = "memories_refused"
-"""What `propose` counts: proposals, those of them already known, those imported before, and those not stored."""
+"""Counts in `propose`: proposals, those of them already known, those imported before, and those not stored."""
 
 
 class Remembered(Protocol):
@@ -66,7 +66,7 @@ class Remembered(Protocol):
 
 
 def propose(user: User, origin: str, memories: Iterable[Remembered]) -> Counter[str]:
-    """Add memories to the review queue; the counts by outcome."""
+    """Add memories to the review queue; return the counts by outcome."""
     counted: Counter[str] = Counter()
     extracted_by = f"import:{origin}/{VERSION}"
     unseen = _drop_seen(user, extracted_by, {memory.text.strip(): memory.kind for memory in memories}, counted)
@@ -173,7 +173,7 @@ class ImportedFile:
 
 @transaction.atomic
 def store_document(user: User, origin: str, file: ImportedFile) -> bool:
-    """Store the file as a document or a new revision of it; False if it is stored already."""
+    """Store the file as a document or a new revision; False if it is already stored."""
     text = storable(file.text)
     digest = hashlib.sha256(text.encode()).hexdigest()
     external_id = f"{origin}:{file.key}"[:300]

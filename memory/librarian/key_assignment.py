@@ -1,8 +1,8 @@
-"""Gives keys to facts that were stored without one, and asks about those that then contradict each other.
+"""Assigns keys to facts that were stored without one, and asks about those that then contradict each other.
 
-Facts of releases before keys had subjects, of imports and of edits may be free though their attribute has one value at
-a time. The rule engine reads each statement again, in the first person; its key is taken over if it reads just one.
-`manage.py assign-keys` shows the plan and carries it out.
+Facts from releases before keys had subjects, from imports and from edits may have no key although their attribute has
+one value at a time. The rule engine reads each statement again, in the first person; its key is used if it reads
+exactly one fact. `manage.py assign-keys` shows the plan and carries it out.
 """
 
 import re
@@ -32,14 +32,14 @@ from memory.ports.source import Utterance
 
 EXTRACTED_BY: Final = "assign-keys"
 SURE: Final = 0.8
-"""Minimum confidence of the reading: what the engine hedges is no ground for a key."""
+"""Minimum confidence of the reading: a reading that the engine hedges doesn't justify a key."""
 _VERB: Final = re.compile(r"\b[Tt]he user ((?:[a-z]+ly |never |often |also |still |now )*)([a-z]+)")
 _FORMS: Final = {"is": "am", "has": "have", "does": "do", "was": "was", "goes": "go"}
 
 
 @dataclass(frozen=True, slots=True)
 class KeyChange:
-    """A free fact, and the key it gets; or the active fact that has this key already, with another value."""
+    """A fact without a key, and the key it gets; or the active fact that already has this key, with another value."""
 
     fact: Fact
     key: str
@@ -54,7 +54,7 @@ def in_first_person(statement: str) -> str:
 
 
 def plan_keys(user: User) -> list[KeyChange]:
-    """What would change, the latest facts first: of two that collide, the later one keeps the key."""
+    """The planned changes, the latest facts first: if two collide, the later one keeps the key."""
     active = Fact.objects.for_user(user).active().defer("vector", "search")
     holders = {fact.key: (fact, fact.value) for fact in active.exclude(key="")}
     free = active.filter(key="").order_by(Coalesce("message__created_at", "recorded_at").desc(), "-pk")
@@ -62,7 +62,7 @@ def plan_keys(user: User) -> list[KeyChange]:
 
 
 def assign_keys(user: User, changes: Sequence[KeyChange]) -> None:
-    """Carry out the plan. What collides waits in review: “It is no longer true that …”, about the older of the two."""
+    """Carry out the plan. For a collision, review asks about the older fact: “It is no longer true that …”."""
     with transaction.atomic():
         lock_user(user.pk)
         for change in changes:
@@ -87,7 +87,7 @@ def _changes(free: Iterator[Fact], holders: dict[str, tuple[Fact, str]], user: U
 
 
 def _read(fact: Fact, user: User) -> ProposedFact | None:
-    """The keyed fact that the statement says; None: it says none, or more than one thing."""
+    """The keyed fact that the statement says; None if it says none, or more than one thing."""
     said = Utterance(0, 1, "user", in_first_person(fact.statement), _said_at(fact))
     facts = RuleEngine().extract(ExtractionInput([said], user.preferred_name, user.zone)).facts
     read = facts[0].normalized() if len(facts) == 1 else None
@@ -96,7 +96,7 @@ def _read(fact: Fact, user: User) -> ProposedFact | None:
 
 
 def _ask(user: User, older: Fact, newer: Fact) -> None:
-    """Propose that the older fact has ended, once."""
+    """Propose that the older fact has ended, unless that was proposed before."""
     statement = doubted_statement(to_known_fact(older, _said_at(older)))
     if Fact.objects.for_user(user).filter(statement=statement).exists():
         return

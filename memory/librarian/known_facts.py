@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memory.models.facts import FactQuerySet
 
 COMPARED: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED, Fact.Status.ARCHIVED, Fact.Status.REJECTED)
-"""Compared by meaning. What is history counts only against older words: new ones may make it true again."""
+"""States compared by meaning. History only counts against older words: new ones may make it true again."""
 HISTORY: Final = (Fact.Status.SUPERSEDED, Fact.Status.EXPIRED)
 
 
@@ -39,9 +39,9 @@ class Near:
 
 
 def load_known_facts(user: User, *, lock: bool = False) -> list[KnownFact]:
-    """All compared facts of the user, and those that are history, whose words must not make a fact again.
+    """All compared facts of the user, and history, whose words must not create a fact again.
 
-    `lock`: locks them in the order of their ids, as review does.
+    `lock`: lock them in id order, as review does.
     """
     facts = _with_times(Fact.objects.for_user(user).filter(status__in=(*COMPARED, *HISTORY)))
     return _known(facts.select_for_update(of=("self",), no_key=True) if lock else facts)
@@ -82,7 +82,7 @@ def load_similarities(user: User, vectors: Vectors | list[Any]) -> list[dict[int
     return found
 
 
-# A vector is read from its text once, not for each fact it is compared with: for a thousand facts 2 ms instead of 30.
+# A vector is parsed from its text once, not for each fact it is compared with: for a thousand facts 2 ms instead of 30.
 _SIMILAR: Final = """
     WITH proposal AS MATERIALIZED (
         SELECT put.place, put.vector::halfvec AS vector
@@ -112,7 +112,7 @@ def to_known_fact(fact: Fact, said_at: datetime) -> KnownFact:
 
 
 def _with_times(facts: FactQuerySet) -> FactQuerySet:
-    """With the times its words were said and the user decided about it."""
+    """Adds when the facts' words were said and when the user decided on them."""
     decided = (
         ReviewAction.objects.filter(fact=OuterRef("pk"), undone_at=None)
         .order_by()

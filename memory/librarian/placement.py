@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 MARK: Final = "subject:"
-"""Prefix of such a document's `external_id`, by which it is recognized wherever the user moves it."""
+"""Prefix of such a document's `external_id`, which identifies it wherever the user moves it."""
 SAME_SUBJECT: Final = 0.8
-"""Cosine of two titles from which on they name one subject. High: a second document is better than mixed subjects."""
+"""Minimum cosine of two titles that name one subject. High: a second document is better than mixed subjects."""
 SAME_WORDS: Final = 0.75
-"""Share of common content words from which on two titles are the same."""
+"""Minimum share of common content words of two titles that are the same."""
 MAX_EXISTING: Final = 200
-"""Documents compared, latest changed first."""
+"""Maximum documents compared, the latest changed first."""
 _FILLERS: Final = frozenset(
     {"a", "an", "and", "for", "in", "my", "note", "notes", "of", "on", "our", "plan", "project", "the", "to", "user"}
 )
-"""Words of a title that distinguish no subjects."""
+"""Words of a title that don't distinguish subjects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ type Likeness = Callable[[str, str], float]
 
 
 def place_documents(user: User, proposals: Sequence[ProposedDocument]) -> list[Placement]:
-    """A placement for each proposal, in order; the same for two on one subject."""
+    """A placement for each proposal, in order; two proposals on one subject get the same one."""
     if not proposals:
         return []
     known = load_existing(user)

@@ -35,7 +35,7 @@ MEANS: Final[Mapping[Rule, str]] = {
     Rule.ASK: "Ask me before saving.",
     Rule.NEVER: "Never saved, not even as a proposal. What Recall already knows stays until you reject or forget it.",
 }
-"""What each rule does, as the page says it."""
+"""What each rule does, in the words of the page."""
 
 NAMES: Final[Mapping[str, str]] = {**dict(Kind.choices), HEALTH: "Health", THIRD_PARTIES: "Other people"}
 SUCH_AS: Final[Mapping[str, str]] = {
@@ -91,7 +91,7 @@ def default_rule(subject: str) -> Rule:
 
 @transaction.atomic
 def set_rules(user: User, rules: Mapping[str, Rule]) -> None:
-    """Set these rules and leave the others. A default is not stored.
+    """Set these rules and leave the others. Defaults aren't stored.
 
     Raises:
         ValueError: unknown subject.

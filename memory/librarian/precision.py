@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 MIN_DECISIONS: Final = 5
-"""With fewer, only the counts are shown."""
+"""With fewer decisions, only the counts are shown."""
 
 
 @dataclass(slots=True)
@@ -28,14 +28,14 @@ class Tally:
     """Decisions about one subject."""
 
     accepted: int = 0
-    """As proposed, in addition to another, or merged."""
+    """Decisions to accept as proposed, next to another fact, or merged."""
     edited: int = 0
     """Accepted with edits."""
     rejected: int = 0
 
     @property
     def decided(self) -> int:
-        """All of them."""
+        """All decisions."""
         return self.accepted + self.edited + self.rejected
 
     @property
@@ -75,7 +75,7 @@ def _counts(user: User) -> Iterable[tuple[str, str, str | None, int]]:
     latest = (
         ReviewAction.objects.for_user(user).filter(undone_at=None).order_by("fact", "-pk").distinct("fact").values("pk")
     )
-    # The decision keeps the proposal's reason, which accepting it overwrote in the fact.
+    # The decision stores the proposal's reason; accepting it overwrote the one in the fact.
     waited = Func(
         F("before"),
         Cast("fact_id", TextField()),

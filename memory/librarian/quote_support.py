@@ -1,4 +1,5 @@
-"""Checks that a verbatim quote supports its statement. Pure, and independent of what the engine says of its proposal.
+"""Checks that a verbatim quote supports its statement. Pure, and independent of what the engine says about its
+proposal.
 
 A quote is doubted if it shares too little with the statement (“I”, “Yes, that's right”), or was cut out of a negation,
 a question, a supposition, or someone else's claim.
@@ -25,7 +26,7 @@ _CONVENTIONAL = """
     eat avoid use uses own owns keep keeps
 """
 CONVENTIONAL: Final = frozenset(map(stem, _CONVENTIONAL.split()))
-"""Words that statements use for other words of the user (“married” for “my wife”)."""
+"""Words that statements use in place of the user's own (“married” for “my wife”)."""
 
 
 class Doubt(StrEnum):
@@ -80,7 +81,7 @@ class Place:
     """The context of a quote in its message."""
 
     before: str
-    """The part of its sentence before it."""
+    """The part of the sentence before the quote."""
     sentence: str
     is_question: bool
 
@@ -137,7 +138,7 @@ def _supports(
 
 
 def _corrected_words(proposal: ProposedFact, place: Place, known: Iterable[KnownFact]) -> set[str]:
-    """The words of the known fact that a correction changes by words of the user's: “Bisto, not Biscuit”."""
+    """The words of the known fact that a correction in the user's words changes: “Bisto, not Biscuit”."""
     if not proposal.correction:
         return set()
     sentence, meant = content(place.sentence), content(without_dates(proposal.statement))
@@ -152,7 +153,7 @@ def _corrected_words(proposal: ProposedFact, place: Place, known: Iterable[Known
 def _names_are_the_users(
     proposal: ProposedFact, evidence: Utterance, utterances: Sequence[Utterance], known: Iterable[KnownFact]
 ) -> bool:
-    """Names may come from earlier messages of the user or from known facts: a statement names “she”."""
+    """Whether all names are from the user: earlier messages or known facts may name “she”, too."""
     wanted = names(without_dates(proposal.statement))
     if not wanted:
         return True

@@ -1,9 +1,9 @@
-"""Statements that a model asks to remember: stored as a proposal, or as what the user's own words say.
+"""Statements that a model asks to remember: stored as a proposal, or as the fact that the user's own words state.
 
 `propose` serves Recall's own model in a conversation, `propose_told_by` another assistant with an API key (`chat/mcp`).
 The statement is a model's wording, and anyone may have written what is in its prompt. So it becomes active only if the
-librarian's rules read the same in the user's latest message, and the policy stores that without asking; then the
-rules' reading is stored. Anything else waits for review.
+librarian's rules read the same in the user's latest message, and the policy stores that without asking; then the rules'
+reading is stored. Anything else waits for review.
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ REASON = "the assistant was asked to remember it"
 CONFIDENCE = 0.7
 """Too low to be stored without asking: the words are the model's."""
 QUOTE_CHARS = 1_000
-"""Of a longer message the start is quoted, and the link leads to the rest."""
+"""Only the start of a longer message is quoted; the link leads to the rest."""
 
 TOLD_BY: Final = "mcp/1"
 """`extracted_by` of a fact from another assistant, which its quote names."""
@@ -56,7 +56,7 @@ TOO_MANY: Final = f"{MAX_FROM_ASSISTANTS} proposals from other assistants wait f
 
 
 def propose(user: User, statement: str, said: Utterance, began: datetime | None = None) -> str:
-    """Propose `statement`, with the user's message `said` as its evidence; a sentence that says what happened.
+    """Propose `statement`, with the user's message `said` as its evidence; return a sentence that says what happened.
 
     `said` has its echoes marked (`memory/librarian/echo.py`). `began`: start of the turn. If anything was forgotten
     since, nothing is proposed, because the model may have read it.
@@ -150,7 +150,7 @@ class Details:
 
 
 def propose_told_by(name: str, user: User, statement: str, details: Details = Details()) -> str:
-    """Propose what the assistant `name` says about the user; a sentence that says what happened.
+    """Propose what the assistant `name` says about the user; return a sentence that says what happened.
 
     Decided like any proposal, but without evidence in the user's words: nothing is stored without asking, and no known
     fact gains confidence. Idempotent.
@@ -199,6 +199,6 @@ def propose_told_by(name: str, user: User, statement: str, details: Details = De
 
 
 def _is_proposed(proposal: ProposedFact, known: Iterable[KnownFact]) -> bool:
-    """Whether the same is proposed already."""
+    """Whether the same statement is already proposed."""
     words = normal(proposal.statement)
     return any(fact.status == Fact.Status.PROPOSED and normal(fact.statement) == words for fact in known)

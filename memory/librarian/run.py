@@ -49,21 +49,21 @@ if TYPE_CHECKING:
     from memory.embeddings.limits import Vectors
 
 RETRY_AFTER: Final = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10), timedelta(hours=1))
-"""Pause after each failed attempt: a hiccup is over in seconds, an outage of the provider in an hour."""
+"""Pause after each failed attempt: a glitch is over in seconds, an outage of the provider in an hour."""
 MAX_ATTEMPTS: Final = len(RETRY_AFTER) + 1
 CHECK_LIMIT_AFTER: Final = timedelta(hours=1)
-"""While a limit stops spending: it may be raised before its period ends."""
+"""How long to wait while a limit stops spending: it may be raised before its period ends."""
 MAX_KNOWN_FACTS: Final = 150
-"""Known facts an engine is shown: those with a key, then the newest. The decision compares with all of them."""
+"""Known facts shown to an engine: those with a key, then the newest. The decision compares with all of them."""
 CONFLICT: Final = "These memories were changed at the same time."
 
 State = LibrarianRun.State
 
 
 def choose_engine() -> ExtractionEngine:
-    """What extracts: the model, or the rules where the operator says so or there is no model."""
+    """The extraction engine: the model, or the rules if the operator says so or there is no model."""
     choice = settings.ENVIRONMENT.librarian_engine
-    # Late imports: the SDK takes a second to load and the rules' patterns a third, and each process needs one at most.
+    # Late imports: the SDK takes a second to load and the rules' patterns a third, and each process needs at most one.
     if choice == "rules" or (choice == "auto" and settings.IS_OFFLINE):
         from memory.librarian.rules.engine import RuleEngine
 
@@ -111,7 +111,7 @@ def request_reading(user: User, conversation_id: UUID, first: int, last: int, tr
 
 
 def run_extraction(run_id: int) -> None:
-    """Worker entry point: carry out a run, if it is due and no other worker has it."""
+    """Worker entry point: carry out a run if it is due and no other worker has it."""
     engine = choose_engine()
     run = _claim(run_id, engine)
     if run is None:
@@ -129,7 +129,7 @@ def run_extraction(run_id: int) -> None:
     updates = document_updates.prepare_updates(run, extraction)
     try:
         _commit_extraction(run, reading, replace(extraction, facts=proposals), vectors, updates, epoch)
-    except IntegrityError:  # a user, or another worker, took the same key, or the message is gone
+    except IntegrityError:  # a user or another worker took the same key, or the message is gone
         _reschedule(run, CONFLICT, extraction.usage, final=False)
 
 
@@ -173,7 +173,7 @@ def _reschedule(run: LibrarianRun, error: str, usage: Usage, *, final: bool) -> 
 
 
 def _record_usage(run: LibrarianRun, usage: Usage) -> None:
-    """Add what an attempt cost to the run and to the user's day, in the transaction that stores its result or error."""
+    """Add an attempt's cost to the run and to the user's day, in the transaction that stores its result or error."""
     run.cost += spending.record_usage(run.user_id, usage)
     run.input_tokens += usage.input_tokens
     run.output_tokens += usage.output_tokens
@@ -188,7 +188,7 @@ def _commit_extraction(
     updates: document_updates.DocumentUpdates,
     epoch: int,
 ) -> None:
-    """Decide on every proposal, store the facts and end the run, or read again if something was forgotten meanwhile.
+    """Decide on every proposal, store the facts and end the run; or read again if something was forgotten meanwhile.
 
     `epoch`: the forget epoch in which the messages were read.
     """
@@ -196,7 +196,7 @@ def _commit_extraction(
     user: User | None = User.objects.select_for_update(no_key=True).filter(pk=run.user_id).first()
     locked = RUNS.lock_claimed(run)
     if user is None:
-        return  # the account is gone, and its counters with it
+        return  # the account and its counters are gone
     if locked is None:
         spending.record_usage(user.pk, extraction.usage)
         return

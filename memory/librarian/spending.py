@@ -17,14 +17,14 @@ class SpendingStop:
 
     until: datetime
     sentence: str
-    """Which limit, for the user."""
+    """The limit, in a sentence for the user."""
 
 
 class UsageLedger(Protocol):
     """Records tokens used for a user outside their turns."""
 
     def add(self, user_id: int, used: Usage) -> Decimal:
-        """Add the tokens to the user's day, within the caller's transaction; their price in US dollars, or 0."""
+        """Add the tokens to the user's day, within the caller's transaction; return their price in US dollars, or 0."""
         ...
 
     def spending_stop(self, user_id: int) -> SpendingStop | None:
@@ -36,12 +36,12 @@ _registered: list[UsageLedger] = []
 
 
 def register(ledger: UsageLedger) -> None:
-    """Make `ledger` the one that records usage; called once, at startup."""
+    """Register the ledger that records usage; called once, at startup."""
     _registered[:] = [ledger]
 
 
 def record_usage(user_id: int, usage: Usage) -> Decimal:
-    """Record the tokens, within the caller's transaction; their price in US dollars.
+    """Record the tokens, within the caller's transaction; return their price in US dollars.
 
     Raises:
         LookupError: no app has registered a ledger.

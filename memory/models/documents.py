@@ -20,7 +20,7 @@ class DocumentQuerySet(OwnedQuerySet):
     """Documents, filtered by path."""
 
     def under(self, folder: str) -> Self:
-        """The document at `folder` and all below it, such as `/profile`."""
+        """The document at `folder` and everything below it, such as `/profile`."""
         return self.filter(path__under=folder)
 
     def written(self) -> Self:
@@ -71,12 +71,12 @@ class Document(Owned):
 
     @property
     def display_text(self) -> str:
-        """The text as pages and prompts have it: without the librarian's marks."""
+        """The text for pages and prompts, without the librarian's marks."""
         return without_marks(self.text)
 
     @property
     def index_text(self) -> str:
-        """The text as the index has it: a fact's line is found as that fact."""
+        """The text for the index, without fact lines: each is found as its fact."""
         return without_facts(self.text)
 
 
@@ -107,7 +107,7 @@ class Revision(Owned):
 
 
 class DeletedDocument(Owned):
-    """What brings a deleted document back, for as long as that is offered."""
+    """A deleted document, kept for as long as it can be restored."""
 
     path = PathField(help_text="Its path at that time")
     deleted_at = models.DateTimeField(db_index=True, help_text="The same for all that one click deleted")
@@ -125,7 +125,7 @@ class DeletedDocument(Owned):
 
 
 class Upload(Owned):
-    """A file on its way to becoming a document: read in the background, and how far that is."""
+    """A file that is becoming a document: read in the background, with its progress."""
 
     class State(models.TextChoices):
         WAITING = "waiting", "Waiting"

@@ -14,22 +14,22 @@ from recall.db.ownership import OwnedQuerySet
 from recall.environment import setting
 
 KEY_MOMENT: Final = setting("key_moment_significance", 0.7)
-"""From this significance on an episode is a key moment of its conversation."""
+"""Minimum significance of a key moment of a conversation."""
 
 
 class EpisodeQuerySet(OwnedQuerySet):
-    """Episodes in the words of the design."""
+    """Episodes, filtered by state."""
 
     def not_deleted(self) -> Self:
         """Excludes episodes of deleted conversations; an episode without a conversation stays."""
         return self.filter(conversation__deleted_at=None)
 
     def live(self) -> Self:
-        """Neither merged into another episode nor dropped by the limit."""
+        """Excludes episodes that were merged into another or dropped by the limit."""
         return self.filter(status=Episode.Status.LIVE)
 
     def unmerged(self) -> Self:
-        """Those that tell a part of the story: live ones, and those beyond the limit. Others tell the merged ones."""
+        """Excludes merged episodes, which others contain; those over the limit are included."""
         return self.exclude(status=Episode.Status.MERGED)
 
     def latest_first(self) -> Self:

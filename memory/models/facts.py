@@ -20,14 +20,14 @@ GUARANTEED_IMPORTANCE = setting("profile_min_importance", 0.5)
 
 
 class FactQuerySet(OwnedQuerySet):
-    """Facts in the words of the design."""
+    """Facts, filtered by state and time."""
 
     def active(self, now: datetime | None = None) -> Self:
         """Facts that may be in a prompt now."""
         return self.valid_at(now or timezone.now()).filter(status=Fact.Status.ACTIVE)
 
     def valid_at(self, moment: datetime) -> Self:
-        """The rule of validity: facts that were true in the world at `moment`, as far as is known today."""
+        """Facts that were true in the world at `moment`, as far as is known today."""
         return self.filter(
             Q(valid_from__isnull=True) | Q(valid_from__lte=moment),
             Q(valid_until__isnull=True) | Q(valid_until__gt=moment),
@@ -56,19 +56,19 @@ class FactQuerySet(OwnedQuerySet):
         return self.filter(status=Fact.Status.PROPOSED)
 
     def archived(self) -> Self:
-        """Facts that faded: out of default recall, found by searching, and back in use when they are used."""
+        """Faded facts: not recalled by default, found by searching, and active again once they are used."""
         return self.filter(status=Fact.Status.ARCHIVED)
 
     def expired(self) -> Self:
-        """Facts whose time in the world has passed."""
+        """Facts whose validity has ended."""
         return self.filter(status=Fact.Status.EXPIRED)
 
     def keyed(self) -> Self:
-        """Facts of which one value holds at a time: at most one active per (user, key)."""
+        """Facts with one value at a time: at most one active fact per (user, key)."""
         return self.exclude(key="")
 
     def unconfirmed(self) -> Self:
-        """Facts that no user stated, edited or accepted. Only these, if they have no key, may fade (DESIGN §6)."""
+        """Facts that no user stated, edited or accepted. Only these may fade, if they have no key (DESIGN §6)."""
         return self.exclude(source__in=[Fact.Source.STATED, Fact.Source.EDITED]).filter(accepted_at__isnull=True)
 
     def guaranteed(self, now: datetime | None = None) -> Self:
@@ -87,14 +87,14 @@ def _as_decided_then(moment: datetime) -> Subquery:
         undone_at__gt=moment,
         before__has_key=Cast(OuterRef("pk"), models.TextField()),
     )
-    # A fact that a decision touched and was not about is one that gave way to it.
+    # A fact that a decision changed without being about it was superseded by it.
     made_it_known = Q(fact=OuterRef("pk")) & ~Q(verb=ReviewAction.Verb.REJECT)
     known = Case(When(made_it_known, then=True), default=False, output_field=models.BooleanField())
     return Subquery(stood.order_by("-created_at", "-pk").annotate(known=known).values("known")[:1])
 
 
 class Fact(Indexed):
-    """One self-contained statement about the user or their world, with the words it rests on."""
+    """One self-contained statement about the user or their world, with its evidence."""
 
     class Status(models.TextChoices):
         PROPOSED = "proposed", "Proposed"
@@ -176,7 +176,7 @@ class Fact(Indexed):
 
     @property
     def importance_level(self) -> int:
-        """Importance as people see it: 1 to 5."""
+        """Importance as shown to users: 1 to 5."""
         return 1 + round(self.importance * 4)
 
 

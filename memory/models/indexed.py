@@ -11,18 +11,18 @@ from recall.db.ownership import Owned
 from recall.db.postgres import FEW_WAITING
 
 ZERO_TO_ONE: Final = [MinValueValidator(0.0), MaxValueValidator(1.0)]
-"""For scores such as confidence, importance and significance."""
+"""Validators of scores such as confidence, importance and significance."""
 
 
 class Indexed(Owned):
-    """A row with a vector, made by the model it names.
+    """A row with a vector, and the name of the model that made it.
 
     The vector comes some seconds after the row (`embedded_by` is empty until then), and may be another model's while
-    re-embedding runs: each row is compared within its own model. Half precision costs no recall and keeps
-    the vector beside the row, where a full one would be moved out of line and fetched for every comparison.
+    re-embedding runs: each row is compared within its own model. Half precision costs no recall and keeps the vector in
+    the row; a full one would be stored out of line and fetched for every comparison.
     """
 
-    # Without a dimension: another model may have another.
+    # Without a dimension, because another model may have another one.
     vector = HalfVectorField(null=True, blank=True, editable=False)
     embedded_by = models.CharField(max_length=80, blank=True, help_text="Name of the embedding model")
 

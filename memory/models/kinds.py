@@ -51,7 +51,7 @@ DEFAULT_IMPORTANCE: dict[Kind, float] = {
     Kind.INSTRUCTION: 0.6,
     Kind.PREFERENCE: 0.6,
 }
-"""Importance 0–1 of a fact whose extraction says nothing of it; kinds not named: OTHER_IMPORTANCE."""
+"""Importance 0–1 of a fact whose extraction doesn't state it; kinds not listed: OTHER_IMPORTANCE."""
 
 
 def default_importance(kind: Kind) -> float:

@@ -20,8 +20,8 @@ WIDTH: Final = 384
 class Chunk(Indexed):
     """A passage of at most 256 word pieces: what the embedding model reads at once.
 
-    `search` holds the passage's own words with weight A, and those of its neighbours (one, two and three places away
-    in the same conversation or document) with B, C and D: what is asked with the words of the sentence before is found.
+    `search` holds the passage's own words with weight A, and those of its neighbours (one, two and three places away in
+    the same conversation or document) with B, C and D: a question in the words of the sentence before finds it.
     """
 
     class Kind(models.TextChoices):
@@ -100,7 +100,7 @@ class Chunk(Indexed):
 
     @property
     def ref(self) -> str:
-        """How receipts and prompts name what it belongs to."""
+        """How receipts and prompts name the row it belongs to."""
         if self.kind == Chunk.Kind.DOCUMENT:
             return f"chunk:{self.pk}"
         return f"message:{self.message_id}" if self.kind == Chunk.Kind.MESSAGE else f"segment:{self.segment_id}"

@@ -1,8 +1,8 @@
 """Stores a typed path such as `/profile/people/Sarah Chen` as a PostgreSQL ltree and reads it back unchanged.
 
-An ltree label may hold letters, digits, hyphen and underscore. So each other character of a name is written as its
-code point in hexadecimal between underscores (`Sarah_20_Chen`), and so is the underscore itself: the encoding is
-injective for any Unicode name, and plain names stay readable in psql.
+An ltree label may hold letters, digits, hyphen and underscore. So each other character of a name is written as its code
+point in hexadecimal between underscores (`Sarah_20_Chen`), and so is the underscore itself: the encoding is injective
+for any Unicode name, and plain names stay readable in psql.
 """
 
 import re
@@ -31,7 +31,7 @@ def encode(path: str) -> str:
     """The ltree for a typed path.
 
     Raises:
-        ValidationError: the path does not start with `/`, has an empty name, is too deep, or a name is too long.
+        ValidationError: the path doesn't start with `/`, has an empty name, is too deep, or a name is too long.
     """
     normal = unicodedata.normalize("NFC", path)
     if not normal.startswith("/") or normal == "/":
@@ -46,7 +46,7 @@ def encode(path: str) -> str:
 
 
 def is_path(typed: str) -> None:
-    """For columns that hold a path as it was typed.
+    """Validate a column that holds a path as typed.
 
     Raises:
         ValidationError: as `encode`.
@@ -55,7 +55,7 @@ def is_path(typed: str) -> None:
 
 
 def decode(ltree: str) -> str:
-    """The path as it was typed."""
+    """The path as typed."""
     names = (_ESCAPED.sub(lambda m: chr(int(m[1], 16)), label) for label in ltree.split("."))
     return "/" + "/".join(names)
 
@@ -65,7 +65,8 @@ def _label(name: str) -> str:
 
 
 class PathField(PathFieldBase):
-    """A typed path in Python, an ltree in the database. `path__under="/profile"` finds the folder and all below it."""
+    """A typed path in Python, an ltree in the database. `path__under="/profile"` finds the folder and everything below
+    it."""
 
     def db_type(self, connection: Any) -> str:
         return "ltree"

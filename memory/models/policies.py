@@ -6,7 +6,7 @@ from recall.db.ownership import Owned, OwnedManager
 
 
 class KindPolicy(Owned):
-    """One rule: for a kind of fact, or for what cuts across the kinds, such as health."""
+    """One rule: for a kind of fact, or for a subject across kinds, such as health."""
 
     class Rule(models.TextChoices):
         AUTOMATIC = "automatic", "Remember without asking"

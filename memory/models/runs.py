@@ -8,7 +8,7 @@ from recall.db.ownership import Owned, OwnedManager
 
 
 class LibrarianRun(Owned):
-    """One reading of one range of a conversation. The row is the truth; a task only says “look”."""
+    """One reading of one range of a conversation. The row is the truth; a task only points to it."""
 
     class State(models.TextChoices):
         PENDING = "pending", "Waiting"

@@ -1,4 +1,4 @@
-"""The forget list: keyed digests of what was forgotten, by which it is recognized when it comes again. No words."""
+"""The forget list: keyed digests of what was forgotten, which recognize it when it comes again. No words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def new_key() -> str:
 
 
 class SealedField(models.CharField[str, str]):
-    """A key in hex, stored encrypted with the installation's secret: a copy of the table alone tests no guess."""
+    """A key in hex, stored encrypted with the installation's secret: with a copy of the table alone, no guess can be
+    tested."""
 
     def get_db_prep_save(self, value: Any, connection: Any) -> Any:
         nonce = secrets.token_bytes(_NONCE_BYTES)
@@ -42,7 +43,7 @@ def _mixed(key: bytes, nonce: bytes) -> bytes:
 
 
 class ForgetList(Owned):
-    """The key of a user's digests; one more for each archive that was restored from elsewhere."""
+    """The key of a user's digests; another one for each archive restored from elsewhere."""
 
     key = SealedField(max_length=2 * (KEY_BYTES + _NONCE_BYTES), default=new_key)
 

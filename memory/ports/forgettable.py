@@ -21,13 +21,13 @@ class BusyError(Exception):
 
 
 class Forgettable(Protocol):
-    """A keeper of rows in which a memory may have left its traces."""
+    """An app whose rows may contain traces of a memory."""
 
     def check_erasable(self, user: User, conversations: Collection[UUID]) -> None:
         """Check that these can be deleted now.
 
         Raises:
-            BusyError: not now.
+            BusyError: they can't be deleted now.
         """
         ...
 
@@ -48,7 +48,7 @@ class Forgettable(Protocol):
         ...
 
     def regenerate(self, user: User, wanted: Mapping[str, Any]) -> bool:
-        """Rewrite what `Forgetting.to_rewrite` names, if it is this app's; False: try again later."""
+        """Rewrite what `Forgetting.to_rewrite` names, if it belongs to this app; False: try again later."""
         ...
 
 
@@ -56,10 +56,10 @@ _registered: list[Forgettable] = []
 
 
 def register(*keepers: Forgettable) -> None:
-    """Make these the ones that are asked (called once, at start), in this order."""
+    """Register the apps that take part in forgetting, in this order; called once, at startup."""
     _registered[:] = keepers
 
 
 def forgettables() -> list[Forgettable]:
-    """Those that registered."""
+    """The registered ones."""
     return list(_registered)

@@ -1,4 +1,4 @@
-"""What memory needs from the apps above it, stated as protocols. They register theirs in `AppConfig.ready`."""
+"""What memory needs from the apps above it, as protocols. They register theirs in `AppConfig.ready`."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Speaker = Literal["user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One message as the librarian reads it. Only what the *user* wrote is evidence; the rest gives context."""
+    """One message as the librarian reads it. Only the *user's* words are evidence; the rest gives context."""
 
     message_id: int
     number: int
-    """Place in the conversation (`Message.seq`), by which a proposal names its evidence."""
+    """Position in the conversation (`Message.seq`), by which a proposal names its evidence."""
     speaker: Speaker
     text: str
     said_at: datetime
     author: str = ""
     """The speaker, if neither the user nor the model: a participant of an imported conversation."""
     turn: int = 0
-    """Number of the exchange it belongs to, from 1; 0: its source counts none."""
+    """Number of its turn, from 1; 0: its source doesn't count turns."""
     echoes: Sequence[Span] = ()
-    """Parts of a user's text that repeat someone else's words: no evidence (`memory/librarian/echo.py`)."""
+    """Parts of a user's text that repeat someone else's words: not evidence (`memory/librarian/echo.py`)."""
     omit: str = ""
-    """Of an answer: the rule by which it is no memory (`memory/text/message_kinds.py`); empty: its text decides."""
+    """For an answer: the rule by which it isn't a memory (`memory/text/message_kinds.py`); empty: its text decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,42 +40,41 @@ class ContextText:
     """Text in a conversation before or next to a message that is not read for facts."""
 
     number: int
-    """Of the message it came before, or with; 0: it was there from the beginning."""
+    """Number of the message it came with or before; 0: it was there from the beginning."""
     text: str
     is_users: bool = False
-    """Said by the user, earlier; else by the assistant, a tool, a recalled memory, a document."""
+    """Said by the user earlier; else by the assistant, a tool, a recalled memory or a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationDigest:
-    """What a conversation comes to, for a document about it."""
+    """The digest of a conversation, for a document about it."""
 
     title: str
     began_at: datetime
     turns: int
     text: str
-    """Markdown; empty: nothing in it is worth telling."""
+    """Markdown; empty if nothing is worth recording."""
 
 
 class ConversationSource(Protocol):
-    """Where the librarian's utterances, and the passages of the index, come from."""
+    """The source of the librarian's utterances and of the index's passages."""
 
     def load_range(self, conversation_id: UUID, first: int, last: int) -> tuple[list[Utterance], list[ContextText]]:
-        """The active branch's messages numbered `first` to `last`, oldest first; and the context up to
-        message `last`: everything said before message `first`, and the tool results and recalled memories of the
-        whole range."""
+        """Messages `first` to `last` of the active branch, oldest first; and the context up to message `last`:
+        everything said before message `first`, and the tool results and recalled memories of the whole range."""
         ...
 
     def load_all(self, conversation_id: UUID) -> tuple[int, list[Utterance]]:
-        """The id of the conversation's owner, and all that was said on its active branch, oldest first."""
+        """The owner's id, and all utterances of the active branch, oldest first."""
         ...
 
     def load_digest(self, conversation_id: UUID) -> ConversationDigest | None:
-        """What the active branch comes to, by the rules that summarise; None: the conversation is gone."""
+        """The digest of the active branch by the rules that summarize; None: the conversation is gone."""
         ...
 
     def import_conversation(self, user: User, title: str, said: Sequence[Utterance]) -> list[int]:
-        """Keep a conversation that was held elsewhere, ended; the ids of its messages, in the order given."""
+        """Store a conversation from elsewhere, ended; return the ids of its messages, in the given order."""
         ...
 
     def message_url(self, message_id: int) -> str:
@@ -87,7 +86,7 @@ _registered: list[ConversationSource] = []
 
 
 def register(source: ConversationSource) -> None:
-    """Make `source` the place conversations are read from (called once, at start)."""
+    """Register the source of conversations; called once, at startup."""
     _registered[:] = [source]
 
 
@@ -103,5 +102,5 @@ def get_source() -> ConversationSource:
 
 
 def message_urls(message_ids: Iterable[int | None]) -> dict[int, str]:
-    """Address of each message that is still there to point to."""
+    """Address of each message that still exists."""
     return {message_id: get_source().message_url(message_id) for message_id in message_ids if message_id is not None}

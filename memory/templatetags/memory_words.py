@@ -35,25 +35,25 @@ BULLETS = ("- ", "* ", "+ ")
 
 @register.filter
 def sureness(confidence: float) -> str:
-    """“quite sure”."""
+    """Confidence in words, such as “quite sure”."""
     return labels.sureness(confidence)
 
 
 @register.filter
 def freshness(fact: Fact) -> str:
-    """“fading”."""
+    """Freshness in words, such as “fading”."""
     return labels.freshness(fact, timezone.now())
 
 
 @register.filter
 def whence(fact: Fact) -> str:
-    """“You said so”."""
+    """Origin in words, such as “You said so”."""
     return labels.SOURCES[Fact.Source(fact.source)]
 
 
 @register.filter
 def why_kept(fact: Fact) -> str:
-    """“not certain enough to be kept unasked”; empty where `whence` says the same."""
+    """Why a proposal waits, such as “not certain enough to be kept unasked”; empty if `whence` says the same."""
     return labels.reason(fact)
 
 
@@ -74,7 +74,7 @@ def status_means(fact: Fact) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Consecutive lines of a document of one sort."""
+    """Consecutive lines of a document of the same kind."""
 
     are_bullets: bool
     lines: list[tuple[str, int]]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-# A run of blanks is entered at its first only: the time it takes grows with the text's length, and no faster.
+# A run of blanks is only tried from its first: the time stays linear in the text's length.
 _MARK: Final = re.compile(r"(?:(?<![ \t])[ \t]+|^)\^(fact|said)-(\d{1,18})[ \t]*$", re.MULTILINE)
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?")
 _EMPHASIS: Final = re.compile(r"\*\*|__")
@@ -30,19 +30,19 @@ class MarkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a text, taken apart."""
+    """One parsed line of a text."""
 
     raw: str
     """The line as it is."""
     words: str
-    """Without its bullet, its mark and emphasis."""
+    """The words without bullet, mark and emphasis."""
     mark: MarkKind | None = None
     number: int = 0
-    """Of the fact or message it names."""
+    """Number of the fact or message that the mark names."""
 
     @property
     def fact(self) -> int | None:
-        """The fact it tells; None: another line."""
+        """The fact that the line states; None if it states none."""
         return self.number if self.mark == MarkKind.FACT else None
 
     @property
@@ -52,44 +52,44 @@ class Line:
 
 
 def lines_of(text: str) -> list[Line]:
-    """Each line of the text; the empty text has none."""
+    """The lines of the text; none for an empty text."""
     return [line_of(raw) for raw in text.split("\n")] if text else []
 
 
 def line_of(raw: str) -> Line:
-    """One line, taken apart."""
+    """Parse one line."""
     found = _MARK.search(raw)
     words = words_of(raw[: found.start()] if found else raw)
     return Line(raw, words, MarkKind(found[1]), int(found[2])) if found else Line(raw, words)
 
 
 def words_of(raw: str) -> str:
-    """What a line says, whatever its bullet, its emphasis and its spacing."""
+    """The words of a line, whatever its bullet, emphasis and spacing."""
     return " ".join(_EMPHASIS.sub("", _BULLET.sub("", raw)).split())
 
 
 def without_marks(text: str) -> str:
-    """The text as pages and prompts show it."""
+    """The text for pages and prompts."""
     return _MARK.sub("", text)
 
 
 def without_facts(text: str) -> str:
-    """The text as the index has it: a line that tells a fact is found as that fact, and not a second time."""
+    """The text for the index: a line that states a fact is found as that fact, and only once."""
     return "\n".join(line.unmarked for line in lines_of(text) if line.fact is None)
 
 
 def facts_in(text: str) -> list[int]:
-    """Ids of the facts that the text's lines tell, in order, each once."""
+    """Ids of the facts that the text's lines state, in order, each once."""
     return list(dict.fromkeys(int(found[2]) for found in _MARK.finditer(text) if found[1] == MarkKind.FACT))
 
 
 def with_mark(raw: str, kind: MarkKind, number: int) -> str:
-    """The line with this mark in place of any it had."""
+    """The line with this mark, which replaces any other."""
     return f"{without_marks(raw).rstrip()} ^{kind}-{number}"
 
 
 def renamed(text: str, facts: Mapping[int, int]) -> str:
-    """The text with each of these facts' marks naming another one."""
+    """The text with the marks of these facts renamed to other facts."""
     return "\n".join(
         with_mark(line.raw, MarkKind.FACT, facts[line.number]) if line.fact in facts else line.raw
         for line in lines_of(text)
@@ -100,12 +100,12 @@ def renamed(text: str, facts: Mapping[int, int]) -> str:
 
 
 def fact_line(fact_id: int, statement: str) -> str:
-    """The line that tells a fact."""
+    """The line that states a fact."""
     return with_mark(f"- {statement_as_line(statement)}", MarkKind.FACT, fact_id)
 
 
 def statement_as_line(statement: str) -> str:
-    """A statement as a line of one's own page: “The user lives in Lisbon.” → “Lives in Lisbon.”"""
+    """A statement as a line of the user's own page: “The user lives in Lisbon.” → “Lives in Lisbon.”"""
     words = words_of(without_marks(" ".join(statement.split())))
     for subject in _SUBJECTS:
         if words.startswith(subject) and len(words) > len(subject):
@@ -129,7 +129,7 @@ def statement_of(words: str, before: str) -> str:
 
 
 def value_of(words: str, before: str, value: str) -> str:
-    """The value that a reworded line gives a key, where the line differs in the value alone; else empty."""
+    """A key's value in a reworded line, if only the value differs; else empty."""
     start = statement_as_line(before).find(value) if value else -1
     if start < 0:
         return ""
@@ -144,8 +144,8 @@ def value_of(words: str, before: str, value: str) -> str:
 def sync_fact_lines(text: str, holds: Mapping[int, str], heirs: Mapping[int, int]) -> str:
     """The text with exactly one line for each fact of `holds` (id → statement), and none for any other.
 
-    A fact of `heirs` (id → the one that took its place) leaves its place to that one. Lines without a fact's mark stay
-    where they are, as they are.
+    A fact of `heirs` (id → its successor) leaves its place to the successor. Lines without a fact's mark stay unchanged
+    in place.
     """
     lines = lines_of(text)
     standing = {line.fact for line in lines} & holds.keys()
@@ -163,12 +163,12 @@ def sync_fact_lines(text: str, holds: Mapping[int, str], heirs: Mapping[int, int
 
 
 def _as_it_holds(line: Line, fact: int, statement: str) -> str:
-    """The existing line if it still states the fact; else the fact's own."""
+    """The existing line if it still states the fact; else a new line for it."""
     return line.raw if (line.fact, line.words) == (fact, statement_as_line(statement)) else fact_line(fact, statement)
 
 
 def _with_more(lines: list[str], more: list[str]) -> list[str]:
-    """New lines behind the last one of their kind; where there is none, at the end, a blank line apart."""
+    """Add lines after the last one of their kind; if there is none, at the end, after a blank line."""
     if not more or not any(line.strip() for line in lines):
         return more if more else lines
     kinds = {line_of(raw).mark for raw in more}
@@ -181,7 +181,7 @@ def _with_more(lines: list[str], more: list[str]) -> list[str]:
 
 
 def with_lines(text: str, more: Iterable[str]) -> str:
-    """The text with further lines of the librarian's."""
+    """The text with further librarian lines."""
     return "\n".join(_with_more(text.split("\n") if text else [], list(more)))
 
 
@@ -201,7 +201,7 @@ class Edit:
 
 
 def diff_fact_lines(before: str, after: str, heirs: Mapping[int, int]) -> Edit:
-    """Compare two versions. `heirs`: by which facts of the first those were replaced that the second may still name."""
+    """Compare two versions. `heirs`: which facts replaced those of the first version that the second may still name."""
     was = {line.number: line.words for line in reversed(lines_of(before)) if line.fact is not None}
     lines = _with_lost_marks(before, list(_named_as_today(lines_of(after), was, heirs)), was)
     chosen = _one_line_each(lines, was)
@@ -216,14 +216,14 @@ def diff_fact_lines(before: str, after: str, heirs: Mapping[int, int]) -> Edit:
 
 
 def _named_as_today(lines: Iterable[Line], was: Mapping[int, str], heirs: Mapping[int, int]) -> Iterator[Line]:
-    """A line from an older copy names the superseded fact."""
+    """Let lines from an older copy, which name superseded facts, name the current ones."""
     for line in lines:
         heir = heirs.get(line.number) if line.fact is not None and line.fact not in was else None
         yield line_of(with_mark(line.raw, MarkKind.FACT, heir)) if heir in was and heir is not None else line
 
 
 def _with_lost_marks(before: str, lines: list[Line], was: Mapping[int, str]) -> list[Line]:
-    """A line that lost its mark and no word is still the same line."""
+    """Restore the mark of lines that lost their mark but no word."""
     own = {line.words for line in lines_of(before) if line.fact is None}
     there = {line.fact for line in lines}
     lost = {words: fact for fact, words in was.items() if fact not in there and words not in own}
@@ -236,7 +236,7 @@ def _with_lost_marks(before: str, lines: list[Line], was: Mapping[int, str]) -> 
 
 
 def _one_line_each(lines: Iterable[Line], was: Mapping[int, str]) -> dict[int, int]:
-    """Fact → place of its line: the one with the words it had, else the first that says something."""
+    """Fact → the place of its line: the one with its previous words, else the first that isn't empty."""
     chosen: dict[int, int] = {}
     exact: set[int] = set()
     for place, line in enumerate(lines):

@@ -20,9 +20,9 @@ class Atom:
     start: int
     end: int
     is_glued: bool
-    """Joined to the one before by a character such as - _ . @, without a space."""
+    """Joined to the previous one by a character such as - _ . @, without a space."""
     is_next: bool
-    """Separated from the one before by a space only."""
+    """Separated from the previous one only by a space."""
     is_possessive: bool
 
     @property
@@ -43,12 +43,12 @@ def fold(text: str) -> str:
 
 
 def canonical(text: str) -> str:
-    """One spelling for all spellings of an identifier."""
+    """The canonical form of all spellings of an identifier."""
     return "".join(atom.normalized for atom in atoms_of(text))
 
 
 def atoms_of(text: str) -> list[Atom]:
-    """The atoms of a text; “'s” and other contracted endings are part of the word before."""
+    """The atoms of a text; “'s” and other contracted endings belong to the word before."""
     found: list[Atom] = []
     for match in _PIECE.finditer(text):
         gap = text[found[-1].end if found else 0 : match.start()]
@@ -69,7 +69,7 @@ def atoms_of(text: str) -> list[Atom]:
 
 
 def _is_hiragana(before: Atom, piece: str) -> bool:
-    """Whether one of both is an ending or particle, which belongs to no name."""
+    """Whether one of the two is an ending or particle, which belongs to no name."""
     return any("\u3040" <= char <= "\u309f" for char in (before.text[-1], piece[0]))
 
 

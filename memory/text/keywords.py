@@ -45,12 +45,13 @@ _ENDINGS: Final = (
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in small letters, without apostrophes' kinds."""
+    """The words of a text in lower case, with one form of apostrophe."""
     return _WORD.findall(unicodedata.normalize("NFKC", text).replace("’", "'").casefold())
 
 
 def stem(word: str) -> str:
-    """A word without its usual English endings, so that “allergies” meets “allergy”; crude, and for comparing only."""
+    """A word without its usual English endings, so that “allergies” matches “allergy”; crude, and only for
+    comparison."""
     word = word.removesuffix("'s")
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -60,7 +61,7 @@ def stem(word: str) -> str:
 
 
 def content(text: str) -> set[str]:
-    """Stems of the words that carry what is said; numbers as digits."""
+    """Stems of the words that carry meaning; numbers as digits."""
     found = (NUMBERS.get(word, word) for word in words(text) if word not in FILLER)
     return {stem(word) for word in found if len(word) > 1 or word.isdigit()}
 

@@ -1,4 +1,4 @@
-"""Messages that are no memory: bare questions, small talk, commands, and answers that know nothing or only repeat.
+"""Messages that aren't memories: bare questions, small talk, commands, and answers that know nothing or only repeat.
 
 Decided once, when a message is indexed (`Chunk.omit`). Pure and linear in the text.
 """
@@ -25,14 +25,14 @@ _TALK: Final = (
     "tonight too understood up very was welcome well what whats wonderful works wow yeah yep yes you your "
 )
 _SMALL_TALK: Final = frozenset(_TALK.split())
-"""A message of only these words recalls nothing, and is not recalled."""
+"""A message of only these words recalls nothing, and isn't recalled."""
 _ASKING: Final = frozenset({"what", "how", "is", "are", "was", "do", "can"})
 _ONESELF: Final = frozenset({"i", "me", "my"})
-"""With a word of each set it asks about the user: “what do I love?”."""
+"""With a word from each set, a question is about the user: “what do I love?”."""
 
 MOST_WORDS: Final = 10
-"""A longer question or command tells something, too: what the task is about. With 20 instead, nine of 198 messages that
-answer a question on long chats with an assistant would be left out; with 10 one."""
+"""A longer question or command also says what the task is about. With 20 instead, nine of 198 messages that answer a
+question on long chats with an assistant would be left out; with 10, one."""
 _AUX: Final = (
     r"(?:is|are|am|was|were|do|does|did|can|could|will|would|should|shall|has|have|had|may|might|isn|aren|wasn|don"
     r"|doesn|didn|won)\b"
@@ -45,7 +45,7 @@ _ASKS: Final = re.compile(
     r"|do you (?:know|remember)\b|any idea\b)",
     re.IGNORECASE,
 )
-"""How a question starts, with or without its mark."""
+"""How a question starts, with or without a question mark."""
 _COMMANDS: Final = re.compile(
     r"\W*(?:please\s+|can you\s+|could you\s+|now\s+|just\s+|ok(?:ay)?,?\s+)*"
     r"(?:translate|summari[sz]e|rewrite|rephrase|write|draft|explain|list|show|give|tell|search|find|look up|compute"
@@ -53,13 +53,13 @@ _COMMANDS: Final = re.compile(
     r"|format|make it|say|sing|pick|generate|create|suggest|recommend|describe|define|count|sort|play)\b",
     re.IGNORECASE,
 )
-"""How a command starts; not “remember” and “remind”, whose object is what matters."""
+"""How a command starts; not “remember” and “remind”, whose object matters."""
 _CLAIMS: Final = re.compile(r"\b(?:i|i['’]\w+|my|we|our|mine|ours)\b", re.IGNORECASE)
-"""A command with one of these tells something about its writer, and so does “I live in Lyon, right?”."""
+"""A command with one of these says something about its writer, and so does “I live in Lyon, right?”."""
 _BESIDE: Final = re.compile(
     r",\s*(?:where|who|whose|which|because|since|as|now that)\b|\b(?:because|since|now that) (?:i|my|we|our)\b", re.I
 )
-"""A question with one of these tells something beside what it asks."""
+"""A question with one of these says more than it asks."""
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?\n]*")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NOT_KNOWN: Final = re.compile(
@@ -70,9 +70,9 @@ _NOT_KNOWN: Final = re.compile(
     r"|nothing (?:in|about)\b[^.!?\n]{0,40}\b(?:memory|memories|recall|knowledge))",
     re.IGNORECASE,
 )
-"""How an answer says that it has none."""
+"""Phrases of an answer that doesn't know."""
 NOT_KNOWN_WORDS: Final = 60
-"""Words of an answer that does not know and gives nothing beside; a longer one has something of its own."""
+"""Maximum words of an answer that doesn't know and adds nothing; a longer one has content of its own."""
 
 REPEATED: Final = 0.5
 """Share of an answer's words from which on it repeats memories: “You live in Lyon, as you told me” adds “told” at most,
@@ -88,7 +88,7 @@ def words_of(text: str) -> list[str]:
 
 
 def is_small_talk(text: str) -> bool:
-    """Whether no memory could answer it, such as “Good morning, how are you?”."""
+    """Whether no memory could answer the message, such as “Good morning, how are you?”."""
     words = set(words_of(text.replace("'", "").replace("’", "")))
     asks_about_oneself = bool(words & _ASKING and words & _ONESELF)
     return bool(words) and words <= _SMALL_TALK and not asks_about_oneself
@@ -112,12 +112,12 @@ def only_asks(text: str) -> bool:
 
 
 def admits_not_knowing(answer: str) -> bool:
-    """Whether an answer says that it has none, and gives nothing beside."""
+    """Whether an answer says that it doesn't know, and adds nothing."""
     return len(answer.split()) <= NOT_KNOWN_WORDS and _NOT_KNOWN.search(answer) is not None
 
 
 def repeats_memories(answer: str, question: str, memories: Iterable[str]) -> bool:
-    """Whether an answer's own words, beside those of the question, mostly come from the memories it was given."""
+    """Whether an answer's own words, apart from the question's, mostly come from the memories it was given."""
     known = set[str]().union(*map(content, memories))
     added = content(answer) - content(question) - _REPORTING
     if not added:

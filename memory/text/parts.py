@@ -1,6 +1,6 @@
-"""Parts of a text that can be left out: its sentences, and what a sentence joins by commas, “and” or “but”.
+"""Parts of a text that can be left out: its sentences, and the parts of a sentence joined by commas, “and” or “but”.
 
-Rules on the surface of English. Where they see no seam, a sentence is one part.
+Rules on the surface of English. A sentence without a visible seam is one part.
 """
 
 import itertools
@@ -25,7 +25,7 @@ _NAME: Final = re.compile(_A_NAME)
 _SUBJECTS: Final = re.compile(
     rf"({_A_NAME}(?:, {_A_NAME})*,? and {_A_NAME}) (?:both |each |all )?(?!\w+[^s\W]s\b|is\b)(?=[a-z])"
 )
-"""Several people of whom the same is said, in the plural: “Marks and Spencer is closed” is about one."""
+"""Several people with one plural predicate; “Marks and Spencer is closed” is about one."""
 _OPEN_ASIDE: Final = re.compile(r",\s+(?:who|which|whose|where)\b[^,]*$", re.I)
 _PAIRED: Final = re.compile(r"\b(?:between|both|either|neither)\b(?!.*\band\b)", re.I)
 _TOKEN: Final = re.compile(r"\w+(?:['’.@-]\w+)*")
@@ -66,7 +66,7 @@ class Part:
     in_context: str
     """Its words, with the subject and verb that it shares with the first part of its sentence."""
     predicate: str = ""
-    """Of a subject among several (“Mara and Joel live in Porto”): what is said of each."""
+    """For a subject among several (“Mara and Joel live in Porto”): what is said of each."""
 
 
 @lru_cache(maxsize=2_048)
@@ -127,7 +127,7 @@ def _is_aside(text: str, start: int, stop: int) -> bool:
 
 
 def verb_span(text: str) -> tuple[int, int]:
-    """Where the first verb starts and ends; (0, 0): there is none."""
+    """The start and end of the first verb; (0, 0) if there is none."""
     tokens = list(_TOKEN.finditer(text))
     for place, token in enumerate(tokens):
         word, before = token[0], tokens[place - 1][0].casefold() if place else ""
@@ -159,7 +159,7 @@ def _is_the_user(tokens: Sequence[re.Match[str]], place: int) -> bool:
 
 
 def _is_clause(text: str) -> bool:
-    """Whether it has a subject of its own: “his wife Anna teaches maths”."""
+    """Whether it has its own subject: “his wife Anna teaches maths”."""
     first = _TOKEN.search(text)
     has_subject = first is not None and (
         first[0].casefold() in _DETERMINERS | _PRONOUNS or first[0][:1].isupper() or first[0].casefold().endswith("'s")
@@ -182,7 +182,7 @@ def _is_predicate(text: str) -> bool:
 _LINK: Final = re.compile(
     r"\s+(?:(?!(?:a|an|the|my|his|her|their|our)\b)[a-z]+ ){0,2}?(?:in|at|on|with|for|to|from|by|about|of|as|into)\s"
 )
-"""What a list's items share beside the verb: “is allergic to …”, “has been to …”."""
+"""What the items of a list share besides the verb: “is allergic to …”, “has been to …”."""
 _SINGULAR: Final = {"are": "is", "were": "was", "have": "has", "do": "does", "had": "had", "was": "was"} | {
     word: word for word in ("can", "could", "will", "would", "should", "must", "may", "never", "always", "often")
 }
@@ -192,7 +192,7 @@ _SINGULAR: Final = {"are": "is", "were": "was", "have": "has", "do": "does", "ha
 
 
 def without_parts(text: str, numbers: Collection[int]) -> str:
-    """The text without these parts, in good order; empty if nothing is left."""
+    """The text without these parts, still well-formed; empty if nothing is left."""
     parts = parts_of(text)
     pieces, last, follows_gap = list[str](), 0, False
     for sentence in sorted({part.sentence for part in parts}):
@@ -243,7 +243,7 @@ def _rebuilt(text: str, own: Sequence[Part], kept: Sequence[Part]) -> str:
 
 
 def _with_start(first: str, kept: str) -> str:
-    """A part that moves to the start of its sentence, with the subject that it shared with the first one."""
+    """A part that moves to the start of its sentence, with the subject it shared with the first part."""
     if _is_clause(kept) and not _shares_a_list(first, kept):
         return kept[:1].upper() + kept[1:]
     verb_start, verb_end = verb_span(first)

@@ -1,4 +1,4 @@
-"""The words of a Markdown text, for results that show a piece of it: no heading, list, emphasis, code or link marks."""
+"""The words of a Markdown text, for results that show an excerpt: no heading, list, emphasis, code or link marks."""
 
 import re
 from typing import Final

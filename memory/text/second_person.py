@@ -1,4 +1,4 @@
-"""How a fact is shown to the user it is about: “The user lives in Lyon.” is stored, “You live in Lyon.” is shown.
+"""Facts as shown to the user they are about: “The user lives in Lyon.” is stored, “You live in Lyon.” is shown.
 
 Rules on the surface of English. A sentence that isn't about “the user” is left as it is.
 """
@@ -20,7 +20,7 @@ _JOINED: Final = re.compile(
     rf"\b(?P<and>and|but|or) (?P<adverb>{_ADVERB} )?(?P<verb>is|isn't|was|has|does|doesn't|goes|lives|works|likes|"
     r"loves|enjoys|plays|prefers|wants|needs|studies|speaks|teaches|owns|hates|eats|drinks|runs|uses|keeps)\b"
 )
-"""Verbs changed after a conjunction, where another word in -s could as well be a noun."""
+"""Verbs changed after a conjunction, where another word in -s could just as well be a noun."""
 _OWNER: Final = re.compile(r"\b(?:the )user['’]s\b|^user['’]s\b", re.I)
 _ELSEWHERE: Final = re.compile(r"\bthe user\b", re.I)
 _REFLEXIVE: Final = re.compile(r"\b(?:themsel(?:f|ves)|himself|herself)\b")

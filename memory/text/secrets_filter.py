@@ -40,7 +40,7 @@ _NO_VALUE = (
     r"|(?:empty|invalid|valid|wrong|correct|incorrect|expired|unknown|set|safe|secure|weak|strong|changed|reset"
     r"|optional|undefined|null)\b(?= (?:and|but|so|again|now|because|for|by)\b|\s{0,5}(?:[.,;:!?)]|$)))"
 )
-"""“My password is wrong” and “… is not accepted” tell none; “… is correct horse battery staple” does."""
+"""“My password is wrong” and “… is not accepted” state none; “… is correct horse battery staple” does."""
 _IDENTITY_WORD = (
     r"(?:social (?:security|insurance)|ssn|national insurance|national id|identity card|id card|passport"
     r"|tax(?:payer)? (?:id(?:entification)?|file number)|nhs number|medicare number|aadhaar|pesel|bsn|cpf|curp|dni"
@@ -56,7 +56,7 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             re.I,
         ),
     ),
-    # “Change the password to delta-99”: a word with a digit; “to the door” and “to something longer” are none.
+    # “Change the password to delta-99”: a word with a digit; “to the door” and “to something longer” don't count.
     (
         KEY,
         re.compile(rf"\b{_TOLD_WORD}\b[^.\n]{{0,40}}?\bto\s{{1,5}}(?P<value>[\"'“‘]?(?=\S{{0,60}}\d)\S{{4,}})", re.I),
@@ -79,7 +79,8 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     (KEY, re.compile(r"\b(?:pw|pass|pwd|login)(?: is|['’]s|:| =)? (?P<value>(?=[^\s\d]{1,40}\d)\S{5,60})", re.I)),
     (KEY, re.compile(r"\bpin(?: code| number)?\b[^.\n]{0,20}?\b(?P<value>\d{4,8})\b", re.I)),
-    # Five characters or more with a digit among them, or grouped digits; a date such as the passport's expiry is none.
+    # Five characters or more with a digit among them, or grouped digits; a date such as the passport's expiry doesn't
+    # count.
     (
         IDENTITY,
         re.compile(
@@ -89,7 +90,7 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-"""A word that says what follows, with something behind it."""
+"""A word that names a secret, followed by its value."""
 
 # Of a shape of its own -----------------------------------------------------------------------------------------------
 
@@ -116,18 +117,19 @@ _DETECTORS: Final = (
     "telegram_token.TelegramBotTokenDetector",
     "twilio.TwilioKeyDetector",
 )
-"""Those of detect-secrets that know a shape. Not: its guesses by entropy and by assignment (made for source code, they
-take long words and settings in talk for secrets), public IP addresses (no secret), Artifactory (fits words in
-capitals), npm (quadratic on a line of slashes)."""
+"""The detectors of detect-secrets that know a shape. Left out: its guesses by entropy and by assignment (made for
+source code, they take long words and settings in conversations for secrets), public IP addresses (not secret),
+Artifactory (matches words in capitals), npm (quadratic on a line of slashes).
+"""
 
 _SHAPED: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    # What detect-secrets 1.5 does not know: keys of model providers, Stripe's test keys, newer tokens, Google's.
+    # Shapes that detect-secrets 1.5 doesn't know: keys of model providers, Stripe's test keys, newer tokens, Google's.
     (KEY, re.compile(r"\b(?:sk|pk|rk)[-_](?:ant[-_]|live[-_]|test[-_]|proj[-_])?[A-Za-z0-9_-]{16,}")),
     (KEY, re.compile(r"\b(?:github_pat_|xox[ce]-|xapp-|AIza|ya29\.|hf_|gsk_|dop_v1_|shpat_)[A-Za-z0-9_-]{16,}")),
     (KEY, re.compile(r"\bnpm_[A-Za-z0-9]{36}\b|_authToken\s{0,5}=\s{0,5}\S")),
     (KEY, re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY")),
-    (IDENTITY, re.compile(r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])")),  # US: social security has no check digit
-    # UK: national insurance has none either
+    (IDENTITY, re.compile(r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])")),  # US social security numbers have no check digit
+    # Neither do UK national insurance numbers
     (IDENTITY, re.compile(r"\b[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]\b")),
 )
 
@@ -172,9 +174,10 @@ _CHECKED: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = tuple(
         (CARD, "luhn", r"[2-6]\d{3}(?:[ -]?\d{4}){3}(?:[ -]?\d{1,3})?|3\d{3}[ -]?\d{6}[ -]?\d{5}|[2-6]\d{12,18}"),
     )
 )
-"""Module of python-stdnum, and how such a number is written. Only where shape and check digits together let a number
-that is none through less than once in a hundred: eleven digits whose only check is one digit (Croatia, Turkey), nine
-or ten of any sort (the Netherlands, Canada, the NHS, phone numbers) are found by their name above."""
+"""Module of python-stdnum, and how such a number is written. Only types for which shape and check digits accept a
+random number less than once in a hundred: eleven digits with a single check digit (Croatia, Turkey), and nine or ten
+digits of any kind (the Netherlands, Canada, the NHS, phone numbers), are found by their name above.
+"""
 
 _DIGIT: Final = re.compile(r"\d")
 
@@ -182,35 +185,36 @@ _RANDOM: Final = re.compile(r"(?<![\w/.-])[A-Za-z0-9+_-]{28,200}(?![\w/.-])")
 
 WINDOW: Final = 4_000
 OVERLAP: Final = 500
-"""Characters looked at in one go, and twice: some of the shapes are looked for in quadratic time, and a private key's
+"""Characters searched at once, and those that two windows share: some shapes take quadratic time, and a private key's
 first line, or an account number, is shorter than the overlap."""
 
 
 MASK: Final = "[secret]"
 """What replaces a secret."""
 SHORTEST: Final = 4
-"""Characters of a secret that is masked where it is repeated, too."""
+"""Minimum characters of a secret that is also masked where it is repeated."""
 PIN_DIGITS: Final = 6
-"""Digits of a number that later turns know again: 8080 may be a PIN in one turn, and a number of files in the next."""
+"""Minimum digits of a number that is also masked in later turns: 8080 may be a PIN in one turn and a number of files in
+the next."""
 CACHED: Final = 2_048
-"""Texts whose secrets a process remembers: a history's texts are in every one of its prompts."""
+"""Texts whose secrets a process remembers: the texts of a history are in all of its prompts."""
 _MAY_HOLD: Final = re.compile(r"\d|\S{16}|pass|pwd|cvv|cvc|code|key|token|phrase|private|_authToken", re.IGNORECASE)
-"""Nothing is found in a text without one of these; most messages have none, and cost microseconds."""
+"""A text without any of these has no secrets; most messages have none, and cost microseconds."""
 _LONG: Final = re.compile(r"\S{16}")
 _CLAUSE: Final = re.compile(r"[.,;!?](?=\s|$)|\n|\s(?:and|but|so|because|for|please)\b", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"\S+")
 _WORDS_MASKED: Final = 12
-"""Words of a passphrase: as many as recovery phrases have."""
+"""Maximum words of a passphrase: as many as recovery phrases have."""
 
 
 def sensitive(text: str) -> str | None:
-    """What kind of secret `text` holds, such as “a card number”; None: none that is known. Linear in its length."""
+    """The kind of secret that `text` contains, such as “a card number”; None: no known kind. Linear in its length."""
     found = find_secrets(text)
     return found[0][0] if found else None
 
 
 def mask_secrets(text: str, known: Collection[str] = ()) -> str:
-    """The text with its secrets replaced, and with those of `known`, such as a password that an answer repeats."""
+    """The text with its secrets replaced, and those of `known`, such as a password that an answer repeats."""
     for value in sorted((value for value in known if value in text), key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", MASK, text)
     parts, at = [], 0
@@ -221,19 +225,19 @@ def mask_secrets(text: str, known: Collection[str] = ()) -> str:
 
 
 def secret_values(text: str) -> frozenset[str]:
-    """The secrets in a text that are long enough to be known again in the answer to it."""
+    """The secrets in a text that are long enough to be recognized in the answer to it."""
     values = (text[start:end].strip() for start, end in _merged(span for _, span in find_secrets(text)))
     return frozenset(value for value in values if len(value) >= SHORTEST)
 
 
 def lasting(values: Iterable[str]) -> frozenset[str]:
-    """Those that are known again in later turns, too."""
+    """Those that are also recognized in later turns."""
     return frozenset(value for value in values if len(value) >= PIN_DIGITS or not value.isdigit())
 
 
 @lru_cache(maxsize=CACHED)
 def find_secrets(text: str) -> tuple[tuple[str, Span], ...]:
-    """The kind and the place of each secret, the most certain kind first; places may overlap."""
+    """The kind and place of each secret, the most certain kind first; places may overlap."""
     if not _MAY_HOLD.search(text):
         return ()
     found = [
@@ -267,7 +271,7 @@ def _findings(text: str) -> Iterator[tuple[str, Span]]:
     for name, pattern in _SAID_OUT:
         for found in pattern.finditer(text):
             yield name, (found.start("value"), _end_of_value(text, found))
-    for name, module, pattern in _CHECKED if _DIGIT.search(text) else ():  # a digit is in every one of them
+    for name, module, pattern in _CHECKED if _DIGIT.search(text) else ():  # every one of them contains a digit
         yield from ((name, found.span()) for found in pattern.finditer(text) if _passes(module)(found[0]))
     yield from ((KEY, found.span()) for found in _RANDOM.finditer(text) if _looks_random(found[0]))
     for detector in _detectors() if _LONG.search(text) else ():
@@ -277,7 +281,7 @@ def _findings(text: str) -> Iterator[tuple[str, Span]]:
 
 
 def _end_of_value(text: str, found: re.Match[str]) -> int:
-    """Where a named secret ends: with its word if that has a digit or a sign, else with the clause, as a passphrase."""
+    """The end of a named secret: its word if that has a digit or a sign, else the clause, as for a passphrase."""
     start = found.start("value")
     clause = _CLAUSE.search(text, start + 1)
     end = len(text) if clause is None else clause.start()
@@ -290,7 +294,7 @@ def _end_of_value(text: str, found: re.Match[str]) -> int:
 
 
 def _end_of_key(text: str, found: re.Match[str]) -> int:
-    """Where a key of a known shape ends: a private key after its last line, any other with its word."""
+    """The end of a key with a known shape: after a private key's last line, or any other key's word."""
     if found[0].startswith("-----BEGIN"):
         end = text.find("-----END", found.end())
         return len(text) if end < 0 else len(text[:end]) + len(text[end:].partition("\n")[0])
@@ -300,16 +304,16 @@ def _end_of_key(text: str, found: re.Match[str]) -> int:
 
 @cache
 def _detectors() -> tuple[RegexBasedDetector, ...]:
-    """Made at the first question: loading them takes a quarter of a second and 20 MB, which no web process needs."""
+    """Built on first use: loading them takes a quarter of a second and 20 MB, which no web process needs."""
     names = (path.split(".") for path in _DETECTORS)
     return tuple(getattr(import_module(f"detect_secrets.plugins.{module}"), name)() for module, name in names)
 
 
 @cache
 def _passes(module: str) -> Callable[[str], bool]:
-    """Whether a number's digits agree with its check digits, by the rules of that country."""
+    """Whether a number's digits match its check digits, by the rules of that country."""
     valid: Callable[[str], bool] = import_module(f"stdnum.{module}").is_valid
-    if module == "luhn":  # which knows no separators, and takes one digit repeated for a number
+    if module == "luhn":  # it can't handle separators, and accepts one repeated digit
         return lambda number: len(set(_digits(number))) > 1 and valid(_digits(number))
     return valid
 
@@ -319,5 +323,5 @@ def _digits(number: str) -> str:
 
 
 def _looks_random(word: str) -> bool:
-    """Long, and capitals, small letters and digits in one word: a token, not a name."""
+    """Whether it is long, with capitals, lower case and digits in one word: a token, not a name."""
     return any(c.isupper() for c in word) and any(c.islower() for c in word) and sum(c.isdigit() for c in word) >= 3

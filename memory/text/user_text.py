@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from typing import Final
 
 type Span = tuple[int, int]
-"""From a character of a text up to and without another."""
+"""From one character of a text up to, but not including, another."""
 
 _BORROWED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("code block", re.compile(r"^[ \t]{0,8}(```|~~~)[\s\S]*?(?:^[ \t]{0,8}\1|\Z)", re.MULTILINE)),
     ("inline code", re.compile(r"`[^`\n]{1,300}`")),
     ("quoted lines", re.compile(r"^[ \t]{0,8}>.*$", re.MULTILINE)),
-    # A quotation opens after a gap and closes before one: so 5'10" and don't open none.
+    # A quotation opens after a gap and closes before one, so 5'10" and don't open none.
     ("quotation", re.compile(r"(?<![^\s(\[])\"(?=\S)[^\"]{1,2000}\"(?!\w)")),
     ("quotation", re.compile(r"“[^“”]{1,2000}”|„[^„“”]{1,2000}[“”]|«[^«»]{1,2000}»")),
     ("quotation", re.compile(r"(?<![^\s(\[])['‘](?=\w)(?:[^'’\n]|['’](?=\w)){1,300}['’](?!\w)")),
@@ -26,7 +26,7 @@ _BORROWED: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )  # fmt: skip
-"""Stretches that are not the writer's own. Linear: what repeats is bounded, or excludes its own end."""
+"""Stretches that aren't the writer's own. Linear: repetitions are bounded, or exclude their own end."""
 
 _MINE = r"(?![^:\n]{0,80}\b(?:me|myself)\b)"
 _PASTE_BEGINS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -72,7 +72,7 @@ _ASKED_ABOUT = re.compile(
     r"|(?:got|received|found|saw) (?:this|the following)\b)",
     re.I,
 )
-"""A first paragraph that is about the ones below it."""
+"""A first paragraph that is about the paragraphs below it."""
 _ONLY_A_LINK = re.compile(r"\s*<?https?://\S+>?\s*")
 PASTED_WORDS = 25
 """Minimum words of the text below such a paragraph to count as pasted: the user's own remarks are shorter."""
@@ -91,11 +91,11 @@ THE_ASSISTANT: Final = r"(?:assistant|ai|recall|claude|chat ?bot|bot|computer|he
 """Greetings of a letter to Recall itself."""
 _TO_RECALL = re.compile(rf"\s*dear {THE_ASSISTANT}", re.I)
 SIGNED = 3
-"""Lines below a closing that are still the letter's: name, place, telephone."""
+"""Lines below a closing that still belong to the letter: name, place, telephone."""
 
 
 def mask_foreign_text(text: str, echoes: Iterable[Span] = ()) -> str:
-    """`text` with all that is not its writer's own words blanked out, `echoes` among it; as long as `text`."""
+    """`text` with everything but its writer's own words blanked out, `echoes` included; as long as `text`."""
     text = mask_spans(text, echoes)
     for _, begins in _PASTE_BEGINS:
         if found := begins.search(text):
@@ -135,7 +135,7 @@ def _letter(text: str) -> Span | None:
 
 
 def mask_spans(text: str, spans: Iterable[Span]) -> str:
-    """`text` with the spans, in order and apart, blanked out. Line breaks stay."""
+    """`text` with the spans, in order and disjoint, blanked out. Line breaks stay."""
     parts, at = [], 0
     for start, end in spans:
         parts += [text[at:start], _SEEN.sub(" ", text[start:end])]

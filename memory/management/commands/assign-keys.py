@@ -1,4 +1,4 @@
-"""`manage.py assign-keys`: show which facts stored without a key would get one, and give it to them on demand."""
+"""`manage.py assign-keys`: show which facts without a key would get one, and assign them on request."""
 
 from typing import Any
 

@@ -21,7 +21,7 @@ UNREADABLE = (UnknownLabelsError, UnknownLayoutError, UnknownSampleError, Extrac
 
 
 class Command(BaseCommand):
-    requires_system_checks = ()  # they need a database, and this command uses none
+    requires_system_checks = ()  # the checks need a database, and this command uses none
     help = (
         "Run an engine of the librarian on labeled messages (*.jsonl) and print precision, recall, wrong attributions"
         " and junk; or on conversations without labels (*.json) and write a sample of its proposals to check by hand."
@@ -77,7 +77,7 @@ class Command(BaseCommand):
 
 
 _picked = sample
-"""The option of the same name shadows it."""
+"""Bound here, because the option of the same name shadows it."""
 
 
 def _engine(name: str) -> ExtractionEngine:

@@ -31,7 +31,7 @@ type Matrix = NDArray[np.float64]
 
 
 class Command(BaseCommand):
-    requires_system_checks = ()  # they need a database, and this command uses none
+    requires_system_checks = ()  # the checks need a database, and this command uses none
     help = (
         "Fit the weights of memory/librarian/rules/claims.json to labeled messages (*.jsonl) and lists of"
         " sentences (*.txt),"
@@ -71,7 +71,7 @@ class Command(BaseCommand):
 
 
 def _labeled(message: LabeledMessage) -> list[tuple[Candidate, float, float, str]]:
-    """Each judged candidate of a message: is it right, its weight, and the message."""
+    """Each judged candidate of a message, whether it is right, its weight, and the message."""
     utterances = utterances_of(message)
     reading = ExtractionInput(utterances, "", message.zone)
     rows = []
@@ -84,7 +84,7 @@ def _labeled(message: LabeledMessage) -> list[tuple[Candidate, float, float, str
 
 
 def _listed(line: str) -> list[tuple[Candidate, float, float, str]]:
-    """The candidates of a line of a list: “+ ” before what lasts, “- ” before what passes."""
+    """The candidates of a line of a list: “+ ” marks what lasts, “- ” what passes."""
     mark, _, text = line.partition(" ")
     said = Utterance(1, 1, "user", text, datetime(2026, 3, 4, 12, tzinfo=UTC))
     found = candidates(said, ExtractionInput([said], "", ZoneInfo("UTC")), CpuLimit(60))
@@ -101,7 +101,7 @@ def _matrices(rows: Sequence[tuple[Candidate, float, float, str]]) -> tuple[Matr
 
 
 def _fit(inputs: Matrix, wanted: Matrix, weight: Matrix) -> Matrix:
-    """Logistic regression with a ridge, by Newton's steps."""
+    """Logistic regression with a ridge penalty, by Newton's method."""
     size = inputs.shape[1]
     penalty = np.full(size, RIDGE)
     penalty[: size - embedder().dimension] = RIDGE / 10

@@ -1,7 +1,7 @@
 """Chat in the admin: read-only, except that jobs can be retried, resumed and stopped.
 
-Messages are an append-only log on which cached prompts depend. They are removed by their owner's deleting and
-forgetting only, which also update summaries, receipts and the index.
+Messages are an append-only log on which cached prompts depend. Only their owner deletes or forgets them, which also
+updates summaries, receipts and the index.
 """
 
 from typing import Final
@@ -30,7 +30,7 @@ class ConversationAdmin(RecordAdmin):
     search_help_text = "Conversation id or start of an email address"
 
     def get_ordering(self, request: HttpRequest) -> list[str | Combinable]:
-        """One user's by time. For all users there is no index by time, and ids are random."""
+        """One user's conversations by time. For all users there is no index by time, and ids are random."""
         return ["-last_activity_at"] if request.GET.get(QUERY) else ["pk"]
 
 
@@ -45,7 +45,7 @@ class MessageAdmin(RecordAdmin):
     exclude = ("search",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        """Without the search vector."""
+        """Leaves out the search vector."""
         return super().get_queryset(request).defer("search")
 
 
@@ -59,7 +59,7 @@ class AttachmentAdmin(RecordAdmin):
     exclude = ("content", "text")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Attachment]:
-        """Without the bytes."""
+        """Leaves out the bytes."""
         return super().get_queryset(request).defer("content", "text")
 
 
@@ -81,12 +81,12 @@ class CompactionAdmin(RecordAdmin):
     found_by = ("pk", "conversation")
     list_select_related = ("user",)
     actions = ("retry",)
-    exclude = ("conversation", "claim")  # would show its title; the row has the id
+    exclude = ("conversation", "claim")  # the conversation's title would be shown; the row has the id
     readonly_fields = ("conversation_id",)
 
     @admin.action(description="Retry failed", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Compaction]) -> None:
-        """Restart the failed ones of the selected compactions."""
+        """Restart the failed ones among the selected compactions."""
         rows = list(queryset)
         started = self.started(request, rows, compaction.retry)
         text = f"{started} started again. The other {len(rows) - started} had not failed, or another one is running."
@@ -111,7 +111,7 @@ class ImportJobAdmin(RecordAdmin):
 
     @admin.action(description="Resume now", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[ImportJob]) -> None:
-        """Continue without waiting for the scheduler. A failed import has no file any more."""
+        """Continue without waiting for the scheduler. A failed import no longer has its file."""
         rows = list(queryset)
         started = self.started(request, rows, jobs.resume_now)
         text = f"{started} started again. The others had ended; their owner has to upload the file again."
@@ -131,11 +131,11 @@ class ImportPartAdmin(RecordAdmin):
     list_display = ("id", "user", "job_id", "number")
     found_by = ("pk", "job")
     list_select_related = ("user",)
-    exclude = ("content", "job")  # would show the file name; the row has the id
+    exclude = ("content", "job")  # the file name would be shown; the row has the id
     readonly_fields = ("job_id",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportPart]:
-        """Without the bytes."""
+        """Leaves out the bytes."""
         return super().get_queryset(request).defer("content")
 
 

@@ -50,7 +50,7 @@ KEPT_EVENT_KEYS: Final = ("stop_reason", "continues", BESIDE, KEPT)
 
 
 class ConversationEraser:
-    """Messages, summaries and titles as something that can be forgotten."""
+    """Erases memories from messages, summaries and titles."""
 
     def check_erasable(self, user: User, conversations: Collection[UUID]) -> None:
         """Check that no answer is being generated in these conversations.
@@ -119,7 +119,7 @@ class ConversationEraser:
 
 
 def _readable_text(message: Message) -> str:
-    """A message as people read it: for tools, the query and the result."""
+    """A message as the user reads it: for tools, the query and the result."""
     match message.event_type:
         case Message.Event.TOOL_CALL:
             return Step(message.author, about(message.author, message.event_data.get("input"))).line
@@ -168,7 +168,7 @@ def _collect_refs(user: User, erasure: Erasure) -> None:
 
 
 def _collect_unquotable(user: User, erasure: Erasure) -> None:
-    """A message in which the quote cannot be found is erased as a whole."""
+    """Erase a message as a whole if the quote can't be found in it."""
     for message in _messages_by_id(user, set(erasure.quotes) - erasure.messages):
         is_cut = f"message:{message.pk}" in erasure.parts
         if not is_cut and not erasure.occurs_in(message.text) and FORGOTTEN not in message.text:
@@ -176,7 +176,7 @@ def _collect_unquotable(user: User, erasure: Erasure) -> None:
 
 
 def _collect_answers(user: User, erasure: Erasure) -> None:
-    """Answers for which it was recalled, and those that repeat it."""
+    """Add answers for which it was recalled, and those that repeat it."""
     by_refs = receipts.answers_using(user, erasure.refs - erasure.echoes)
     suspects = {pk for pk, as_memory in by_refs.items() if not as_memory}
     suspects |= set(receipts.answers_using(user, erasure.echoes))
@@ -191,7 +191,7 @@ def _collect_answers(user: User, erasure: Erasure) -> None:
 
 
 def _answers_from_tools(user: User, erasure: Erasure) -> set[int]:
-    """Answers whose tools returned it: receipts do not list these as memories."""
+    """Answers whose tools returned it: receipts don't list these as memories."""
     results = Message.objects.for_user(user).filter(event_type=Message.Event.TOOL_RESULT, parent__isnull=False)
     results = results.exclude(conversation__in=erasure.conversations).exclude(text__in=["", FORGOTTEN])
     refs = erasure.refs - erasure.echoes
@@ -200,7 +200,7 @@ def _answers_from_tools(user: User, erasure: Erasure) -> set[int]:
 
 
 def _later_answers(user: User, erasure: Erasure) -> Iterator[int]:
-    """Later answers in the same conversations: it was in their history."""
+    """Later answers in the same conversations, which had it in their history."""
     sources = _messages_by_id(user, {*erasure.messages, *erasure.quotes}).values_list("conversation_id", "seq")
     first: dict[UUID, int] = {}
     for conversation_id, seq in sources:
@@ -215,7 +215,7 @@ def _lines_repeat(answer: Message, erasure: Erasure) -> bool:
 
 
 def _collect_tool_events(user: User, erasure: Erasure) -> None:
-    """Tool events of erased answers, and other tool texts that contain it."""
+    """Add tool events of erased answers, and other tool texts that contain it."""
     tools = Message.objects.for_user(user).filter(role=Message.Role.TOOL)
     tools = tools.exclude(conversation__in=erasure.conversations).exclude(text__in=["", FORGOTTEN], event_data={})
     erasure.messages |= set(tools.filter(parent__in=erasure.messages).values_list("pk", flat=True))
@@ -225,7 +225,7 @@ def _collect_tool_events(user: User, erasure: Erasure) -> None:
 
 
 def _collect_segments(user: User, erasure: Erasure) -> None:
-    """Summaries that span an erased turn, and those that contain it."""
+    """Add summaries that span an erased turn, and those that contain it."""
     touched = (
         _messages_by_id(user, {*erasure.messages, *erasure.quotes}).values_list("conversation_id", "turn").distinct()
     )
@@ -241,7 +241,7 @@ def _collect_segments(user: User, erasure: Erasure) -> None:
 
 
 def _collect_artifacts(user: User, erasure: Erasure) -> None:
-    """Tool results stored as documents."""
+    """Add tool results stored as documents."""
     kept = (
         _messages_by_id(user, erasure.messages)
         .filter(event_data__has_key="artifact")
@@ -347,7 +347,8 @@ def _erase_message(message: Message, erasure: Erasure) -> None:
 
 
 def _erase_in_files(user: User, erasure: Erasure) -> None:
-    """Attachments of other messages that contain it verbatim; run before the check of words that remain elsewhere."""
+    """Erase attachments of other messages that contain it verbatim; runs before the check for words that remain
+    elsewhere."""
     for pattern in erasure.hints():
         for file in Attachment.objects.for_user(user).filter(text__iregex=pattern).defer("content"):
             text = erasure.redact(file.text)

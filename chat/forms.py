@@ -12,11 +12,11 @@ MAX_ID: Final = 2**63 - 1
 
 class _NamedForm(forms.Form):
     def clean_name(self) -> str:
-        """On one line, as in the prompt."""
+        """The name on one line, as in the prompt."""
         return " ".join(self.cleaned_data["name"].split())
 
     def clean_instructions(self) -> str:
-        """With Unix line breaks, as in the prompt."""
+        """The instructions with Unix line breaks, as in the prompt."""
         return str(self.cleaned_data["instructions"]).replace("\r\n", "\n")
 
 

@@ -34,7 +34,7 @@ class Role(Owned):
 
     @property
     def prompt_text(self) -> str:
-        """As the prompt shows it."""
+        """The role in a prompt."""
         return f"{self.name}\n{self.instructions}"
 
 
@@ -59,7 +59,7 @@ class Project(Owned):
 
     @property
     def prompt_text(self) -> str:
-        """As the prompt shows it; empty without instructions."""
+        """The project in a prompt; empty without instructions."""
         return f"{self.name}\n{self.instructions}" if self.instructions else ""
 
 
@@ -67,7 +67,8 @@ class ConversationQuerySet(OwnedQuerySet):
     """Conversations by state."""
 
     def not_deleted(self) -> Self:
-        """Those not in the trash: everything shown, recalled or read starts here (chat/conversations/trash.py)."""
+        """Conversations not in the trash: everything shown, recalled or read starts here
+        (chat/conversations/trash.py)."""
         return self.filter(deleted_at=None)
 
     def latest_first(self) -> Self:
@@ -216,7 +217,7 @@ class Message(Owned):
 class Attachment(Owned):
     """An image, file or long paste of a message: counted in the budget, never evidence.
 
-    Without a message it is a draft: uploaded, not sent yet, and deleted after a day.
+    Without a message it is a draft: uploaded, not yet sent, and deleted after a day.
     """
 
     class Kind(models.TextChoices):
@@ -308,7 +309,7 @@ class CompactionQuerySet(OwnedQuerySet):
     """Compactions by state."""
 
     def open(self) -> Self:
-        """Those pending or running."""
+        """Compactions that are pending or running."""
         return self.filter(state__in=[Compaction.State.PENDING, Compaction.State.RUNNING])
 
 

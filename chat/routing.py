@@ -8,11 +8,11 @@ from django.urls import path, re_path
 from chat.consumer import ChatConsumer
 
 NOT_FOUND: Final = 4404
-"""Close code: no socket has this address."""
+"""Close code: there is no socket at this address."""
 
 
 class NotFoundConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """Every other address, for which Channels would raise an exception."""
+    """Handles every other address, for which Channels would raise an exception."""
 
     async def connect(self) -> None:
         """Accept first: only then does the close code reach the client."""

@@ -22,14 +22,14 @@ def mark_abandoned_answers() -> None:
 
 @shared_task(name="chat.tasks.note_idle_conversations")
 def note_idle_conversations() -> None:
-    """Pause idle conversations, have them read, and compact those that are idle for long."""
+    """Pause idle conversations, have them read, and compact those that have been idle for long."""
     librarian_triggers.pause_idle()
     compaction.request_where_quiet()
 
 
 @shared_task(name="chat.tasks.index_what_was_missed")
 def index_what_was_missed() -> None:
-    """Index messages that are not."""
+    """Index messages that aren't in the index."""
     librarian_triggers.queue_missing_indexes()
 
 
@@ -59,7 +59,7 @@ def empty_trash() -> None:
 
 @shared_task(name="chat.tasks.remove_what_is_old")
 def remove_what_is_old() -> None:
-    """Apply retention: one task per rule, so that a failure does not stop the others."""
+    """Apply retention: one task per rule, so that a failure doesn't stop the others."""
     for what in retention.What:
         enqueue_on_commit("chat.tasks.remove_old", what)
 

@@ -1,6 +1,7 @@
-"""The values of a turn that every room of chat shares: what was accepted, what is withheld, how the model's run went.
+"""The values of a turn that all of chat's packages share: what was accepted, what is withheld, how the model's run
+went.
 
-Only rows and budget's pieces are known here; nothing is read or written.
+Knows only rows and budget's pieces; reads and writes nothing.
 """
 
 import re
@@ -15,15 +16,15 @@ from recall.llm.failures import Failure
 MAX_ROUNDS: Final = 8
 """Tool rounds a turn may take (DESIGN §4); the request after the last one may not call a tool."""
 MESSAGE_TOO_LONG: Final = "message_too_long"
-"""Code of a rejection that keeping the message as a document may resolve (`chat/turns/oversized_message.py`)."""
+"""Code of a rejection that storing the message as a document may resolve (`chat/turns/oversized_message.py`)."""
 BESIDE: Final = "beside"
-"""In the event data of a trial, an answer without some memories: id of the answer it is compared with."""
+"""Key in the event data of a trial (an answer without some memories): id of the answer it is compared with."""
 HIDDEN: Final = "[left out]"
 """Replaces an excluded memory's words in texts that stay: history, summaries, tool results."""
 
 
 class TurnRejectedError(Exception):
-    """A message that was not accepted; nothing was saved. `code` is one of docs/protocol.md."""
+    """A message that wasn't accepted; nothing was saved. `code` is one of docs/protocol.md."""
 
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -37,13 +38,13 @@ class Exclusion:
     cuts: tuple[Cut, ...] = ()
     """The named memories, as the first answer's prompt had them, cut at the user's request."""
     carriers: frozenset[str] = frozenset()
-    """References of what repeats them: the fact behind a line, a fact's message, the episodes that mention it."""
+    """References that repeat them: the fact behind a line, a fact's message, the episodes that mention it."""
     words: re.Pattern[str] | None = None
     requests: tuple[int, ...] = ()
     """Ids of the messages that asked to forget some of them (`chat/prompt/forgotten_topics.py`)."""
 
     def and_also(self, other: "Exclusion") -> "Exclusion":
-        """Both."""
+        """Both exclusions combined."""
         patterns = [each.words.pattern for each in (self, other) if each.words is not None]
         return Exclusion(
             (*self.cuts, *other.cuts),
@@ -58,11 +59,11 @@ class Exclusion:
         return self.carriers | {cut.piece.ref for cut in self.cuts}
 
     def occurs_in(self, text: str) -> bool:
-        """Whether the text has the words of one of them."""
+        """Whether the text contains the words of one of them."""
         return self.words is not None and self.words.search(text) is not None
 
     def hide_in(self, value: Any) -> Any:
-        """The text without those words; also in the texts of lists and objects."""
+        """The text without those words; also applied to texts in lists and objects."""
         match value:
             case str() if self.words is not None:
                 return self.words.sub(HIDDEN, value)
@@ -84,11 +85,11 @@ class AcceptedTurn:
     question: Message
     answer: Message
     created: bool
-    """The conversation is new."""
+    """Whether the conversation is new."""
     is_duplicate: bool
-    """This message had been accepted before; nothing was done again."""
+    """Whether this message had been accepted before; then nothing was done again."""
     exclusion: Exclusion = NO_EXCLUSION
-    """What the answer has to do without; it is then a trial beside the answer on the branch."""
+    """What the answer must do without; it is then a trial next to the answer on the branch."""
 
     @property
     def is_trial(self) -> bool:
@@ -98,7 +99,7 @@ class AcceptedTurn:
 
 @dataclass(slots=True)
 class ToolUse:
-    """One tool call and its result, as they are stored."""
+    """One tool call and its result, in the stored form."""
 
     id: str
     name: str
@@ -106,12 +107,12 @@ class ToolUse:
     result: str = ""
     is_error: bool = False
     kept_at: str = ""
-    """Path of the document that holds the whole result, if there is one."""
+    """Path of the document with the whole result, if there is one."""
 
 
 @dataclass(slots=True)
 class RoundUsage:
-    """The provider's figures for one request, in tokens; `final` is False when the final usage event never came."""
+    """The provider's figures for one request, in tokens; `final` is False if the final usage event never came."""
 
     input: int = 0
     cache_read: int = 0
@@ -130,19 +131,19 @@ class RoundUsage:
 
 @dataclass(slots=True)
 class AgentRun:
-    """The agent loop so far: filled as events arrive, so that a stopped turn keeps everything up to the stop."""
+    """The agent loop so far: filled as events arrive, so that a stopped turn keeps everything up to that point."""
 
     rounds: list[RoundUsage] = field(default_factory=list)
     tools: list[ToolUse] = field(default_factory=list)
     stop_reason: str = ""
     failure: Failure | None = None
     expected_input_tokens: int = 0
-    """Of the next request."""
+    """Expected input tokens of the next request."""
     task: Sequence[Piece | Cut] = ()
-    """What the tool rounds added to the prompt, and what was cut of it."""
+    """Pieces the tool rounds added to the prompt, and those that were cut."""
     requested_at: float = 0.0
     """`time.monotonic()` of the first request."""
     first_token: float | None = None
     """Milliseconds from the first request to the first text."""
     thought: float | None = None
-    """Seconds the model was seen thinking; None: it was not."""
+    """Seconds the model spent thinking, as far as seen; None: none."""

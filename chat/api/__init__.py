@@ -1,5 +1,5 @@
 """REST operations of the chat: conversations, turns, attachments, projects, roles, search, imports, preferences.
 
-Entry: the `router` of each module, mounted by `recall/api.py`, the only importer. May import everything below.
-Never: business rules, or another operation id or field without a new version of the API.
+Enter at the `router` of each module, mounted by `recall/api.py`, the only importer. May import everything below. Never
+holds business rules, and never changes an operation id or field without a new version of the API.
 """

@@ -1,4 +1,4 @@
-"""Comparison of an answer with another one that was given without a memory."""
+"""Comparison of an answer with another one that was generated without a memory."""
 
 from typing import Any, Final
 from uuid import UUID

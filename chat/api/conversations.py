@@ -47,7 +47,7 @@ IN_ORDER: Final = ("seq",)
 BY_TURN: Final = ("first_turn", "pk")
 TITLE_CHARS: Final = 200
 MAX_CONVERSATIONS: Final = 200
-"""Per request."""
+"""Conversations per request."""
 MARKDOWN: Final = "text/markdown"
 STOP_FIRST: Final = "Recall is still answering in this conversation. Stop it first, then delete."
 HAS_MARKDOWN: Final = {
@@ -61,7 +61,7 @@ HAS_MARKDOWN: Final = {
 
 
 Exactly = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
-"""A moment that clients send back: in microseconds, where other JSON has milliseconds."""
+"""A time that clients send back: in microseconds, where other JSON has milliseconds."""
 
 
 class Conversation(Schema):
@@ -274,7 +274,7 @@ def _set_title_and_place(found: models.Conversation, payload: Change) -> None:
 
 
 def _set_options(request: HttpRequest, found: models.Conversation, payload: Change) -> None:
-    """Set the named ones of role, project, model and effort."""
+    """Set those of role, project, model and effort that are given."""
     named = payload.model_fields_set & set(OPTION_FIELDS)
     if not named:
         return

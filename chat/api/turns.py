@@ -45,7 +45,7 @@ router.add_router("", comparison.router)
 router.add_router("/answers", provenance.router)
 
 KEEP_ALIVE_SECONDS: Final = 15.0
-"""Send a comment after so much silence: proxies close silent streams, and writing detects lost clients."""
+"""Send a comment after this much silence: proxies close silent streams, and writing detects lost clients."""
 STREAM: Final = "text/event-stream"
 FORWARDED: Final = frozenset({"delta", "status"})
 RENDERED: Final = frozenset({"closed", "open", "kept"})
@@ -299,7 +299,7 @@ async def _stream_events(accepted: Frame, views: list[str]) -> AsyncIterator[str
 
 
 async def _follow_turn(running: RunningTurn) -> AsyncIterator[str]:
-    """The text so far, then what follows, until the answer is saved."""
+    """The text so far, then the frames that follow, until the answer is saved."""
     frames: asyncio.Queue[Frame] = asyncio.Queue()
     receive = frames.put_nowait
     so_far = (await running.snapshot())["text"]

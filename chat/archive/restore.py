@@ -45,24 +45,24 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 MAX_SMALL_BYTES: Final = MEGABYTE
-"""Of the manifest and the user's settings, which are parsed whole; usually a few thousand bytes."""
+"""Bytes of the manifest and of the user's settings, which are parsed whole; usually a few thousand."""
 MAX_ROW_BYTES: Final = 16 * MEGABYTE
-"""Of one row, and of rows written together. A text has at most two million characters of at most six bytes."""
+"""Bytes of one row, and of rows written together. A text has at most two million characters of at most six bytes."""
 MAX_FILE_ROW_BYTES: Final = 64 * MEGABYTE
-"""Of a row with a file: 30 MB are 40 MB in Base64, plus its text (chat/attachments/limits.py)."""
+"""Bytes of a row with a file: 30 MB are 40 MB in Base64, plus its text (chat/attachments/limits.py)."""
 MAX_ROWS: Final = 20_000_000
-"""Of all tables: their ids are held in memory, about a hundred bytes each."""
+"""Rows of all tables: their ids are held in memory, about a hundred bytes each."""
 MAX_ID_BITS: Final = 63
-"""Of a row's id, as in its column."""
+"""Bits of a row's id, as in its column."""
 
 USER_MEMBER: Final = "person.json"
 UNCOUNTED: Final = (Forgetting, ForgetList, Tombstone, UsageDay)
-"""Rows that an empty account may have: what was forgotten stays forgotten, and what was used is used."""
+"""Rows that an empty account may have: what was forgotten stays forgotten, and past usage stays counted."""
 KEPT: Final[Mapping[type[models.Model], tuple[str, ...]]] = {
     Limit: ("what", "per", "set_by_staff"),
     UsageDay: ("day", "model"),
 }
-"""The account's own rows of these, by these columns, take precedence."""
+"""Models of which the account's own rows, matched by these columns, take precedence."""
 
 PREFERENCES: Final = ("preferred_name", "time_zone", "language", "relationship_stage", "chat_model", "effort")
 """Settings of the user that are restored."""
@@ -113,7 +113,7 @@ def restore_archive(user: User, file: BinaryIO) -> dict[str, int]:
         _check_empty(user)
         _remove_beginnings(user)
         ids = _assign_ids(archive)
-        _restore_preferences(user, packed)  # before the texts, which are indexed in their language
+        _restore_preferences(user, packed)  # before the texts, which are indexed in the user's language
         for table in _imported_tables():
             _import_table(user, table, archive, ids)
         if not is_acyclic(user):
@@ -144,7 +144,7 @@ def _check_empty(user: User) -> None:
 
 
 def _existing_rows(user: User, table: Table) -> models.QuerySet[Any]:
-    """The account's rows, except its forget list, what it used, limits set by staff and empty starter documents."""
+    """The account's rows, except its forget list, its usage, limits set by staff and empty starter documents."""
     found = table.model._default_manager.filter(user=user)
     if table.model in UNCOUNTED:
         return found.none()

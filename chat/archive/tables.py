@@ -45,7 +45,7 @@ FORMAT: Final = "recall-archive"
 MANIFEST: Final = "recall.json"
 """Distinguishes a Recall archive from other zips."""
 VERSION: Final = 1
-"""Raised when older versions can't read the format any more; `restore.py` reads all versions up to this one."""
+"""Raised when older versions can no longer read the format; `restore.py` reads all versions up to this one."""
 
 Row = dict[str, Any]
 
@@ -79,7 +79,7 @@ class Table:
 
     @property
     def label(self) -> str:
-        """Such as `memory.fact`."""
+        """The model's label, such as `memory.fact`."""
         return str(self.model._meta.label_lower)
 
     @property

@@ -20,14 +20,14 @@ TOO_MUCH: Final = f"Attachments of one message are limited to {MAX_MESSAGE_BYTES
 
 
 class NotBoundError(Exception):
-    """The message cannot have these attachments; the text is one sentence for the user."""
+    """The message can't have these attachments; the text is one sentence for the user."""
 
 
 def bind(question: Message, ids: Sequence[int]) -> None:
     """Attach these drafts to the message, in this order.
 
     Raises:
-        NotBoundError: one is not the user's or already sent, or they are too many.
+        NotBoundError: one isn't the user's or was already sent, or there are too many.
     """
     wanted = list(dict.fromkeys(ids))
     if not wanted:

@@ -1,8 +1,8 @@
 """Images for the model: decoded, turned upright, scaled to what the model sees, without metadata.
 
-Of an animation the first frame is used. Images from outside are decoded in a separate process (`python -m
-chat.attachments.images`: an image on standard input, a JSON line and the new image on standard output), bounded in
-memory and time, without Recall's secrets.
+Only the first frame of an animation is used. Images from outside are decoded in a separate process
+(`python -m chat.attachments.images`: an image on standard input, a JSON line and the new image on standard output),
+bounded in memory and time, without Recall's secrets.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from budget.counting.images import HIGH, scaled
 from memory.documents.readers.formats import NotReadable
 from memory.documents.readers.isolated import BROKEN, ENVIRONMENT, ROOT, Ending
 
-if TYPE_CHECKING:  # Pillow is loaded where an image is read: pages and commands start without it
+if TYPE_CHECKING:  # Pillow is loaded when an image is read: pages and commands start without it
     from PIL.Image import Image
 
 MAX_PIXELS: Final = 50_000_000
-"""Largest phone cameras; checked in the header, before decoding. A bomb claims a billion."""
+"""Enough for the largest phone cameras; checked in the header, before decoding. A bomb claims a billion."""
 MAX_IMAGE_BYTES: Final = 1_000_000
-"""Of the image as sent; see limits.MAX_IMAGES. The provider accepts five times as many."""
+"""Bytes of the image as sent; see limits.MAX_IMAGES. The provider accepts five times as many."""
 THUMBNAIL_PIXELS: Final = 320
 """Pixels of the longer side: twice what the page shows, for high-density screens."""
 MAX_MEMORY_BYTES: Final = 1 << 30
@@ -51,7 +51,7 @@ TRANSPOSES: Final = {
     7: "TRANSVERSE",
     8: "ROTATE_90",
 }
-"""Its values, and the transpose that corrects them."""
+"""Value of that tag → the transpose that corrects it."""
 
 TOO_MANY_PIXELS: Final = "This image is too large: {width:,} × {height:,} pixels. The limit is {most:,} million pixels."
 TOO_SLOW: Final = f"This image couldn't be read within {TIMEOUT_SECONDS} seconds."
@@ -98,7 +98,7 @@ def read(content: bytes) -> Picture:
     """The image as sent to the model.
 
     Raises:
-        NotReadable: it has too many pixels or cannot be decoded.
+        NotReadable: it has too many pixels or can't be decoded.
     """
     image = _open(content)
     source = str(image.format)
@@ -120,7 +120,7 @@ def thumbnail(content: bytes) -> bytes:
     """A small WebP of an image that `read` made; a restored archive may contain another.
 
     Raises:
-        NotReadable: it is not such an image.
+        NotReadable: it isn't such an image.
     """
     image = _open(content)
     if max(image.size) > HIGH.longest_side:
@@ -133,7 +133,7 @@ def thumbnail(content: bytes) -> bytes:
 
 
 def _pillow() -> Any:
-    from PIL import Image  # late, see above
+    from PIL import Image  # imported late, see above
 
     return Image
 
@@ -157,12 +157,13 @@ def _open(content: bytes) -> Image:
 def _orientation(image: Image) -> int:
     try:
         return int(image.getexif().get(ORIENTATION_TAG, 1))
-    except (ValueError, TypeError, SyntaxError, OSError, KeyError):  # metadata may be broken though the pixels are fine
+    # the metadata may be broken although the pixels are fine
+    except (ValueError, TypeError, SyntaxError, OSError, KeyError):
         return 1
 
 
 def _to_plain_colors(image: Image) -> Image:
-    """Decoded, in colors that every format supports."""
+    """The image decoded, in colors that every format supports."""
     if image.mode.startswith("I;16"):
         image = image.point(lambda level: level / 256).convert("L")
     has_alpha = image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
@@ -170,7 +171,7 @@ def _to_plain_colors(image: Image) -> Image:
 
 
 def _encode_within_limit(image: Image, source: str) -> Picture:
-    """Encoded: lossless if the source was and it stays small, else with as little loss as possible."""
+    """Encode it: lossless if the source was and the result stays small, else with as little loss as possible."""
     lossy = "WEBP" if image.mode == "RGBA" else "JPEG"
     while True:
         for format_, options in _attempts(source, lossy):
@@ -188,7 +189,7 @@ def _attempts(source: str, lossy: str) -> Iterator[tuple[str, dict[str, int]]]:
 
 
 def _encode(image: Image, format_: str, **options: int) -> bytes:
-    image.info = {}  # profiles and comments, which some formats would write
+    image.info = {}  # drops profiles and comments, which some formats would write
     out = io.BytesIO()
     image.save(out, format_, **options)
     return out.getvalue()

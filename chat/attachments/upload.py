@@ -43,14 +43,14 @@ TOO_MANY: Final = "You have {most} unsent attachments. Send or remove some first
 TOO_MUCH: Final = "Your unsent attachments exceed {most:.0f} MB. Send or remove some first."
 UNSUPPORTED_IMAGE: Final = "This image format isn't supported. Save it as PNG, JPEG, WebP or GIF."
 OTHER_IMAGE_SIGNATURES: Final = (b"BM", b"II*\x00", b"MM\x00*", b"\x00\x00\x01\x00")
-"""Of bitmaps, TIFF and icons; newer camera formats (HEIC, AVIF) have theirs after four bytes."""
+"""First bytes of bitmaps, TIFF and icons; newer camera formats (HEIC, AVIF) have theirs after four bytes."""
 UNNAMED: Final = "file"
 RETRY_SECONDS: Final = 10
 """Seconds after which API clients retry when readers are busy: most files are read by then."""
 
 
 class AttachmentRefusedError(Exception):
-    """The file is not accepted; the message is one sentence for its owner."""
+    """The file isn't accepted; the message is one sentence for its owner."""
 
 
 class ReadersBusyError(AttachmentRefusedError):
@@ -122,7 +122,7 @@ def _read_image(content: bytes) -> dict[str, Any]:
 
 
 def _read_paste(content: bytes) -> dict[str, Any]:
-    """Named after its first words."""
+    """Read a paste; it is named after its first words."""
     text = text_files.within_limits(text_files.decode(content))
     name = fitting_name(f"Pasted: {' '.join(text.split()[:PASTE_NAME_WORDS]).replace('/', ' ')}")
     return {"kind": Kind.PASTE, "media_type": "text/plain", "text": text, "name": name, "tokens": count_tokens(text)}

@@ -47,9 +47,9 @@ TASK: Final = "chat.tasks.compact"
 RETRY_AFTER: Final = timedelta(seconds=30)
 """Pause after the conversation changed during a compaction."""
 MAX_QUIET_AGE: Final = timedelta(days=1)
-"""Silences that started while no worker ran are made up for within this time."""
+"""A silence that started while no worker ran is still compacted within this time."""
 MAX_QUIET: Final = 100
-"""Quiet conversations requested in one round, the longest quiet first; the scheduler starts the next round."""
+"""Maximum quiet conversations requested in one round, the longest quiet first; the scheduler starts the next round."""
 CHANGED: Final = "The conversation changed during the compaction."
 
 State = Compaction.State
@@ -103,7 +103,7 @@ def request_at_end(conversation: Conversation) -> None:
 
 
 def request_where_quiet() -> int:
-    """Request compactions where the provider's cache has expired, each once a silence; the number of conversations."""
+    """Request compactions where the provider's cache has expired, once per silence; return how many conversations."""
     now = timezone.now()
     requested = Compaction.objects.filter(
         conversation=OuterRef("pk"), reason="quiet", created_at__gt=OuterRef("last_activity_at")
@@ -126,7 +126,7 @@ def _has_cache(conversation: Conversation) -> bool:
 
 
 def retry(failed: Compaction) -> bool:
-    """Start a failed compaction over; False if it isn't failed, or the conversation has another open one."""
+    """Start a failed compaction over; False if it hasn't failed, or the conversation has another open one."""
     with transaction.atomic():
         Conversation.objects.select_for_update(no_key=True).filter(pk=failed.conversation_id).first()
         if Compaction.objects.open().filter(conversation=failed.conversation_id).exists():
@@ -138,7 +138,8 @@ def retry(failed: Compaction) -> bool:
 
 
 def run_compaction(compaction_id: int) -> bool:
-    """Worker entry point: create one segment, if the row is due and unclaimed; whether there is more to compact."""
+    """Worker entry point: create one segment, if the row is due and unclaimed; return whether there is more to
+    compact."""
     compaction = COMPACTIONS.claim(compaction_id)
     if compaction is None:
         return False
@@ -173,7 +174,7 @@ def _record_usage(compaction: Compaction, used: Usage) -> None:
 def _commit_segment(
     compaction: Compaction, span: CompactionSpan | None, summary: SummaryResult | None, epoch: int
 ) -> bool:
-    """Create the segment and end the row, or restart it for the next span; whether there is more to compact.
+    """Create the segment and end the row, or restart it for the next span; return whether there is more to compact.
 
     `epoch`: the forget epoch in which the turns were read. If something was forgotten since, they are read again.
     """

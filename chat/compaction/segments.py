@@ -40,7 +40,7 @@ from recall.llm.tokens import count_tokens
 MIN_ARTIFACT_TOKENS: Final = setting("artifact_from_tokens", 1_000)
 """Base tokens from which a tool result becomes a document (DESIGN §4, stage 1)."""
 ELSEWHERE_TURNS: Final = 200
-"""Most turns read as a sample of what the conversation is about throughout."""
+"""Maximum turns sampled for what the conversation is about elsewhere."""
 REFERENCE: Final = "[{characters:,} characters of results are kept at {path}; the tool read_document opens them.]"
 """Replaces a moved tool result."""
 
@@ -49,7 +49,7 @@ REFERENCE: Final = "[{characters:,} characters of results are kept at {path}; th
 
 
 def store_long_results(conversation: Conversation) -> int:
-    """Move long tool results into `/artifacts`; returns how many. Those moved before are short by now."""
+    """Move long tool results into `/artifacts` and return how many. Results moved earlier are short by now."""
     results = Message.objects.filter(conversation=conversation, event_type=Message.Event.TOOL_RESULT)
     long = results.annotate(characters=Length("text")).filter(characters__gt=MIN_ARTIFACT_TOKENS).defer("search")
     return sum(
@@ -60,7 +60,7 @@ def store_long_results(conversation: Conversation) -> int:
 @transaction.atomic
 def _store_result(conversation: Conversation, result: Message) -> bool:
     """Move one result, with its reference, in one transaction; not if it was deleted or forgotten since it was read."""
-    lock_forget_epoch(conversation.user_id)  # nothing is forgotten between check and update
+    lock_forget_epoch(conversation.user_id)  # nothing can be forgotten between check and update
     unchanged = Message.objects.filter(pk=result.pk, text=result.text)
     if unchanged.select_for_update().values_list("pk").first() is None:
         return False
@@ -106,7 +106,7 @@ class CompactionSpan:
         ]
 
     def is_current(self, before: ConversationHistory) -> bool:
-        """Whether none of it was compacted, edited or left for another branch meanwhile."""
+        """Whether none of it has since been compacted, edited or left for another branch."""
         today = {turn.answer.pk: turn for turn in before.turns}
         return all(
             (now := today.get(turn.answer.pk)) is not None and _engine_input(now) == _engine_input(turn)
@@ -115,7 +115,7 @@ class CompactionSpan:
 
 
 def _engine_input(turn: Turn) -> tuple[str, str, list[str]]:
-    """Everything of a turn that an engine reads."""
+    """Everything in a turn that an engine reads."""
     return turn.question.text, turn.answer.text, tool_lines(turn.answer)
 
 

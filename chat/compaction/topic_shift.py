@@ -1,6 +1,6 @@
 """Topic shift: whether the user's last messages are far, in meaning, from all their earlier ones, twice in a row.
 
-What distance counts as far depends on the embedding model, so it is measured for each. Only `topic_has_shifted` reads
+Which distance counts as far depends on the embedding model, so it is measured for each. Only `topic_has_shifted` reads
 the database.
 """
 
@@ -21,11 +21,11 @@ from memory.text.message_kinds import is_small_talk
 SHIFTED_MESSAGES: Final = 2
 """Messages in a row that must be far: a single one may be an aside."""
 MIN_EARLIER_MESSAGES: Final = 4
-"""Fewer earlier messages are no topic yet that could be left."""
+"""With fewer earlier messages, there is no topic yet that could be left."""
 SHORT_WORDS: Final = 12
 """A message of at most this many words with “it”, “that” or “and what about” continues the topic."""
 MIN_CONTENT_WORDS: Final = 2
-"""Fewer content words are no topic."""
+"""With fewer content words, a message has no topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     # of a pair that stays is at .56 (median) and at most .73; of one that leaves at .87 (median) and at least .61. At
     # .76 none of the 32 that stay counts as a shift, and 25 of the 32 that leave do: all 16 far ones, 9 of 16 related.
     # A missed shift costs little, because length triggers too; a false one compacts what is still being discussed.
-    # Distance is to the nearest message; to the mean of all, 1 of 32 is wrong at .76, and 27 are seen.
+    # Distance is to the nearest message; with the mean of all, 1 of 32 is wrong at .76, and 27 are recognized.
     "all-MiniLM-L6-v2-int8": Calibration(apart=0.76),
-    "all-MiniLM-L6-v2": Calibration(apart=0.76),  # the same: 0 of 32 wrong, 25 of 32 seen
+    "all-MiniLM-L6-v2": Calibration(apart=0.76),  # the same: 0 of 32 wrong, 25 of 32 recognized
 }
-"""A model that was not measured has no entry: with it the topic never counts as shifted."""
+"""A model that wasn't measured has no entry: with it, the topic never counts as shifted."""
 
 
 def topic_has_shifted(user: User, turns: Sequence[Turn]) -> bool:
@@ -59,7 +59,7 @@ def topic_has_shifted(user: User, turns: Sequence[Turn]) -> bool:
 
 
 def _load_vectors(user: User, messages: Sequence[int]) -> Vectors:
-    """The vector of each message that has one, in order, normalized; of a long message the mean of its passages."""
+    """The vector of each message that has one, in order, normalized; for a long message the mean of its passages."""
     own = Chunk.objects.for_user(user).filter(message_id__in=messages, embedded_by=embedder().name)
     rows = own.values_list("message_id", "vector")
     by_message: dict[int, list[Vectors]] = {}
@@ -88,7 +88,7 @@ def measure_distances(vectors: Vectors) -> list[float]:
 
 
 def has_topic(message: str) -> bool:
-    """Whether a message has a topic of its own: “Thanks!” and “And how much does it cost?” do not."""
+    """Whether a message has its own topic: “Thanks!” and “And how much does it cost?” don't."""
     words = words_of(message)
     content = {word for word in words if word not in EMPTY_WORDS and len(word) > 2}
     follows_up = len(words) <= SHORT_WORDS and FOLLOWS_UP.search(message) is not None

@@ -13,12 +13,12 @@ from recall.environment import setting
 VERBATIM_TURNS: Final = setting("compact_after_turns", 20)
 """Turns in a prompt before older ones are compacted."""
 VERBATIM_CEILING: Final = 20_000
-"""Tokens of history for which that holds. A plan with more (`long`: 58,800) allows more turns in proportion: compacting
-less often costs less, because more of the prompt comes from the cache (docs/cost.md)."""
+"""Tokens of history for which VERBATIM_TURNS holds. A plan with more (`long`: 58,800) allows more turns in proportion:
+compacting less often costs less, because more of the prompt comes from the cache (docs/cost.md)."""
 SUMMARY_EVERY_MESSAGES: Final[int | None] = settings.ENVIRONMENT.convo_summary_every_n_messages
-"""Seed 003 counts messages, two a turn: so many are compacted at a time, whatever the plan. None: as above."""
+"""Seed 003 counts messages, two per turn: this many are compacted at a time, whatever the plan. None: as above."""
 WINDOW_PERCENT: Final = setting("compact_at_window_percent", 50)
-"""Of the model's window: beyond it answers become slower and less attentive."""
+"""Percentage of the model's window: beyond it, answers become slower and less attentive."""
 
 
 QUIET: Final = timedelta(hours=1)
@@ -32,7 +32,7 @@ class ConversationState:
     turns: int = 0
     """Verbatim turns, including the one that just ended."""
     history: int = 0
-    """Tokens of these."""
+    """Tokens of these turns."""
     ceiling: int = 0
     """Tokens the plan gives to history."""
     prompt: int = 0
@@ -62,7 +62,7 @@ class Trigger:
     name: str
     """As stored in `Compaction.reason`."""
     why: str
-    """What the page says."""
+    """The reason, as the page states it."""
     condition: Callable[[ConversationState], bool]
 
 
@@ -73,13 +73,13 @@ TRIGGERS: Final = (
         "the conversation has grown long",
         lambda now: now.turns > verbatim_turns(now.ceiling) or now.history > now.ceiling > 0,
     ),
-    # (b) Whatever the plan says: a small model, a large plan.
+    # (b) Whatever the plan says: for a small model, or a large plan.
     Trigger(
         "window",
         "the prompt fills half of the model’s window",
         lambda now: now.prompt * 100 > now.window * WINDOW_PERCENT > 0,
     ),
-    # (c) The next task, or another topic, does not need these details.
+    # (c) The next task, or another topic, doesn't need these details.
     Trigger("task_done", "a task was completed", lambda now: now.task_is_done),
     Trigger("topic", "you changed the subject", lambda now: now.topic_has_shifted),
     # (d) The cache expires anyway, and search finds a summary more easily than its turns.

@@ -14,21 +14,21 @@ from recall.environment import setting
 KEPT_TURNS: Final = setting("compact_keep_turns", 10)
 """Turns at the end that stay verbatim."""
 KEPT_PERCENT: Final = 25
-"""Share of the history ceiling that they may fill. With more, history would soon be full again, and each compaction
-rewrites the cache: at 50 the input of a long conversation costs a fifth more (docs/cost.md)."""
+"""Percentage of the history ceiling that they may fill. With more, history would soon be full again, and each
+compaction rewrites the cache: at 50 the input of a long conversation costs a fifth more (docs/cost.md)."""
 MIN_KEPT_TURNS: Final = LAST_TURNS
-"""However long they are: a prompt never cuts these either (`budget/planning/history_cut.py`)."""
+"""Turns kept however long they are: a prompt never cuts these either (`budget/planning/history_cut.py`)."""
 MAX_SEGMENT_TURNS: Final = setting("segment_turns", 20)
-"""Most turns of one segment: 400 tokens cannot describe more. A longer middle becomes several segments."""
+"""Maximum turns of one segment: 400 tokens can't describe more. A longer middle becomes several segments."""
 MIN_COMPACTED_TURNS: Final = 3
-"""A trigger that fires repeatedly waits for this many: each compaction invalidates the cache of the history."""
+"""A trigger that fires repeatedly waits for this many turns: each compaction invalidates the cache of the history."""
 MIN_REQUESTED_TURNS: Final = 1
 MIN_CONVERSATION_TURNS: Final = FIRST_TURNS + MIN_COMPACTED_TURNS + MIN_KEPT_TURNS
-"""A shorter conversation is compacted on request only."""
+"""A shorter conversation is only compacted on request."""
 MAX_SEGMENTS: Final = setting("prompt_segments", 10)
 """Summaries in a prompt (DESIGN §4)."""
 SEGMENTS_AFTER_MERGE: Final = max(1, MAX_SEGMENTS // 2)
-"""When there are more, the oldest are merged until this many are left. In one step: each merge invalidates the cache,
+"""With more, the oldest are merged until this many are left. In one step, because each merge invalidates the cache,
 too."""
 
 

@@ -88,7 +88,7 @@ def _render_attachment(attachment: Attachment) -> str:
 
 
 def close_fences(text: str) -> str:
-    """Close a code block that an interrupted answer left open, so that it does not swallow the rest."""
+    """Close a code block that an interrupted answer left open, so that it doesn't swallow the rest."""
     fence_open = ""
     for match in _FENCE.finditer(text):
         fence, rest = match[1], match[2]

@@ -1,7 +1,7 @@
 """Models and efforts a user can choose from. Settings, the menu and the API all read them here.
 
-The list follows from the configured server (`offered_names`). What a model can do is for the server to say, and a turn
-asks it (`recall/llm/client.py`); pages do not wait for that and use the short table here.
+The list follows from the configured server (`offered_names`). The server knows what a model can do, and each turn asks
+it (`recall/llm/client.py`); pages don't wait for that and use the short table here.
 """
 
 import re
@@ -36,7 +36,7 @@ _CLAUDE: Final = re.compile(r"claude-([a-z]+)-(\d+)(?:-(\d+))?")
 
 
 class ModelNotOfferedError(ValueError):
-    """The model or effort does not exist; the message is one sentence for the user."""
+    """The model or effort doesn't exist; the message is one sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class ModelChoice:
     """One model of the list."""
 
     name: str
-    """As the server knows it."""
+    """The name by which the server knows it."""
     label: str
     price: str
     """“$2 in, $10 out” per million tokens; empty if unknown."""
     has_effort: bool
     is_default: bool
-    """It answers when nothing is chosen: the installation's CHAT_MODEL."""
+    """Whether it answers when nothing is chosen: the installation's CHAT_MODEL."""
 
 
 def models_for(user: User, *more: str) -> list[ModelChoice]:
@@ -70,7 +70,7 @@ def offered_names() -> list[str]:
 
 
 def accepts_any_name() -> bool:
-    """Whether any name may be typed, because the server is not one whose models are known."""
+    """Whether any name may be typed, because the server's models aren't known."""
     address: str | None = settings.ENVIRONMENT.anthropic_base_url
     return not settings.IS_OFFLINE and address is not None and urlsplit(address).hostname not in FIRST_PARTY_HOSTS
 
@@ -114,7 +114,7 @@ def validate_effort(effort: str, model: str) -> str:
 def must_use_rules(user: User) -> bool:
     """Whether compaction and titles use rules instead of a model, because a limit of tokens or money is reached.
 
-    They are not postponed, as the librarian's reading is (`chat/ingest/source.py`): the next prompt has to fit.
+    They aren't postponed, as the librarian's reading is (`chat/ingest/source.py`): the next prompt has to fit.
     """
     return limits.stops_spending(user) is not None
 
@@ -129,7 +129,7 @@ def defaults_of(user: User) -> tuple[str, str]:
 
 
 def has_effort(model: str) -> bool:
-    """Whether its effort can be chosen. Another server says so itself, or else its operator does."""
+    """Whether the model's effort can be chosen. Another server says so itself, or else its operator does."""
     if not accepts_any_name():
         return model not in WITHOUT_EFFORT
     return (cached_capabilities(model) or configured_capabilities()).effort
@@ -147,7 +147,7 @@ def _build_choice(name: str) -> ModelChoice:
 
 
 def _price(name: str) -> str:
-    """Price by the price list; empty where another server answers to the name."""
+    """Price by the price list; empty if another server answers to the name."""
     listed = () if settings.IS_OFFLINE or accepts_any_name() else LIST_PRICES
     price = next((price for price in listed if price.model == name and not price.from_input_tokens), None)
     return f"${price.input.normalize():f} in, ${price.output.normalize():f} out" if price else ""

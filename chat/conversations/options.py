@@ -16,13 +16,13 @@ from chat.protocol import NO_OPTIONS, ConversationOptions
 from recall.db.notify import publish_event
 
 CACHE_NOTICE: Final = "The next answer uses it and costs more, because the provider’s cache has to be rebuilt."
-"""Added when an option changes that precedes the history, in a conversation that has messages."""
+"""Added when an option that precedes the history changes, in a conversation that has messages."""
 NO_SUCH_ROLE: Final = "Role not found."
 NO_SUCH_PROJECT: Final = "Project not found."
 
 
 class OptionNotFoundError(ValueError):
-    """The role or project does not exist or is not the user's; the message is one sentence."""
+    """The role or project doesn't exist or isn't the user's; the message is one sentence."""
 
 
 def initial_fields(user: User, chosen: ConversationOptions = NO_OPTIONS) -> dict[str, Any]:

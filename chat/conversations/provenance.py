@@ -31,7 +31,7 @@ class AnswerProvenance:
 
 
 def parse_day(text: str) -> date | None:
-    """Parse an ISO date; None if it is not one."""
+    """Parse an ISO date; None if it isn't one."""
     try:
         return date.fromisoformat(text)
     except ValueError:

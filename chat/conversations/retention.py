@@ -58,7 +58,7 @@ PERIODS: Final[Mapping[What, Callable[[], int]]] = {
 """The operator's setting in days; 0: forever."""
 
 BATCH: Final = 200
-"""Rows of one round: some seconds of work, and a few megabytes of receipts."""
+"""Rows per round: a few seconds of work, and a few megabytes of receipts."""
 UNFINISHED: Final = (LibrarianRun.State.PENDING, LibrarianRun.State.RUNNING)
 
 
@@ -127,4 +127,4 @@ _REMOVE: Final[Mapping[What, Callable[[datetime, int], int]]] = {
     What.CONVERSATIONS: _remove_conversations,
     What.ARTIFACTS: _remove_artifacts,
 }
-"""Given the cutoff and the days: how many rows one round changed."""
+"""Rule → a function that takes the cutoff and the days, and returns how many rows one round changed."""

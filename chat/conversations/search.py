@@ -30,11 +30,11 @@ PAGE_SIZE: Final = 10
 HITS_SHOWN: Final = 3
 """Hits shown per conversation; the rest is a count and a link to a search in that conversation."""
 MAX_TITLES: Final = 100
-"""Most conversations found by title."""
+"""Maximum conversations found by title."""
 HALF_LIFE: Final = timedelta(days=90)
 """After this long a hit counts half as much as an equal new one."""
 TITLE_WEIGHT: Final = 2.0
-"""A matching title counts as much as two best hits."""
+"""A matching title counts as much as the two best hits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Filter:
     """no or only; empty: archived conversations too."""
     newest_first: bool = False
     conversation: UUID | None = None
-    """Only in this one."""
+    """Only in this conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,10 @@ class Results:
 
     found: list[FoundConversation] = field(default_factory=list)
     next_page: int = 0
-    """0: this is the last."""
+    """The next page's number; 0: this is the last."""
     conversations: int = 0
     is_cut: bool = False
-    """More messages match than were ranked: those are the newest."""
+    """Whether more messages match than were ranked; only the newest were."""
 
 
 @dataclass(frozen=True, slots=True)

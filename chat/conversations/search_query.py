@@ -16,9 +16,9 @@ from memory.text.plain_words import plain_words
 MAX_QUERY_CHARS: Final = 300
 """Longer input is a text, not a search."""
 SNIPPET_CHARS: Final = 220
-"""Of a hit as shown: two to three lines."""
+"""Characters of a hit as shown: two to three lines."""
 LEAD_CHARS: Final = 60
-"""Of a snippet before the first match."""
+"""Characters of a snippet before the first match."""
 
 _PART: Final = re.compile(r'(-?)"([^"]*)"|(\S+)')
 _UNFINISHED: Final = re.compile(r'(?:^|\s)([^\s"-][^\s"]*)$')
@@ -34,12 +34,12 @@ class SearchQuery:
     beginning: str
     """The last word, possibly unfinished; empty if it ended with a space or a quotation mark."""
     joined_by_or: bool
-    """The unfinished word is an alternative to the others, not an addition."""
+    """Whether the unfinished word is an alternative to the others, not an addition."""
     terms: tuple[str, ...]
     """Words and phrases to highlight, and to find in titles."""
     unwanted: tuple[str, ...]
     any_will_do: bool
-    """One matching term is enough."""
+    """Whether one matching term is enough."""
 
     @property
     def prefix_query(self) -> str:
@@ -109,7 +109,7 @@ def _word_start(text: str, near: int) -> int:
 
 
 def _pattern(query: SearchQuery) -> re.Pattern[str] | None:
-    """Pattern of what is highlighted: whole words and phrases, and any word the unfinished one starts."""
+    """The pattern to highlight: whole words and phrases, and any word that starts with the unfinished one."""
     # longest first, so that a phrase is highlighted as a whole
     alternatives = [_term_pattern(term, query.beginning) for term in sorted(query.terms, key=len, reverse=True)]
     patterns = [pattern for pattern in alternatives if pattern]

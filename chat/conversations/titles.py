@@ -1,6 +1,6 @@
 """Conversation titles: the first words at once, a shorter title after the first complete answer.
 
-A question of few words stays as the title. For a longer one the librarian's model writes a title; rules do where there
+A question of few words stays as the title. For a longer one, the librarian's model writes a title, or rules do if there
 is no model, it fails, or a limit is reached. Only the first words are ever replaced: never a title that the user gave,
 that was generated before, imported or forgotten.
 """
@@ -31,15 +31,15 @@ log = logging.getLogger(__name__)
 
 TASK: Final = "chat.tasks.give_title"
 TITLE_CHARS: Final = 60
-"""What the conversation list shows of a title on most screens."""
+"""Characters of a title that the conversation list shows on most screens."""
 ELLIPSIS: Final = "…"
 """Ends the first words of a longer question."""
 MAX_TITLE_TURN: Final = 3
 """Turns after which a title is made: the first answers may have failed, and later turns are about something else."""
 MAX_TOPICS: Final = 4
-"""Most words or names in a title made by rules."""
+"""Maximum words or names in a title made by rules."""
 MIN_TOPICS: Final = 2
-"""One word says less than the first words of the question."""
+"""Minimum words or names: one says less than the first words of the question."""
 READ_CHARS: Final = 4_000
 """Characters read of the question and of the answer: the topic is named at their start."""
 CALL_SECONDS: Final = 30.0
@@ -117,7 +117,7 @@ def clean_title(answer: str) -> str:
 
 
 def _load_first_exchange(conversation_id: UUID) -> FirstExchange | None:
-    """The first exchange; None if no title is wanted or can be made."""
+    """The first exchange; None if no title is needed or possible."""
     rows = Conversation.objects.not_deleted().select_related("user")
     conversation: Conversation | None = rows.filter(pk=conversation_id, title_is_own=False, origin="").first()
     if conversation is None:
@@ -135,7 +135,8 @@ def _load_first_exchange(conversation_id: UUID) -> FirstExchange | None:
 
 @transaction.atomic
 def _save_title(exchange: FirstExchange, title: str) -> bool:
-    """Save the title unless it was renamed, deleted, or something was forgotten meanwhile; returns whether it was."""
+    """Save the title unless it was renamed or deleted, or something was forgotten meanwhile; return whether it was
+    saved."""
     user_id = exchange.conversation.user_id
     if lock_forget_epoch(user_id) != exchange.epoch:
         return False
@@ -152,7 +153,7 @@ def _save_title(exchange: FirstExchange, title: str) -> bool:
 
 
 def _title_from_model(exchange: FirstExchange) -> str:
-    """The model's title; empty if none is used or it fails."""
+    """The model's title; empty if there is no model or it fails."""
     environment = settings.ENVIRONMENT
     no_model = environment.librarian_engine == "rules" or settings.IS_OFFLINE
     if no_model or must_use_rules(exchange.conversation.user):
@@ -167,7 +168,7 @@ def _title_from_model(exchange: FirstExchange) -> str:
 
 def _ask_model(model: str, exchange: FirstExchange) -> tuple[str, Usage]:
     """The model's answer and its usage; empty if the server failed or the answer was cut off."""
-    import anthropic  # late: the SDK takes a second to load
+    import anthropic  # imported late: the SDK takes a second to load
     import httpx2
     from anthropic.types import Message as Reply
 
@@ -188,7 +189,7 @@ def _ask_model(model: str, exchange: FirstExchange) -> tuple[str, Usage]:
     except json.JSONDecodeError:
         log.warning("No title from the model for conversation %s: invalid response", exchange.conversation.pk)
         return "", Usage()
-    # The SDK hands on any text or JSON that a proxy sends with status 200.
+    # The SDK passes on any text or JSON that a proxy sends with status 200.
     is_whole = isinstance(reply, Reply) and isinstance(reply.content, list) and reply.usage is not None
     if not is_whole:
         return "", Usage()

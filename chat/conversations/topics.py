@@ -1,8 +1,8 @@
-"""Topics of a stretch of conversation: its weightiest words, names and two-word phrases. No model, no dictionary.
+"""Topics of a stretch of conversation: its most significant words, names and two-word phrases. No model, no dictionary.
 
-A word counts for the turns it occurs in: more where the user wrote it, where it is spelled like a name or used as a
-noun, and where the rest of the conversation lacks it. English first; other alphabetic languages with fewer signs; in
-scripts without spaces (Chinese, Japanese), runs of characters.
+A word counts for the turns it occurs in: more if the user wrote it, it is spelled like a name or used as a noun, or the
+rest of the conversation lacks it. English first; other alphabetic languages with fewer signals; in scripts without
+spaces (Chinese, Japanese), runs of characters.
 """
 
 import math
@@ -31,9 +31,9 @@ PHRASE_TURNS: Final = 2
 MIN_TELLING_TOPICS: Final = 5
 """Words of a single turn that look like neither noun nor name are topics only if there are fewer others than this."""
 MAX_WORD: Final = 40
-"""Longer ones are addresses, keys, or no words at all."""
+"""Longer words are addresses, keys, or not words at all."""
 READ_CHARACTERS: Final = 4_000
-"""Of each text: a long answer names its topic at the start."""
+"""Characters read of each text: a long answer names its topic at the start."""
 
 
 def _word_set(words: str) -> frozenset[str]:
@@ -58,7 +58,7 @@ _COMMON: Final = _word_set("""
     doesn isn aren couldn shouldn wouldn won cannot gonna got get gets getting went been i'd i'll i've i'm it's
     let's that's there's what's
 """)
-"""Words of any conversation."""
+"""Words that occur in any conversation."""
 _FOREIGN: Final = frozenset(word for words in NEIGHBOURS.values() for word in words)
 NO_TOPIC: Final = EMPTY_WORDS | TIME_WORDS | ENGLISH | _COMMON | _FOREIGN
 _BEFORE_NOUNS: Final = _word_set("""
@@ -71,7 +71,7 @@ _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U0002000
 _KANA: Final = re.compile("[\u3040-\u309f]+")
 """Hiragana: the small words and endings of Japanese."""
 _ODD_SPELLING: Final = re.compile(r"^[A-Z]{2,}s?$|[a-z][A-Z]|^[A-Z]{2,}[a-z]|[A-Za-z]\d")
-"""FAISS, PostgreSQL, HNSWlib, H2O."""
+"""Unusual spellings: FAISS, PostgreSQL, HNSWlib, H2O."""
 
 
 @dataclass(slots=True)
@@ -98,7 +98,8 @@ class _Word:
         return self.turns > 1 or 2 * max(self.as_name, self.as_noun) >= self.places
 
     def weight(self) -> float:
-        """Its turns, fewer where only the answer has it; logarithmic, because frequent words say little more."""
+        """The number of its turns, less those where only the answer has it; logarithmic, because frequent words say
+        little more."""
         counted = USER_WEIGHT * len(self.asked) + ANSWER_WEIGHT * len(self.answered - self.asked)
         name = NAME_FACTOR if 2 * self.as_name >= self.places else 1.0
         noun = NOUN_FACTOR if 2 * self.as_noun >= self.places else 1.0
@@ -114,7 +115,7 @@ class _Occurrence:
 
 
 def topics_of(asked: Sequence[str], answers: Sequence[str], most: int, elsewhere: Sequence[str] = ()) -> list[str]:
-    """At most `most` topics, weightiest first; one question and one answer per turn.
+    """At most `most` topics, most significant first; one question and one answer per turn.
 
     `elsewhere`: the rest of the conversation, one text per turn.
     """
@@ -136,7 +137,7 @@ def _spelling(word: _Word) -> str:
 
 
 def _without_parts(ordered: Iterable[str], most: int) -> list[str]:
-    """The first of them, without words of a chosen phrase and phrases of chosen words."""
+    """The first `most` of them, without words of a chosen phrase and phrases of chosen words."""
     chosen: list[str] = []
     covered: set[str] = set()
     for lexeme in ordered:
@@ -209,7 +210,7 @@ def _build_occurrence(spelling: str, lower: str, before: str, begins: bool) -> _
 
 
 def _lexeme(lower: str) -> str:
-    """The same for singular and plural: database, databases; story, stories."""
+    """One spelling for singular and plural: database, databases; story, stories."""
     if lower.endswith("ies") and len(lower) > 5:
         return f"{lower[:-3]}y"
     return lower[:-1] if lower.endswith("s") and not lower.endswith(("ss", "us", "is")) and len(lower) > 3 else lower

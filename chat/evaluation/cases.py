@@ -13,44 +13,44 @@ DATA: Final = Path(__file__).parent / "data"
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Messages of one sitting; the librarian reads them when it is over."""
+    """The messages of one session; the librarian reads them when it is over."""
 
     at: datetime
     say: tuple[str, ...]
     same: bool = False
-    """Continues the conversation of the session before."""
+    """Whether it continues the conversation of the previous session."""
     reject: str = ""
     """Pattern of the facts that the user rejects afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A question in a new conversation, and what must hold for its answer and its prompt. All are patterns."""
+    """A question in a new conversation, and what must be true of its answer and prompt. All conditions are patterns."""
 
     ask: str
     must: tuple[str, ...] = ()
-    """In the answer and in the prompt."""
+    """Must be in the answer and in the prompt."""
     must_not: tuple[str, ...] = ()
-    """Not in the answer; in the prompt only with a qualifier, or beside what replaced it."""
+    """Must not be in the answer; in the prompt only with a qualifier, or next to what replaced it."""
     answer_must: tuple[str, ...] = ()
     answer_must_not: tuple[str, ...] = ()
     prompt_must: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
-    """Neither in the answer nor anywhere in the prompt."""
+    """Must be neither in the answer nor anywhere in the prompt."""
     silent: bool = False
-    """Nothing is recalled."""
+    """Whether nothing may be recalled."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactRule:
-    """What may be learned: facts that are active or wait."""
+    """What may be learned: facts that are active or waiting."""
 
     min: int = 0
     max: int | None = None
     of: str = ""
     """Pattern of the facts that are counted; empty: all."""
     none: tuple[str, ...] = ()
-    """No fact matches any of these."""
+    """Patterns that no fact may match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +64,16 @@ class Scenario:
     probes: tuple[Probe, ...]
     facts: FactRule = FactRule()
     secret: str = ""
-    """In no prompt after the turn it was written in."""
+    """Must be in no prompt after the turn it was written in."""
     accept_at_end: bool = False
-    """Where proposals are accepted, all at the end, oldest first."""
+    """Whether proposals are accepted only at the end, oldest first, in the variant that accepts them."""
     model: tuple[Mapping[str, Any], ...] = ()
-    """What a language model would extract from each session."""
+    """A language model's extraction from each session."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixCase:
-    """Two statements of which the later changes what the first said."""
+    """Two statements, of which the later one changes the first."""
 
     id: str
     case: str
@@ -84,13 +84,13 @@ class MatrixCase:
     stale: str
     """Pattern of what must no longer be asserted."""
     past: str
-    """A question about the past, to which the first statement is the answer."""
+    """A question about the past that the first statement answers."""
     past_must: tuple[str, ...]
     model: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def probe(self) -> Probe:
-        """The question about now."""
+        """The question about the present."""
         return Probe(self.ask, answer_must=self.must, must_not=(self.stale,))
 
 
@@ -130,5 +130,5 @@ def read_rows(name: str) -> Iterable[dict[str, Any]]:
 
 
 def found(pattern: str, text: str) -> bool:
-    """Whether the pattern's words are in the text, in any case; it neither starts nor ends within a word."""
+    """Whether the pattern's words are in the text, in any case, not starting or ending within a word."""
     return re.search(rf"(?<!\w)(?:{pattern})(?!\w)", text.replace("’", "'"), re.IGNORECASE) is not None

@@ -8,12 +8,12 @@ from typing import Any, Final
 from chat.evaluation.cases import FactRule, Probe, found
 
 CURRENT: Final = frozenset({"", "current"})
-"""Qualifiers that assert: a memory without one is taken as true now."""
+"""Qualifiers that assert: a memory without a qualifier counts as true now."""
 PAST_WORDS: Final = (
     "until|used to|no longer|not|n't|any ?more|formerly|previously|was|were|had|lived|worked|stopped|quit|left|sold|"
     "instead of|moved from|ex-?"
 )
-"""Words by which a text itself says that it is not, or no longer, so."""
+"""Words by which a text says that something isn't so, or no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,10 @@ class Unit:
     """`profile`, `memory`, `history`, `clock` or `other`."""
     text: str
     qualifier: str | None = None
-    """Of a memory; None: it has none."""
+    """Qualifier of a memory; None: it has none."""
 
     def asserts(self, pattern: str, replaced_by: Sequence[str]) -> bool:
-        """Whether it says what `pattern` matches without any sign that this is over."""
+        """Whether it states what `pattern` matches, without any sign that this is over."""
         if not found(pattern, self.text) or (self.qualifier or "") not in CURRENT:
             return False
         return not found(PAST_WORDS, self.text) and not any(found(new, self.text) for new in replaced_by)
@@ -35,19 +35,19 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer, with the prompt it was given from."""
+    """An answer, with the prompt it was generated from."""
 
     answer: str
     units: tuple[Unit, ...]
 
     @property
     def prompt(self) -> str:
-        """All of the prompt that is about the user, except the question."""
+        """Everything in the prompt that is about the user, except the question."""
         return "\n".join(unit.text for unit in self.units)
 
     @property
     def memories(self) -> list[Unit]:
-        """What was recalled."""
+        """The recalled memories."""
         return [unit for unit in self.units if unit.place == "memory"]
 
 
@@ -81,7 +81,7 @@ def _context(text: str) -> Iterator[Unit]:
 
 
 def judge(probe: Probe, reply: Reply) -> list[str]:
-    """What is wrong; empty: nothing."""
+    """The failures; empty: none."""
     wrong = [f"answer lacks “{one}”" for one in (*probe.must, *probe.answer_must) if not found(one, reply.answer)]
     wrong += [f"prompt lacks “{one}”" for one in (*probe.must, *probe.prompt_must) if not found(one, reply.prompt)]
     for one in (*probe.must_not, *probe.answer_must_not, *probe.absent):
@@ -98,7 +98,7 @@ def judge(probe: Probe, reply: Reply) -> list[str]:
 
 
 def judge_facts(rule: FactRule, statements: Sequence[str]) -> list[str]:
-    """The same for what was learned; `statements` of the facts that are active or wait."""
+    """The failures in what was learned. `statements`: of the facts that are active or waiting."""
     counted = [one for one in statements if not rule.of or found(rule.of, one)]
     wrong = [f"learned “{one}”" for one in statements for pattern in rule.none if found(pattern, one)]
     if rule.max is not None and len(counted) > rule.max:

@@ -1,7 +1,7 @@
-"""Deletion that holds: what was forgotten or rejected doesn't come back, by any way in and through any job.
+"""Deletion that holds: forgotten or rejected memories don't return, through any way in or any job.
 
-For each kind of memory: say a thing that no one can guess, forget it, feed the original words again by every way, run
-every job, look into every store. Each step is judged, and a step that fails says where it was found.
+For each kind of memory: say something that no one can guess, forget it, enter the original words again in every way,
+run every job, and search every store. Each step is judged, and a failing step says where the name was found.
 """
 
 import json
@@ -29,9 +29,9 @@ from memory.forgetting.targets import Target, What
 from memory.models import Document, Episode, Fact, Forgetting, Upload
 
 SAID: Final = timedelta(days=40)
-"""Before now: when it is said."""
+"""How long ago it was said."""
 BY_HAND: Final = "edit"
-"""The way in by which the user writes the words again themselves: the message stays, and nothing recalls it."""
+"""The way in by which users write the words again themselves: the message stays, and nothing recalls it."""
 SYLLABLES: Final = tuple(f"{one}{two}" for one in "bdfgklmnprstvz" for two in "aeiou")
 
 
@@ -48,13 +48,13 @@ class Kind:
     ask: str
     forget: Callable[[Person, str], None]
     store: Callable[[Person, str], None] | None = None
-    """None: the user says it in a chat, and accepts what is proposed."""
+    """None: the user says it in a chat, and accepts the proposals."""
     facts: tuple[Mapping[str, Any], ...] = ()
-    """What a language model extracts from it."""
+    """A language model's facts from it."""
     episode: str = ""
-    """The summary that a language model writes of it."""
+    """A language model's summary of it."""
     is_rejection: bool = False
-    """The rows stay, so that the librarian sees the rejection; only prompts and current facts are without it."""
+    """Whether the rows stay, so that the librarian sees the rejection; only prompts and current facts lack it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _talk(person: Person, text: str) -> None:
 
 
 def _talk_at_length(person: Person, text: str) -> None:
-    """Enough for an episode."""
+    """Talk long enough for an episode."""
     person.talk(
         ["We have to decide about the boat.", text, "That was a hard decision, and I'm glad it is made."],
         timezone.now() - SAID,
@@ -221,7 +221,7 @@ class _Run:
         self.kind.forget(self.person, self.word)
 
     def _step(self, name: str, act: Callable[[], None], *, is_known: bool = False) -> Step:
-        """Do it, let the background settle, and look at prompt, answer and current facts."""
+        """Do it, let the background jobs finish, and check the prompt, the answer and current facts."""
         started = monotonic()
         self._script(self.kind.text.format(name=self.word), 1)
         act()
@@ -251,7 +251,7 @@ class _Run:
         return self._judged(name, started, probe(self.person, self.word, self.kind.text.format(name=self.word)))
 
     def _restore(self, older: bytes) -> None:
-        """The archive from before, into the account that was emptied."""
+        """Restore the archive from before into the emptied account."""
         forget(self.person.user, Target(What.EVERYTHING), by=self.person.user)
         with transaction.atomic():
             restore_archive(self.person.user, BytesIO(older))
@@ -263,7 +263,7 @@ class _Run:
         return self.word.casefold() in text.casefold()
 
     def _script(self, text: str, number: int) -> None:
-        """A model that reads the words says the same again."""
+        """Script the model to say the same again when it reads the words."""
         if scripted_model.is_model_in_use():
             scripted_model.clear()
             facts = [{key: value.format(name=self.word) for key, value in fact.items()} for fact in self.kind.facts]
@@ -278,7 +278,7 @@ class _Run:
 
 
 def _database(person: Person, word: str, text: str) -> list[str]:
-    """Every table, queues and archives of queues included."""
+    """Search every table, including queues and their archives."""
     return [f"{column}: {rows}" for column, rows in stores.tables_with(word).items()]
 
 
@@ -292,7 +292,7 @@ def _export(person: Person, word: str, text: str) -> list[str]:
 
 
 def _audit(person: Person, word: str, text: str) -> list[str]:
-    """The event is recorded, without the value."""
+    """Check that the event is recorded, without the value."""
     events = list(Forgetting.objects.for_user(person.user).values("what", "gone", "found_again"))
     wrong = [] if events else ["no record of the forgetting"]
     wrong += ["found again after forgetting" for event in events if event["found_again"]]

@@ -26,21 +26,21 @@ from memory.models import Document, Episode, Fact
 
 COLUMNS: Final = ("A", "B", "C", "C′", "D", "E")
 GAPS: Final[Mapping[str, timedelta]] = {"minutes": timedelta(minutes=6), "months": timedelta(days=200)}
-"""Between the two statements: in one conversation, or in two."""
+"""Time between the two statements: in one conversation, or in two."""
 LAST: Final = timedelta(hours=26)
-"""Before the questions."""
+"""How long before the questions the last statement was."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One wording, at one distance, by column."""
+    """The result of one wording at one distance, by column."""
 
     case: str
     id: str
     gap: str
     variant: str
     failures: Mapping[str, tuple[str, ...]]
-    """By column; a column without failures holds."""
+    """Failures by column; a column without failures holds."""
     seconds: float
     statements: tuple[str, ...] = ()
 
@@ -84,14 +84,14 @@ def _say(person: Person, case: MatrixCase, which: str, at: datetime, *, same: bo
 
 
 def _answer(case: MatrixCase, which: str) -> Mapping[str, object]:
-    """What a model would say of the first or the later statement."""
+    """A model's answer to the first or the later statement."""
     if which == "first":
         return {"facts": case.model["first"]}
     return {"facts": case.model["later"], "ends": case.model["ends"], "retracts": case.model["retracts"]}
 
 
 def _script_again(person: Person, case: MatrixCase, gap: str) -> None:
-    """A model that reads the same words again says the same again."""
+    """Script the model to say the same again when it reads the same words again."""
     if not scripted_model.is_model_in_use():
         return
     scripted_model.clear()
@@ -106,7 +106,7 @@ def _now_and_elsewhere(person: Person, case: MatrixCase) -> list[str]:
 
 
 def _now(person: Person, case: MatrixCase) -> tuple[list[str], list[str]]:
-    """What is wrong with the answer, and with the prompt."""
+    """Failures of the answer, and of the prompt."""
     reply = person.ask(case.ask)
     wrong = judge(case.probe, reply)
     answered = [f"{one} (answer: {reply.answer[:100]})" for one in wrong if one.startswith("answer")]
@@ -120,7 +120,7 @@ def _unqualified(reply: Reply) -> list[str]:
 
 
 def _past(person: Person, case: MatrixCase) -> list[str]:
-    """What is wrong with the answer about the past; of what was never true only its history remains."""
+    """Failures of the answer about the past; of what was never true, only its history remains."""
     if not case.past_must:
         remains = person.facts(Fact.Status.REJECTED, Fact.Status.SUPERSEDED, Fact.Status.EXPIRED)
         return [] if any(found(case.stale, fact.statement) for fact in remains) else ["no history of what was said"]
@@ -134,7 +134,7 @@ def _past(person: Person, case: MatrixCase) -> list[str]:
 
 
 def _elsewhere(person: Person, case: MatrixCase) -> list[str]:
-    """Places beside the prompt that still assert the old value."""
+    """Places other than the prompt that still assert the old value."""
     return [f"{unit.place}: {unit.text[:90]}" for unit in _places(person) if unit.asserts(case.stale, case.must)]
 
 

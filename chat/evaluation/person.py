@@ -1,7 +1,7 @@
 """A simulated user: talks through real turns, waits for the background jobs, decides on proposals, asks.
 
-Time passes by moving the past: everything runs now, and what was written in a session is then dated to it. So no clock
-is faked, in Python or in SQL.
+Time passes by moving the past: everything runs now, and the rows written in a session are then dated back to it. So no
+clock is faked, in Python or in SQL.
 """
 
 import asyncio
@@ -38,10 +38,10 @@ from recall.celery import app as celery_app
 
 OPEN: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED)
 NOT_RUN: Final = frozenset({TITLE, VACUUM_TASK})
-"""Tasks that change nothing a memory rests on."""
+"""Tasks that don't affect memories."""
 
 DECIDES_AFTER: Final = timedelta(minutes=5)
-"""From a sitting to the decisions on its proposals: before the earliest next one."""
+"""From a session to the decisions on its proposals: before the earliest next session."""
 
 type Task = tuple[str, tuple[Any, ...]]
 
@@ -84,7 +84,7 @@ class Worker:
         self.queued.append((sender, tuple(body[0])))
 
     def work(self) -> None:
-        """Run what is queued, and what that queues, until nothing is left; then embed."""
+        """Run the queued tasks, and those they queue, until none are left; then embed."""
         while self.queued:
             name, arguments = self.queued.pop(0)
             if name not in NOT_RUN:
@@ -100,9 +100,9 @@ class Person:
     user: User = field(default_factory=new_user)
     conversation: UUID | None = None
     last_at: datetime = field(default_factory=timezone.now)
-    """When the last sitting was; decisions on what it taught are made shortly after."""
+    """Time of the last session; decisions on what it taught are made shortly after."""
     prompts: list[tuple[int, str]] = field(default_factory=list)
-    """For each turn so far: number of the turn, and its prompt without the message."""
+    """For each turn so far: its number, and its prompt without the message."""
 
     def say(self, text: str) -> Reply:
         """One turn in the current conversation, or in a new one."""
@@ -123,7 +123,7 @@ class Person:
         return reply
 
     def talk(self, messages: Sequence[str], at: datetime, *, same: bool = False) -> list[Reply]:
-        """One sitting at `at`: the turns, then everything that the background does when it is over."""
+        """One session at `at`: the turns, then all background jobs that run when it is over."""
         if not same:
             self.conversation = None
         since = timezone.now()
@@ -133,14 +133,14 @@ class Person:
         return replies
 
     def settle(self, since: datetime, at: datetime) -> None:
-        """Date what was written since then to `at`, and run the background jobs of an idle conversation."""
+        """Date everything written since then to `at`, and run the background jobs of an idle conversation."""
         move_past(self.user, since, at)
         librarian_triggers.pause_idle()
         self.worker.work()
         move_past(self.user, since, at)
 
     def ask(self, text: str) -> Reply:
-        """A question in a new conversation, which leaves no trace afterwards."""
+        """Ask in a new conversation, which leaves no trace afterwards."""
         kept, self.conversation = self.conversation, None
         active = list(Conversation.objects.for_user(self.user).values_list("pk", flat=True))
         reply = self.say(text)
@@ -150,16 +150,16 @@ class Person:
         return reply
 
     def facts(self, *statuses: str) -> list[Fact]:
-        """The user's facts of these states (active and waiting ones by default), oldest first."""
+        """The user's facts in these states (by default active and waiting), oldest first."""
         return list(Fact.objects.for_user(self.user).filter(status__in=statuses or OPEN).order_by("pk"))
 
     def known(self) -> tuple[str, ...]:
-        """Every fact of any state as one line, for whoever looks into a failure."""
+        """Every fact in any state as one line, for investigating a failure."""
         facts = Fact.objects.for_user(self.user).order_by("pk")
         return tuple(f"{fact.status}: {fact.statement} [{fact.key}]" for fact in facts)
 
     def accept_all(self) -> None:
-        """Accept every proposal, oldest first; one that meanwhile doesn't wait any more is left alone."""
+        """Accept every proposal, oldest first; one that no longer waits is left alone."""
         since = timezone.now()
         for fact in self.facts(Fact.Status.PROPOSED):
             fact.refresh_from_db()
@@ -168,7 +168,7 @@ class Person:
         self.decided(since)
 
     def reject(self, pattern: str) -> int:
-        """Reject every fact that matches; returns how many there were."""
+        """Reject every matching fact; return how many there were."""
         since = timezone.now()
         rejected = [fact for fact in self.facts() if found(pattern, f"{fact.statement} {fact.value}")]
         for fact in rejected:
@@ -177,7 +177,7 @@ class Person:
         return len(rejected)
 
     def decided(self, since: datetime) -> None:
-        """Date decisions made since then to soon after the last sitting, and run what they queued."""
+        """Date decisions made since then to shortly after the last session, and run the tasks they queued."""
         self.worker.work()
         move_past(self.user, since, self.last_at + DECIDES_AFTER)
 
@@ -188,7 +188,7 @@ class Person:
 
 @cache
 def _dated() -> list[tuple[str, list[str]]]:
-    """Tables with an owner, and their columns that hold a moment."""
+    """Tables with an owner, and their columns that hold a time."""
     found_ = []
     for model in apps.get_models():
         columns = [str(f.column) for f in model._meta.local_concrete_fields if isinstance(f, models.DateTimeField)]
@@ -198,7 +198,7 @@ def _dated() -> list[tuple[str, list[str]]]:
 
 
 def move_past(user: User, since: datetime, at: datetime) -> None:
-    """Date everything of the user's that was written since then as if that moment had been `at`."""
+    """Date all of the user's rows written since then as if that moment had been `at`."""
     seconds = (since - at).total_seconds()
     with connection.cursor() as cursor:
         for table, columns in _dated():

@@ -1,4 +1,4 @@
-"""Scenarios: a user's sessions through the whole product, then probes by a new conversation."""
+"""Scenarios: a user's sessions through the whole product, then probes in a new conversation."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from chat.evaluation.checks import judge, judge_facts
 from chat.evaluation.person import Person, Worker
 
 LAST_SESSION: Final = timedelta(hours=26)
-"""Before the probes: the sessions are dated back from now, at their own distances."""
+"""How long before the probes the last session was: the sessions are dated back from now, at their own distances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,16 @@ class Outcome:
     failures: tuple[str, ...]
     seconds: float
     statements: tuple[str, ...] = ()
-    """What was known in the end, for whoever looks into a failure."""
+    """The facts known in the end, for investigating a failure."""
 
     @property
     def passed(self) -> bool:
-        """Nothing was wrong."""
+        """Whether there were no failures."""
         return not self.failures
 
 
 def run_scenario(scenario: Scenario, worker: Worker, *, accept: bool) -> Outcome:
-    """Play a scenario with a new user; `accept`: every proposal is accepted."""
+    """Play a scenario with a new user. `accept`: accept every proposal."""
     started, person = monotonic(), Person(worker)
     failures = _play(scenario, person, accept=accept)
     for probe in scenario.probes:
@@ -72,7 +72,7 @@ def _play(scenario: Scenario, person: Person, *, accept: bool) -> list[str]:
 
 
 def _dates(scenario: Scenario) -> list[datetime]:
-    """The sessions' dates, moved so that the last was yesterday; a second one of a day comes 15 minutes later."""
+    """The sessions' dates, moved so that the last was yesterday; a second session on a day is 15 minutes later."""
     dates: list[datetime] = []
     for session in scenario.sessions:
         same_day = bool(dates) and session.at.date() == scenario.sessions[len(dates) - 1].at.date()
@@ -82,7 +82,7 @@ def _dates(scenario: Scenario) -> list[datetime]:
 
 
 def _leaks(scenario: Scenario, person: Person) -> list[str]:
-    """Prompts after the secret's turn that still hold it, and passages of the index."""
+    """Prompts after the secret's turn, and passages of the index, that still contain it."""
     if not scenario.secret:
         return []
     typed = next(

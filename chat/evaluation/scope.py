@@ -1,7 +1,7 @@
-"""Forget scope: a user supersedes, corrects and forgets; then what the memory can return is searched for words.
+"""Forget scope: a user supersedes, corrects and forgets; then everything the memory can return is searched for words.
 
-Everything goes the way a user's own actions go: a statement is proposed and accepted, a correction edits the fact that
-its topic selects, a topic is forgotten as the preview ticks it.
+Everything works as through a user's own actions: a statement is proposed and accepted, a correction edits the fact that
+its topic selects, and a topic is forgotten as the preview ticks it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +28,7 @@ from memory.retrieval.recall import retrieve
 from recall.redaction import FORGOTTEN
 
 MANY: Final = 50
-"""Memories asked for at once: more than a case has."""
+"""Memories requested at once: more than a case has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,14 @@ class ScopeCase:
     category: str
     held_out: bool
     ops: tuple[Mapping[str, str], ...]
-    """`release` and `purge` a topic; `supersede`: say something new, `about`: by correcting the fact of that topic."""
+    """`release` and `purge` a topic; `supersede`: say something new; `about`: by correcting the fact of that topic."""
     must_contain: tuple[str, ...]
     must_not_contain: tuple[str, ...]
     facts: tuple[str, ...] = ()
     documents: tuple[Mapping[str, str], ...] = ()
     messages: tuple[str, ...] = ()
     erased: tuple[str, ...] = ()
-    """Not in the history of facts either."""
+    """Words that must not be in the history of facts either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ OPERATIONS: Final[Mapping[str, Callable[[Person, Mapping[str, str]], list[str]]]
 
 
 def _returned(case: ScopeCase, person: Person) -> Iterator[str]:
-    """All that the memory can return: active facts, profile, documents, episodes, messages, and what it recalls."""
+    """Everything the memory can return: active facts, profile, documents, episodes, messages, and recalled memories."""
     yield from Fact.objects.for_user(person.user).active().values_list("statement", flat=True)
     yield from (line.text for line in profile_lines(person.user))
     yield from Document.objects.for_user(person.user).values_list("text", flat=True)

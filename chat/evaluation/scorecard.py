@@ -18,7 +18,7 @@ _FIGURE: Final = re.compile(r"\| ([^|]+) \| (rules|model) \| ([^|]+) \|\n")
 
 
 def render(engine: str, found: Mapping[str, Sequence[Any]], page: str) -> str:
-    """The page with the figures of this run, and those that it didn't measure.
+    """The page with the figures of this run, and the earlier ones that it didn't measure.
 
     Raises:
         ValueError: the page has no table of figures.

@@ -1,4 +1,4 @@
-"""A language model's part in the evaluation: plausible answers for the librarian, played by the offline server."""
+"""The language model in the evaluation: plausible answers for the librarian, played by the offline server."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,12 +14,12 @@ CONFIDENCE, IMPORTANCE = 0.95, 0.6
 
 
 def is_model_in_use() -> bool:
-    """Whether the librarian asks the model instead of reading by rules."""
+    """Whether the librarian uses the model instead of the rules."""
     return bool(settings.ENVIRONMENT.librarian_engine == "model")
 
 
 def script(person: Person, said: str, answer: Mapping[str, Any], number: int) -> None:
-    """The next reading of a conversation with the words `said` is answered so.
+    """Script the answer to the next reading of a conversation with the words `said`.
 
     `answer`: `facts`, `ends` and `retracts` of known facts by their statement, an `episode`. `number`: of the message.
     """
@@ -35,12 +35,12 @@ def script(person: Person, said: str, answer: Mapping[str, Any], number: int) ->
 
 
 def clear() -> None:
-    """Drop answers that were not asked for."""
+    """Drop answers that weren't requested."""
     httpx2.delete(f"{settings.PROVIDER_BASE_URL}/offline/script").raise_for_status()
 
 
 def fact(row: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """A fact in the schema that the model is given."""
+    """A fact in the schema given to the model."""
     fields = ProposedFact.model_fields
     written = {
         **{name: row[name] for name in ("statement", "kind", "quote")},
@@ -65,7 +65,7 @@ def withdrawal(person: Person, row: Mapping[str, Any], number: int) -> dict[str,
 
 
 def _shown(person: Person) -> Sequence[Fact]:
-    """The known facts in the order in which a request numbers them."""
+    """The known facts, in the order a request numbers them."""
     return sorted(person.facts(Fact.Status.ACTIVE), key=lambda fact: (not fact.key, -fact.pk))
 
 

@@ -1,4 +1,4 @@
-"""Where a word is left: every column of every table, queues included; the nearest vectors; a user's own archive."""
+"""Where a word remains: every column of every table, queues included; the nearest vectors; a user's own archive."""
 
 import io
 import zipfile
@@ -14,7 +14,7 @@ from memory.embeddings.port import embedder
 from memory.index.indexer import EMBEDDED_COLUMNS
 
 NEAREST: Final = 10
-"""Rows by nearness of their vectors."""
+"""Number of rows with the nearest vectors."""
 _COLUMNS: Final = """
 SELECT space.nspname, class.relname, attribute.attname
 FROM pg_attribute AS attribute
@@ -26,11 +26,11 @@ WHERE class.relkind IN ('r', 'p', 'm') AND attribute.attnum > 0 AND NOT attribut
     AND NOT (type.typcategory IN ('B', 'D', 'N', 'T'))
 ORDER BY 1, 2, 3
 """
-"""All but booleans, dates, numbers and spans of time: what is unknown is looked at."""
+"""All columns except booleans, dates, numbers and intervals: unknown types are searched."""
 
 
 def columns() -> list[tuple[str, str, str]]:
-    """Schema, table and column of everything that may hold words."""
+    """Schema, table and column of everything that may contain words."""
     with connection.cursor() as cursor:
         cursor.execute(_COLUMNS)
         return [tuple(row) for row in cursor.fetchall()]
@@ -55,7 +55,7 @@ def tables_with(*texts: str, but: frozenset[str] = frozenset()) -> dict[str, int
 
 
 def nearest(user: User, text: str) -> list[str]:
-    """The texts whose vectors are nearest to that of `text`, of each table with vectors."""
+    """The texts whose vectors are nearest to that of `text`, from each table with vectors."""
     (vector,) = embedder().embed([text])
     found: list[str] = []
     for model, columns_ in EMBEDDED_COLUMNS.items():
@@ -66,7 +66,7 @@ def nearest(user: User, text: str) -> list[str]:
 
 
 def archive(user: User) -> bytes:
-    """Everything the user has, as they would export it."""
+    """The user's own export of everything they have."""
     return b"".join(stream_archive(user))
 
 

@@ -1,7 +1,7 @@
-"""The evaluation's own installation: a folder, a database and an offline server that go with the run.
+"""The evaluation's own installation: a folder, a database and an offline server that are removed after the run.
 
-The command runs itself again inside it, with an environment in which nothing of the operator's is left: no key, no
-database, no `.env`. So no user's data and no paid model can be reached.
+The command runs itself again inside it, with an environment without any of the operator's settings: no key, no
+database, no `.env`. So it can reach no user's data and no paid model.
 """
 
 import os
@@ -21,13 +21,13 @@ from recall.environment import Environment
 from recall.process import embedded_postgres
 
 MARK: Final = "RECALL_EVALUATION"
-"""Names the folder to the command that runs inside."""
+"""Environment variable that tells the command inside which folder to use."""
 CACHES: Final = ("models", "tiktoken")
 """Folders of VAR_DIR that are shared: the embedding model's graph and the vocabulary."""
 
 
 def run_inside(command: list[str], **choices: str) -> int:
-    """Run this command of `manage.py` in an installation of its own, with these settings; returns its exit code."""
+    """Run this `manage.py` command in an installation of its own, with these settings; return its exit code."""
     with _installation() as environment:
         program = [sys.executable, str(settings.BASE_DIR / "manage.py"), *command]
         return subprocess.run(program, env=environment | choices, check=False).returncode  # noqa: S603
@@ -40,9 +40,9 @@ def is_inside() -> bool:
 
 @contextmanager
 def _installation() -> Iterator[dict[str, str]]:
-    """The environment of a process in a new installation, whose servers run."""
+    """The environment of a process in a new installation with running servers."""
     folder = Path(tempfile.mkdtemp(prefix="recall-evaluation-")).resolve()
-    folder.chmod(0o711)  # as root, PostgreSQL's own account must pass through
+    folder.chmod(0o711)  # when run as root, PostgreSQL's own account must pass through
     try:
         for name in CACHES:
             (settings.VAR_DIR / name).mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ def _database(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _offline_server() -> Iterator[str]:
-    """The address of an offline server that can be scripted."""
+    """The address of an offline server that takes scripted answers."""
     with socket.create_server(("127.0.0.1", 0)) as bound:
         program = [sys.executable, "-m", "uvicorn", "offline.app:app", "--fd", str(bound.fileno())]
         server = subprocess.Popen(  # noqa: S603

@@ -1,4 +1,4 @@
-"""Every way by which a statement comes into a user's memory, and every background job that touches it."""
+"""Every way a statement can enter a user's memory, and every background job that touches it."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ NOTES: Final = "notes.md"
 
 
 def import_conversation(person: Person, text: str, at: datetime) -> None:
-    """The conversation as another program exported it, read by the librarian."""
+    """Import the conversation as another program exported it, read by the librarian."""
     said = [
         Utterance(0, 1, "user", text, at, ""),
         Utterance(0, 2, "assistant", "Thanks, noted.", at + timedelta(seconds=20), ""),
@@ -39,27 +39,27 @@ def import_conversation(person: Person, text: str, at: datetime) -> None:
 
 
 def sync_folder(person: Person, text: str, at: datetime) -> None:
-    """A file of a synced folder."""
+    """Sync a file from a folder."""
     sync_files(person.user, [(NOTES, NOTES, f"# Notes\n\n{text}\n".encode())], origin="evaluation")
 
 
 def upload(person: Person, text: str, at: datetime) -> None:
-    """An uploaded text file."""
+    """Upload a text file."""
     uploads.accept(person.user, f"{uuid4().hex[:8]}.txt", f"{text}\n".encode())
 
 
 def tell_by_mcp(person: Person, text: str, at: datetime) -> None:
-    """What another assistant says about the user."""
+    """Let another assistant say it about the user."""
     propose_told_by("Another assistant", person.user, text)
 
 
 def tell_by_api(person: Person, text: str, at: datetime) -> None:
-    """What a program with an API key says about the user."""
+    """Let a program with an API key say it about the user."""
     propose_told_by("A script", person.user, text)
 
 
 def edit_old_message(person: Person, text: str, at: datetime) -> None:
-    """The old message sent again, unchanged, as a new branch."""
+    """Send the old message again, unchanged, as a new branch."""
     said = Message.objects.for_user(person.user).filter(event_type=Message.Event.USER_MESSAGE, author="")
     old = said.filter(text=text).order_by("pk").first() or said.order_by("pk").first()
     if old is None:  # its conversation was forgotten
@@ -77,25 +77,25 @@ WAYS_IN: Final[Mapping[str, Callable[[Person, str, datetime], None]]] = {
     "api": tell_by_api,
     "edit": edit_old_message,
 }
-"""Each says the text again, dated to the moment given."""
+"""Each enters the text again, dated to the given time."""
 
 # Background jobs ---------------------------------------------------------------------------------------------------
 
 
 def read_again(person: Person) -> None:
-    """The librarian reads every conversation once more, as after a change of engine."""
+    """Have the librarian read every conversation once more, as after a change of engine."""
     LibrarianRun.objects.for_user(person.user).delete()
     for conversation in _conversations(person):
         request_reading(person.user, conversation.pk, 1, conversation.next_seq - 1, "asked")
 
 
 def consolidate(person: Person) -> None:
-    """Nightly consolidation."""
+    """Run the nightly consolidation."""
     run_consolidation(person.user, Consolidation.How.NIGHTLY, timezone.now())
 
 
 def end_conversations(person: Person) -> None:
-    """Conversations are ended: their summaries and documents are written."""
+    """End all conversations, so that their summaries and documents are written."""
     for conversation in _conversations(person):
         librarian_triggers.end(conversation)
 
@@ -111,7 +111,7 @@ def rebuild_index(person: Person) -> None:
 
 
 def apply_retention(person: Person) -> None:
-    """Everything older than its period is removed."""
+    """Remove everything older than its retention period."""
     for what in retention.What:
         retention.apply(what, timezone.now())
 

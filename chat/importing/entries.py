@@ -26,7 +26,8 @@ CONVERSATION_FILES: Final = re.compile(
 """Files in a zip that are read; images, `chat.html`, `user.json` and feedback are not."""
 CHUNK: Final = 1 << 16
 MAX_ENTRY_BYTES: Final = 32_000_000
-"""One conversation as JSON. The longest real ones have some megabytes; parsed, a byte takes about five in memory."""
+"""Bytes of one conversation as JSON. The longest real ones have a few megabytes; parsed, a byte takes about five in
+memory."""
 
 NOT_AN_EXPORT: Final = (
     "This isn't an export that Recall knows. Choose the zip or the conversations.json of ChatGPT or Claude, or a "

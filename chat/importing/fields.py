@@ -12,7 +12,7 @@ from recall.text import storable
 MILLISECONDS_FROM: Final = 100_000_000_000
 """A larger number is in milliseconds: as seconds it would be after the year 5000."""
 ID_CHARS: Final = 100
-"""Of a message's external id, the column's width; a longer id is replaced by its digest."""
+"""Characters of a message's external id, the column's width; a longer id is replaced by its digest."""
 EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """There were no assistants before: an earlier time is invalid."""
 
@@ -41,7 +41,7 @@ def as_id(value: Any) -> str:
 
 
 def as_time(value: Any) -> datetime | None:
-    """A time given in seconds or milliseconds since 1970, or as ISO 8601; None if it is not a possible time."""
+    """A time given in seconds or milliseconds since 1970, or as ISO 8601; None if it isn't a possible time."""
     try:
         parsed = _parse_time(value)
     except (ValueError, OverflowError, OSError):

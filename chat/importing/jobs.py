@@ -41,11 +41,11 @@ TASK: Final = "chat.tasks.import_conversations"
 STRETCH_SECONDS: Final = 60.0
 """How long one task reads: other jobs run in between, and a killed worker loses little."""
 RUN_INTERVAL: Final = timedelta(seconds=2)
-"""Between the librarian's runs over imported conversations, so that current conversations are read first."""
+"""Interval between the librarian's runs over imported conversations, so that current conversations are read first."""
 ARCHIVE: Final = "recall"
 """Origin of a Recall archive."""
 MAX_NAMED: Final = 20
-"""Broken entries that are named; the others are counted."""
+"""Maximum broken entries that are named; the others are counted."""
 MAX_WAITING: Final = 5
 """Unfinished imports of one user: together they must not fill the database."""
 
@@ -128,7 +128,7 @@ def resume_now(job: ImportJob) -> bool:
 
 
 def run_import(job_id: int) -> bool:
-    """Worker entry point: read one stretch, if the job is due and unclaimed; whether there is more to read."""
+    """Worker entry point: read one stretch, if the job is due and unclaimed; return whether there is more to read."""
     job = IMPORTS.claim(job_id)
     if job is None:
         return False
@@ -140,7 +140,7 @@ def run_import(job_id: int) -> bool:
 
 
 def _detect_origin(job: ImportJob, file: BinaryIO) -> str:
-    """Whose export the file is; detected once."""
+    """The service that exported the file; detected once."""
     if not job.origin:
         job.origin = ARCHIVE if is_archive(file) else _scan(job, file)
         IMPORTS.claimed(job).update(origin=job.origin, total=job.total)
@@ -149,7 +149,7 @@ def _detect_origin(job: ImportJob, file: BinaryIO) -> str:
 
 
 def _scan(job: ImportJob, file: BinaryIO) -> str:
-    """Count the entries and detect whose export it is."""
+    """Count the entries and detect which service exported them."""
     total, origin = 0, ""
     for raw in entries.raw_entries(file):
         origin = origin or entries.detect_origin(raw)
@@ -208,7 +208,7 @@ def _import_entry(job: ImportJob, raw: bytes | None) -> bool:
 
 
 def _store_entry(user: User, origin: str, entry: ParsedEntry) -> Counter[str]:
-    """Store what an entry contains; how many of each kind."""
+    """Store the contents of an entry; return how many of each kind."""
     counts: Counter[str] = Counter()
     if entry.conversation is not None:
         stored = store_conversation(user, entry.conversation)
@@ -271,7 +271,7 @@ def _unread(user: User, origin: str) -> Any:
 
 @transaction.atomic
 def request_readings(user: User, origin: str) -> int:
-    """Have the librarian read the imported conversations of this origin, newest first; how many.
+    """Have the librarian read the imported conversations of this origin, newest first; return how many.
 
     Only writes rows, each with its own start time: the scheduler queues them.
     """

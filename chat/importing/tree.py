@@ -17,11 +17,11 @@ from memory.models.kinds import Kind
 
 TITLE_CHARS: Final = 200
 MESSAGE_CHARS: Final = 2_000_000
-"""Of one message; the rest is dropped. A prompt holds a tenth of it."""
+"""Characters of one message; the rest is dropped. A prompt holds a tenth of it."""
 TOOL_CHARS: Final = 20_000
-"""Of one tool result: pages that a tool read are not the conversation."""
+"""Characters of one tool result: pages that a tool read aren't the conversation."""
 DOCUMENT_CHARS: Final = 2_000_000
-"""As for an uploaded file (memory/documents/readers/limits.py)."""
+"""The same as for an uploaded file (memory/documents/readers/limits.py)."""
 
 Speaker = Literal["user", "assistant", "hidden"]
 
@@ -38,7 +38,7 @@ class ToolStep:
 
 @dataclass(frozen=True, slots=True)
 class AttachedFile:
-    """The text of a file. It is not the user's own words, so it becomes a document."""
+    """The text of a file. It isn't the user's own words, so it becomes a document."""
 
     key: str
     """Its id at its origin."""
@@ -127,7 +127,7 @@ def build_tree(nodes: Sequence[Node], current: str | None) -> tuple[list[Importe
     by_key = {node.key: node for node in nodes}
     children = _group_children(nodes, by_key)
     messages: dict[str, ImportedMessage] = {}
-    place: dict[str, str | None] = {}  # node → the message it became, or that its children follow
+    place: dict[str, str | None] = {}  # node → the message it became, or the one its children follow
     for node in _walk(children, by_key):
         before = messages.get(place.get(node.parent or "") or "")
         if node.speaker == "hidden":
@@ -146,7 +146,7 @@ def _group_children(nodes: Iterable[Node], by_key: Mapping[str, Node]) -> dict[s
     """Children by parent; a node whose parent is missing is a root."""
     children: dict[str | None, list[str]] = defaultdict(list)
     for node in nodes:
-        if by_key.get(node.key) is node:  # of two with the same key, the later one counts
+        if by_key.get(node.key) is node:  # if two have the same key, the later one counts
             parent = node.parent if node.parent in by_key and node.parent != node.key else None
             children[parent].append(node.key)
     return children

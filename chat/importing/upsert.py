@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FIRST_WORDS_CHARS: Final = 60
 """Characters of the first message used as a title, if the conversation has none."""
 AUTHOR_CHARS: Final = 80
-"""Of a tool's name: the column's width."""
+"""Characters of a tool's name: the column's width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class StoredConversation:
     """None: it was empty."""
     is_new: bool = False
     messages: int = 0
-    """New ones, tool calls not counted."""
+    """New messages, without tool calls."""
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class _StoredMessage:
     turn: int
     at: datetime
     is_forgotten: bool = False
-    """The user repeated something forgotten in it: its answer may say it in words that no list has."""
+    """Whether the user repeated something forgotten in it: the answer may repeat it in words that no list has."""
 
 
 @transaction.atomic
@@ -192,7 +192,7 @@ def _next_seq(conversation: Conversation) -> int:
 
 
 def _follow_branch(conversation: Conversation, leaf: int) -> bool:
-    """Make `leaf` the active leaf, unless the conversation was continued here; whether it changed."""
+    """Make `leaf` the active leaf, unless the conversation was continued here; return whether it changed."""
     if conversation.active_leaf_id == leaf:
         return False
     has_gone_on = Message.objects.filter(pk=conversation.active_leaf_id or 0, external_id="").exists()

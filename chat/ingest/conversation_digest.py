@@ -1,4 +1,4 @@
-"""The digest of a conversation for its document: the existing summaries, and rules for the turns none covers.
+"""The digest of a conversation for its document: the existing summaries, and rules for the turns they don't cover.
 
 No model is called: rules pick sentences of the user and write none (`chat/compaction/summaries/rule_engine.py`).
 """
@@ -20,7 +20,7 @@ from memory.text.message_kinds import only_asks
 from recall.redaction import FORGOTTEN
 
 VERBOSITY: Final = Verbosity.FULL
-"""A document is not in every prompt, so it may be as long as the longest summary."""
+"""A document isn't in every prompt, so it may be as long as the longest summary."""
 UNNAMED: Final = "Conversation"
 
 
@@ -54,7 +54,7 @@ def build_digest(conversation_id: UUID) -> ConversationDigest | None:
 
 
 def _render_page(conversation: Conversation, summary: Summary, turns: int) -> str:
-    """As Markdown: one sentence per line, so that each can be edited or kept on its own."""
+    """Render the digest as Markdown: one sentence per line, so that each can be edited or kept by itself."""
     started = conversation.started_at.astimezone(conversation.user.zone)
     link = reverse("conversation", args=[conversation.pk])
     lines = [f"{started.day} {started:%B %Y}, {turns} turn{'' if turns == 1 else 's'}. [Open the conversation]({link})"]

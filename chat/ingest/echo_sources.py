@@ -1,4 +1,4 @@
-"""Texts in a conversation that the user may have pasted back, and that are therefore no evidence.
+"""Texts in a conversation that the user may have pasted back, and that therefore aren't evidence.
 
 Answers and tool results; and the memories, summaries and profile lines that receipts say were in its prompts.
 """
@@ -28,7 +28,7 @@ _FIRST_SEEN: Final = """
         AND coalesce((item ->> 'kept')::boolean, true) AND item ->> 'section' = ANY(%s)
     GROUP BY item ->> 'ref'
 """
-"""The references are extracted in the database: a receipt has some twenty kilobytes, and there is one per turn."""
+"""The references are extracted in the database: a receipt has about twenty kilobytes, and there is one per turn."""
 
 
 def load_tool_results(conversation_id: UUID, last: int) -> Iterator[ContextText]:
@@ -43,7 +43,7 @@ def load_tool_results(conversation_id: UUID, last: int) -> Iterator[ContextText]
 def load_prompt_texts(conversation_id: UUID, last: int) -> Iterator[ContextText]:
     """What Recall added to the prompts of the answers up to message `last`, each with the first answer it preceded.
 
-    Of past messages only those that are not the user's own.
+    Of past messages, only those that aren't the user's own.
     """
     with connection.cursor() as cursor:
         cursor.execute(_FIRST_SEEN, [conversation_id, last, [str(section) for section in RECALL_SECTIONS]])

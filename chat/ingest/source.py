@@ -30,8 +30,8 @@ class ChatSource:
     def load_range(self, conversation_id: UUID, first: int, last: int) -> tuple[list[Utterance], list[ContextText]]:
         """Utterances `first` to `last` of the active branch, and the context that may be echoed in them.
 
-        The context is what was said earlier, and what tools and Recall added to prompts up to `last`. What the user
-        asked to forget is not among them: nothing is learned from it.
+        The context is what was said earlier, and what tools and Recall added to prompts up to `last`. It leaves out
+        what the user asked to forget: nothing is learned from it.
         """
         utterances = without_withheld(*self.load_all(conversation_id))
         before = [
@@ -59,7 +59,7 @@ class ChatSource:
         return _message_url(message_id)
 
 
-@lru_cache(maxsize=4096)  # a receipt has some fifty, most of them also in the previous one
+@lru_cache(maxsize=4096)  # a receipt has about fifty, most of them also in the previous one
 def _message_url(message_id: int) -> str:
     return reverse("message", args=[message_id])
 
@@ -71,7 +71,7 @@ def is_said(message: Message) -> bool:
 
 
 def utterances(messages: Iterable[Message]) -> list[Utterance]:
-    """Those that were said, in order, without secrets: nothing learns them, and the index does not hold them."""
+    """The messages that were said, in order, without secrets: nothing learns those, and the index doesn't hold them."""
     said: list[Utterance] = []
     known: frozenset[str] = frozenset()
     for message in messages:
@@ -98,21 +98,21 @@ def utterance(message: Message, known: frozenset[str] = frozenset()) -> Utteranc
 
 
 def _omit_rule(answer: Message) -> str:
-    """The rule by which an answer is no memory, as far as its row says so."""
+    """The rule by which an answer isn't a memory, as far as its row shows."""
     if answer.status != Message.Status.COMPLETE or answer.event_data.get("stop_reason") == "refusal":
         return UNFINISHED
     return FROM_MEMORIES if answer.event_data.get("from_memories") else ""
 
 
 class ChatUsageLedger:
-    """Implements `memory.librarian.spending.UsageLedger`, because memory and budget do not know each other."""
+    """Implements `memory.librarian.spending.UsageLedger`, because memory and budget don't know each other."""
 
     def add(self, user_id: int, used: Usage) -> Decimal:
         """Count the tokens; returns their price."""
         return usage.add_background(user_id, used.model, used.input_tokens, used.output_tokens, calls=used.calls)
 
     def spending_stop(self, user_id: int) -> SpendingStop | None:
-        """The limit of tokens or money that is reached, and when it resets."""
+        """The reached limit of tokens or money, and when it resets."""
         user = User.objects.get(pk=user_id)
         limit = limits.stops_spending(user)
         if limit is None:

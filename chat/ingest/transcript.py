@@ -58,7 +58,7 @@ def _build_messages(conversation: Conversation, utterances: Sequence[Utterance])
         if role == Message.Role.USER and text != said:
             forgotten = turn
         elif turn == forgotten and role == Message.Role.ASSISTANT and not utterance.author:
-            text = FORGOTTEN  # an answer may say it in words that no list has
+            text = FORGOTTEN  # an answer may repeat it in words that no list has
         messages.append(
             Message(
                 user_id=conversation.user_id,

@@ -1,4 +1,4 @@
-"""What the user asked to forget is not read: nothing is learned from it, and no digest repeats it."""
+"""Withholds what the user asked to forget from reading: nothing is learned from it, and no digest repeats it."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -11,20 +11,21 @@ from memory.text.user_text import mask_spans
 
 
 def without_withheld(user_id: int, utterances: Sequence[Utterance]) -> list[Utterance]:
-    """Without messages that ask to forget something, and without the messages or the parts of one that they name."""
+    """The utterances without messages that ask to forget something, and without the messages or parts that
+    those name."""
     named = withheld_refs(user_id)
     kept = [one for one in utterances if f"message:{one.message_id}" not in named]
     return [replace(one, text=mask_parts(one.message_id, one.text, named)) for one in kept]
 
 
 def withheld_refs(user_id: int) -> set[str]:
-    """The messages that ask, and what they name."""
+    """Refs of the messages that ask to forget, and of what they name."""
     asking = Message.objects.filter(user=user_id, event_data__has_key=WITHHOLDS).values_list("pk", "event_data")
     return {f"message:{pk}" for pk, _ in asking} | {ref for _, data in asking for ref in data[WITHHOLDS]}
 
 
 def mask_parts(message_id: int, text: str, refs: Collection[str]) -> str:
-    """The text with the parts that are named blanked out."""
+    """The text with the named parts blanked out."""
     start = f"message:{message_id}:"
     numbers = {int(number) for ref in refs if ref.startswith(start) for number in ref.removeprefix(start).split(",")}
     return mask_spans(text, [(part.start, part.end) for part in parts_of(text) if part.number in numbers])

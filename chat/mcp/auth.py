@@ -24,7 +24,7 @@ from recall.request_limits import Application, Receive, Send, is_same_origin
 
 PATH: Final = "/mcp"
 KEY: Final = "recall.key"
-"""Entry of the ASGI scope with the authenticated key."""
+"""Key in the ASGI scope of the authenticated API key."""
 BEARER: Final = "bearer "
 
 NO_KEY: Final = "Send your API key: Authorization: Bearer rcl_… (Settings, API keys)."

@@ -30,23 +30,23 @@ class ExposedTool:
     """A tool that other assistants may use."""
 
     tool: Tool
-    """The model's own: its name, the schema of its arguments, and the scope a key needs."""
+    """The model's own tool: its name, the schema of its arguments, and the scope a key needs."""
     run: Callable[[ApiKey, ToolResult], ToolResult]
     description: str
 
 
 def search_knowledge(key: ApiKey, given: ToolResult) -> ToolResult:
-    """Facts, episodes and documents of the key's owner."""
+    """Search facts, episodes and documents of the key's owner."""
     return search_memories(key.user, given, parse_filters(given), token_budget=result_tokens())
 
 
 def search_conversation(key: ApiKey, given: ToolResult) -> ToolResult:
-    """Passages of the owner's conversations."""
+    """Search passages of the owner's conversations."""
     return search_memories(key.user, given, MESSAGES, token_budget=result_tokens())
 
 
 def read_document(key: ApiKey, given: ToolResult) -> ToolResult:
-    """One of the owner's documents."""
+    """Read one of the owner's documents."""
     return read_own_document(key.user, given)
 
 
@@ -86,7 +86,7 @@ EXPOSED_TOOLS: Final[Mapping[str, ExposedTool]] = {
         "and passages with their source; read_document opens a document by its path.",
     ),
 }
-"""By name, sorted."""
+"""Tools by name, sorted."""
 SCOPES_OF_TOOLS: Final = tuple(sorted({exposed.tool.scope for exposed in EXPOSED_TOOLS.values()}))
 READS_DOCUMENTS: Final = READ_DOCUMENT.scope
 

@@ -1,7 +1,7 @@
 """The steps before an answer, as pages show them: while a tool runs, and collapsed into one line afterwards.
 
 The answer's row stores each tool's name, topic and number of results; the results are in events below the answer, and
-pages do not read them.
+pages don't read them.
 """
 
 import json
@@ -26,7 +26,7 @@ class ToolLabels:
     doing: str
     done: str
     once: str
-    """In the summary line; `often` if it ran {n} times."""
+    """For the summary line; `often` if it ran {n} times."""
     often: str
     about: str = ""
     """Field of the input with the topic."""
@@ -74,7 +74,7 @@ class Step:
 
     @property
     def labels(self) -> ToolLabels:
-        """Its texts."""
+        """The tool's labels."""
         return TOOL_LABELS.get(self.name, OTHER_TOOL)
 
     @property
@@ -97,20 +97,20 @@ class Step:
 
 
 def step_of(call: ToolUse) -> Step:
-    """The step of a call; before it ran, only its topic."""
+    """The step of a call; before it has run, only its topic."""
     found = None if call.is_error else _count_results(call.result)
     return Step(storable(call.name)[:NAME_CHARS], about(call.name, call.input), found, call.is_error)
 
 
 def about(name: str, asked: Any) -> str:
-    """The topic of a call, by its input."""
+    """The topic of a call, from its input."""
     named = asked.get(TOOL_LABELS.get(name, OTHER_TOOL).about, "") if isinstance(asked, dict) else ""
     shown = " ".join(storable(named).split()) if isinstance(named, str) else ""
     return shown if len(shown) <= ABOUT_CHARS else f"{shown[: ABOUT_CHARS - 1]}…"
 
 
 def readable(result: str) -> str:
-    """A tool's result as users read it: titles and texts, without what is for the model."""
+    """A tool's result as users read it: titles and texts, without the parts meant for the model."""
     try:
         answer = json.loads(result)
     except ValueError:  # plain text, or the note that replaces a moved or forgotten result
@@ -124,7 +124,7 @@ def readable(result: str) -> str:
 
 
 def _titled(result: Any) -> str:
-    """“Title: text”, whichever it has."""
+    """“Title: text”, or the one it has."""
     parts = [result.get(name) for name in ("title", "text")] if isinstance(result, dict) else []
     return ": ".join(part for part in parts if part and isinstance(part, str))
 
@@ -132,7 +132,7 @@ def _titled(result: Any) -> str:
 def _count_results(result: str) -> int | None:
     try:
         results = json.loads(result or "{}").get("results")
-    except (ValueError, AttributeError):  # not a search
+    except (ValueError, AttributeError):  # the result isn't from a search
         return None
     return len(results) if isinstance(results, list) else None
 
@@ -144,7 +144,7 @@ def serialize_steps(calls: Iterable[ToolUse]) -> list[dict[str, Any]]:
 
 
 def steps_of(event_data: dict[str, Any]) -> list[Step]:
-    """The steps of an answer; for one from before they were stored, the names in its tool lines."""
+    """The steps of an answer; for an older one that didn't store them, the names in its tool lines."""
     if "tools" in event_data:
         return [
             Step(one["name"], one.get("about", ""), one.get("found"), one.get("failed", False))

@@ -18,10 +18,10 @@ class Piece(NamedTuple):
     message: int | None
     segment: int | None
     before: int | None
-    """Id of the message before it; None: it is the first."""
+    """Id of the previous message; None: it is the first."""
 
 
-# Of the segments that end with a message, the original one and not the one it was merged into: a page shows each
+# If several segments end with a message, take the original one, not the one it was merged into: a page shows each
 # compaction. OFFSET keeps each step a look-up by key (see chat/messages/history.py).
 _WALK: Final = """
 WITH RECURSIVE walk (step, message, segment, next) AS (

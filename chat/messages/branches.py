@@ -27,9 +27,9 @@ from recall.db.notify import publish_event
 from recall.db.prepared import PreparedQuery
 
 KEPT: Final = "kept"
-"""In the event data of a trial that was chosen: then it is a branch."""
+"""Key in the event data of a chosen trial, which is then a branch."""
 PASSED_OVER: Final = "passed_over"
-"""In the event data of a message whose branch was left before the librarian read it."""
+"""Key in the event data of a message whose branch was left before the librarian read it."""
 
 SAID: Final = (Message.Event.USER_MESSAGE, Message.Event.ASSISTANT_RESPONSE)
 IS_BRANCH: Final = Q(event_type__in=SAID) & (~Q(event_data__has_key=BESIDE) | Q(event_data__has_key=KEPT))
@@ -59,7 +59,7 @@ class Link(NamedTuple):
 
 
 type Links = Mapping[int, Link]
-"""By message id, in order of arrival: parents come before their children."""
+"""Links by message id, in order of arrival: parents come before their children."""
 
 
 def path_to(links: Links, leaf: int | None) -> list[int]:
@@ -92,7 +92,7 @@ class Place:
     """From 1, in order of arrival."""
     count: int
     previous: int | None
-    """Id of the one before it."""
+    """Id of the sibling before it."""
     next: int | None
 
 
@@ -111,7 +111,7 @@ def _load_siblings(messages: Sequence[Message]) -> Iterable[tuple[int, int | Non
     """Id and parent of all siblings, in order of arrival."""
     first = messages[0]
     parents = {message.parent_id for message in messages}
-    if len(parents) == 1 and first.parent_id is not None:  # as after every turn
+    if len(parents) == 1 and first.parent_id is not None:  # the usual case after a turn
         return _BELOW(user=first.user_id, conversation=first.conversation_id, parent=first.parent_id)
     below = Q(parent__in=[parent for parent in parents if parent is not None])
     if None in parents:
@@ -136,7 +136,7 @@ def is_typed(message: Message) -> bool:
 
 
 def links_of(conversation: Conversation) -> dict[int, Link]:
-    """The links of every branch of the conversation; texts are not read. One statement."""
+    """The links of every branch of the conversation; texts aren't read. One statement."""
     rows = Message.objects.filter(IS_BRANCH, conversation=conversation, user=conversation.user_id).order_by("seq")
     return {pk: Link(*rest) for pk, *rest in rows.values_list("pk", "parent_id", "seq", "turn")}
 
@@ -157,9 +157,9 @@ def switch_branch(conversation: Conversation, links: Links, tip: int | None, *, 
     _mark_unread(conversation, links, left)
     _resume_reading(conversation, links, gained, shared)
     if conversation.cut_until > (links[shared[-1]].turn if shared else 0):
-        conversation.cut_from = conversation.cut_until = 0  # those turns are not on this branch
+        conversation.cut_from = conversation.cut_until = 0  # those turns aren't on this branch
     conversation.save(update_fields=["librarian_watermark", "cut_from", "cut_until"])
-    # Delete the old branch's chunks now, so that retrieval cannot return them; the task indexes the new branch.
+    # Delete the old branch's chunks now, so that retrieval can't return them; the task indexes the new branch.
     Chunk.objects.filter(conversation=conversation, kind=Chunk.Kind.MESSAGE, message__in=left).delete()
     enqueue_on_commit(INDEX_TASK, str(conversation.pk))
     if takes_words_back:

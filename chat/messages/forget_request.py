@@ -1,7 +1,7 @@
 """Recognizes a message that asks to forget something: “please forget that”, “forget what I said about the move”. Pure.
 
-Prompts are built without it from then on (`chat/prompt/forgotten_topics.py`); the link under the message opens the
-preview of its deletion. What may be a figure of speech (“forget it, let's move on”) asks for nothing.
+From then on, prompts are built without it (`chat/prompt/forgotten_topics.py`); the link under the message opens the
+preview of its deletion. A likely figure of speech (“forget it, let's move on”) isn't a request.
 """
 
 import re
@@ -42,21 +42,22 @@ _NO_TOPIC: Final = re.compile(
     r"|.*\b(?:instructions?|prompts?|rules?|guidelines|previous)\b",
     re.IGNORECASE,
 )
-"""“Forget to call”, “can you forget things?”, “forget all previous instructions”: nothing of the user's memory."""
+"""Phrases that aren't about the user's memory: “forget to call”, “can you forget things?”, “forget all previous
+instructions”."""
 WITHHOLDS: Final = "withholds"
-"""In the event data of a message that asks: references of what it names, which prompts are built without."""
+"""Key in the event data of a message that asks: references of what it names, which prompts are built without."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """What a message asks to forget: a topic, else everything, else the user's message before it."""
+    """What a message asks to forget: a topic, else everything, else the user's previous message."""
 
     topic: str = ""
     everything: bool = False
 
 
 def find_request(text: str) -> ForgetRequest | None:
-    """The request in a user's message; None: it asks to forget nothing."""
+    """The request in a user's message; None: it doesn't ask to forget anything."""
     if not _HINT.search(text):
         return None
     sentences = [one.strip() for one in re.split(r"(?<=[.!?])\s+|\n", mask_foreign_text(text)) if one.strip()]

@@ -31,11 +31,11 @@ class Turn:
     question: Message
     answer: Message
     attachments: tuple[PromptAttachment, ...] = ()
-    """Of the question, where they were loaded (`with_attachments`)."""
+    """Attachments of the question, if they were loaded (`with_attachments`)."""
 
     @property
     def secrets(self) -> frozenset[str]:
-        """What the question holds that later prompts must not."""
+        """Secrets in the question that later prompts must not contain."""
         return secret_values(self.question.text)
 
     def asked(self, known: frozenset[str] = frozenset()) -> str:
@@ -43,7 +43,7 @@ class Turn:
         return mask_secrets(self.question.text, known)
 
     def answered(self, known: frozenset[str] = frozenset()) -> str:
-        """The same for the answer, which may repeat them."""
+        """The answer in the same form: it may repeat the secrets."""
         return mask_secrets(self.answer.text, self.secrets | known)
 
 
@@ -58,12 +58,12 @@ class ConversationHistory:
 
     @property
     def in_order(self) -> list[Turn | Segment]:
-        """Both, in prompt order."""
+        """Turns and segments, in prompt order."""
         return sorted([*self.segments, *self.turns], key=first_turn)
 
 
 def first_turn(entry: Turn | Segment) -> int:
-    """The turn it starts with."""
+    """The number of its first turn."""
     return entry.first_turn if isinstance(entry, Segment) else entry.number
 
 
@@ -112,13 +112,14 @@ WITH RECURSIVE walk (step, message, folded, next) AS (
 SELECT {_COLUMNS}, walk.folded FROM walk LEFT JOIN chat_message AS message ON message.id = walk.message
 WHERE step > 0 ORDER BY step DESC
 """  # noqa: S608 - put together from the model's own columns
-"""From `until` back to the start: a message, or the segment that summarizes all up to it; oldest first."""
+"""Walks from `until` back to the start, over messages and the segments that summarize everything up to them; returns
+them oldest first."""
 
 
 def active_path(conversation: Conversation) -> list[Message]:
     """The active branch's questions and answers, oldest first, each with `conversation` set.
 
-    Two statements: ids, then rows; the texts of other branches are not read.
+    Two statements: ids, then rows; the texts of other branches aren't read.
     """
     said = Message.objects.filter(
         conversation=conversation,
@@ -138,7 +139,7 @@ def active_path(conversation: Conversation) -> list[Message]:
 
 
 def finished_turns(path: Sequence[Message]) -> list[Turn]:
-    """The turns a prompt shows: not failed ones without text; interrupted ones as they were shown."""
+    """The turns a prompt shows: failed ones only if they have text; interrupted ones as they were shown."""
     pairs = pairwise(path)
     return [
         Turn(question.turn, question, answer)

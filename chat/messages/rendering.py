@@ -43,18 +43,18 @@ class MessageView:
     when: str
     outcome: Outcome
     continues: bool
-    """Sent by the Continue button, not typed."""
+    """Whether it was sent by the Continue button, not typed."""
     editable: bool
-    """The user can edit it."""
+    """Whether the user can edit it."""
     place: Place | None
-    """Its position among its siblings; None: it has none."""
+    """Its position among its siblings; None: it has no siblings."""
     steps: Sequence[Step]
     """Thinking and tool calls before the answer."""
     folded_steps: str
     """The steps in one line."""
     attachments: Sequence[AttachmentView] = ()
     secret: str = ""
-    """What kind of secret the user's message holds, such as “a card number”."""
+    """The kind of secret in the user's message, such as “a card number”."""
     forget: ForgetRequest | None = None
     """What a user's message asks to forget."""
     forgets: str = ""
@@ -134,7 +134,7 @@ class LibrarianLine:
     error: str = ""
     has_read: bool = False
     by_rules: bool = False
-    """The last run used the rule engine, which reads only English (memory/librarian/rules/engine.py)."""
+    """Whether the last run used the rule engine, which reads only English (memory/librarian/rules/engine.py)."""
     skipped: int = 0
     """Messages that took too long to read."""
     learned: int = 0

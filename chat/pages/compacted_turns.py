@@ -26,9 +26,9 @@ from recall.llm.client import cached_capabilities, configured_capabilities
 TURNS_AHEAD: Final = 3
 """Turns before the next compaction at which the page warns of it."""
 MIN_TURNS_TO_COMPACT: Final = FIRST_TURNS + KEPT_TURNS + MAX_SEGMENT_TURNS
-"""Of this many turns some are compacted next, and which ones doesn't depend on their sizes."""
+"""From this many turns, some are compacted next, and which ones doesn't depend on their sizes."""
 PERCENT_AHEAD: Final = 85
-"""The page also warns at this part of the history's ceiling, or of the prompt's part of the window."""
+"""The page also warns at this percentage of the history's ceiling, or of the prompt's share of the window."""
 
 
 # Segments --------------------------------------------------------------------------------------------------------
@@ -126,14 +126,14 @@ def _next_of_long_conversation(conversation: Conversation, ceiling: int) -> Turn
 
 
 def warning(turns: TurnRange) -> str:
-    """What will happen to these turns."""
+    """A sentence on what will happen to these turns."""
     which = f"turns {turns.first}–{turns.last}" if turns.last > turns.first else f"turn {turns.first}"
     return f"Soon the model will get a summary of {which}. You'll still see every message."
 
 
 @dataclass(frozen=True, slots=True)
 class _LastPrompt:
-    """In tokens."""
+    """Sizes in tokens."""
 
     tokens: int = 0
     ceiling: int = VERBATIM_CEILING

@@ -30,7 +30,7 @@ class Window:
     later: int | None = None
     """Id of the last message shown, if more follow."""
     opened: int | None = None
-    """Id of the segment whose turns are shown, too."""
+    """Id of the segment whose turns are also shown."""
 
     @property
     def earlier(self) -> int | None:

@@ -21,12 +21,12 @@ type When = Literal["always", "looked for", "in a conversation", "pinned", "not 
 """`looked for`: only after something was typed, so that the initial list stays short."""
 
 EVERYWHERE: Final = ("always", "looked for")
-"""These commands need no conversation."""
+"""Conditions of commands that need no conversation."""
 
 MAX_LATEST: Final = 6
 """Conversations listed before anything is typed."""
 MAX_MATCHING: Final = 8
-"""Conversations listed afterwards."""
+"""Conversations listed after something was typed."""
 MAX_QUERY_CHARS: Final = 100
 
 
@@ -193,8 +193,8 @@ def _search_option(typed: str) -> Option:
 
 COOKIE: Final = "single-keys"
 OFF: Final = "off"
-"""Single keys can be turned off (WCAG 2.1.4): voice input presses them by accident. A cookie, because keys belong to a
-device."""
+"""Value of the cookie when single keys are off (WCAG 2.1.4): voice input presses them by accident. A cookie, because
+keys belong to a device."""
 
 
 @dataclass(frozen=True, slots=True)

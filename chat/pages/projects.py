@@ -22,7 +22,7 @@ from memory.pages.knowledge import document_url
 
 CONVERSATIONS_A_PAGE: Final = 50
 DOCUMENTS_SHOWN: Final = 100
-"""The folder's page lists all of them."""
+"""Documents shown; the folder's page lists all of them."""
 UPLOADS_SHOWN: Final = 10
 """The latest files that are being read or failed."""
 

@@ -92,7 +92,7 @@ LIFETIMES: Final[Mapping[str, tuple[str, timedelta | None]]] = {
 """Lifetimes of a new key."""
 DEFAULT_LIFETIME: Final = "90"
 DEFAULT_SCOPES: Final = ("chat:read", "memory:read")
-"""Read-only; anything more is a deliberate choice."""
+"""Read-only; the user must choose anything more."""
 
 
 @dataclass(frozen=True, slots=True)

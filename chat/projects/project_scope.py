@@ -12,7 +12,7 @@ from memory.documents.profile import FOLDER as PROFILE
 from memory.documents.tree import fitting_name, join_path
 
 ALWAYS_READABLE: Final = PROFILE
-"""A conversation restricted to its project may read this folder too: it is in its prompt."""
+"""A conversation restricted to its project may also read this folder: it is in its prompt."""
 
 
 def project_of(conversation: Conversation) -> Project | None:

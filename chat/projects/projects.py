@@ -4,7 +4,7 @@
     rename   moves the folder, the scope of its conversations, and uploads in progress
     remove   documents stay where they are; conversations stay without a project
 
-Moving the folder among the documents moves the project, too (`on_documents_moved`).
+Moving the folder among the documents also moves the project (`on_documents_moved`).
 """
 
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ def update(project: Project, name: str, instructions: str, *, only_project: bool
     """Change a project; a new name moves its folder.
 
     Raises:
-        tree.NotMovedError: why the folder cannot be moved, in one sentence; nothing was changed.
+        tree.NotMovedError: why the folder can't be moved, in one sentence; nothing was changed.
     """
     with transaction.atomic():
         if name != project.name:
@@ -93,7 +93,7 @@ def _rename(project: Project, name: str) -> None:
 
 
 def _choose_folder(user: User, name: str) -> str:
-    """A folder of this name without a project is adopted; otherwise a free one."""
+    """The folder for a project of this name: one without a project is adopted, otherwise a free one."""
     waiting = {entry.name.casefold(): entry.path for entry in folders_without_project(user)}
     adopted = waiting.get(name.casefold()) or waiting.get(_slug(name))
     taken = _taken_paths(user)
@@ -139,7 +139,7 @@ def on_documents_moved(user: User, old: str, new: str, **_: Any) -> None:
 
 @transaction.atomic
 def remove(project: Project) -> str:
-    """Delete it: its documents stay, its conversations lose their project. Returns the token for `restore`."""
+    """Delete the project: its documents stay, its conversations lose their project. Returns the token for `restore`."""
     conversations = Conversation.objects.for_user(project.user).filter(scope=project.path)
     only = {str(pk): only for pk, only in conversations.values_list("pk", "only_project")}
     token = sign_undo("project", project.user, {**_fields(project), "conversations": only})
@@ -151,7 +151,7 @@ def remove(project: Project) -> str:
 
 @transaction.atomic
 def restore(user: User, token: str) -> Project:
-    """Restore the project, with the conversations that were in it and are in no other since.
+    """Restore the project, with the conversations that were in it and haven't joined another since.
 
     Raises:
         UndoExpiredError: it was deleted too long ago, or its folder has another project now.

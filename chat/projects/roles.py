@@ -13,9 +13,9 @@ from chat.projects.undo_tokens import UndoExpiredError, load_undo, sign_undo
 from recall.db.notify import publish_event
 
 MAX_NAME: Final = 80
-"""Characters, the column's width."""
+"""Characters of a name: the column's width."""
 MAX_INSTRUCTIONS: Final = 8_000
-"""Characters of the instructions of a role or project: some 2,000 tokens, four times what the standard plan reserves.
+"""Characters of the instructions of a role or project: about 2,000 tokens, four times what the standard plan reserves.
 Longer texts belong in a document."""
 
 
@@ -52,7 +52,7 @@ EXAMPLES: Final = (
 
 
 class NameTakenError(ValueError):
-    """The user has a role of this name already; the message is one sentence."""
+    """The user already has a role of this name; the message is one sentence."""
 
 
 def roles_of(user: User) -> QuerySet[Role]:
@@ -62,7 +62,7 @@ def roles_of(user: User) -> QuerySet[Role]:
 
 
 def unused_examples(roles: Iterable[Role]) -> list[Example]:
-    """Samples the user has not copied yet, by name."""
+    """Samples the user hasn't copied yet, by name."""
     names = {role.name for role in roles}
     return [example for example in EXAMPLES if example.name not in names]
 
@@ -89,7 +89,7 @@ def edit(role: Role, name: str, instructions: str) -> Role:
 
 
 def remove(role: Role) -> str:
-    """Delete it; its conversations lose their role. Returns the token for `restore`."""
+    """Delete the role; its conversations lose it. Returns the token for `restore`."""
     conversations = Conversation.objects.filter(role=role).values_list("pk", flat=True)
     token = sign_undo("role", role.user, {**_fields(role), "conversations": [str(pk) for pk in conversations]})
     role.delete()
@@ -99,7 +99,7 @@ def remove(role: Role) -> str:
 
 @transaction.atomic
 def restore(user: User, token: str) -> Role:
-    """Restore the role, in the conversations that had it and have no other since.
+    """Restore the role in the conversations that had it and haven't got another since.
 
     Raises:
         UndoExpiredError: it was deleted too long ago, or there is another role of its name now.

@@ -19,11 +19,11 @@ EPOCH: Final = "forget_epoch"
 
 
 class UndoExpiredError(Exception):
-    """It cannot be restored; the message is one sentence for the user."""
+    """It can't be restored; the message is one sentence for the user."""
 
 
 def sign_undo(kind: str, user: User, fields: dict[str, Any]) -> str:
-    """Sign the fields: readable, and valid for their owner only."""
+    """Sign the fields: readable, but only valid for their owner."""
     return signing.dumps({**fields, EPOCH: forget_epoch(user.pk)}, salt=_salt(kind, user), compress=True)
 
 

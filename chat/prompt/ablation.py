@@ -42,7 +42,7 @@ def excludable_items(receipt: Receipt) -> dict[str, dict[str, Any]]:
 
 
 def load_exclusion(answer: Message) -> Exclusion:
-    """What this answer has to do without, by its row: `{"without": [refs], "beside": id of the first answer}`."""
+    """What this answer must do without, from its row: `{"without": [refs], "beside": id of the first answer}`."""
     refs: list[str] = answer.event_data.get("without", [])
     receipt = Receipt.objects.filter(message_id=answer.event_data.get(BESIDE), user_id=answer.user_id).first()
     if not refs or receipt is None:
@@ -69,7 +69,7 @@ def _names_a_memory(item: dict[str, Any]) -> bool:
 
 
 def _facts_stating(user_id: int, statements: Sequence[str]) -> Iterator[str]:
-    """The facts behind lines that name none: a line that is new in the profile is identified by its words alone."""
+    """The facts behind lines that name none: a line that is new in the profile is only identified by its words."""
     facts = Fact.objects.filter(user=user_id, statement__in=statements, status=Fact.Status.ACTIVE)
     return (f"fact:{pk}" for pk in facts.values_list("pk", flat=True))
 
@@ -80,7 +80,7 @@ def _piece(item: dict[str, Any]) -> Piece:
 
 
 def load_texts(user_id: int, refs: Iterable[str]) -> Iterator[str]:
-    """What the rows say: of a fact, also the quote in the user's own words."""
+    """The texts of the rows; for a fact, also the quote in the user's own words."""
     ids = ids_by_kind(refs)
     for statement, quote in Fact.objects.filter(user=user_id, pk__in=ids["fact"]).values_list("statement", "quote"):
         yield from (statement, quote)
@@ -91,13 +91,13 @@ def load_texts(user_id: int, refs: Iterable[str]) -> Iterator[str]:
 
 
 def _pinned_lines(receipt: Receipt, refs: Sequence[str]) -> Iterator[str]:
-    """The profile lines among them, as the prompt had them."""
+    """The profile lines among `refs`, as the prompt had them."""
     lines = receipt.snapshot.lines if receipt.snapshot else []
     return (line["text"] for line in lines if line["ref"] in refs)
 
 
 def load_carriers(user_id: int, refs: Sequence[str]) -> Iterator[str]:
-    """The facts among them, their messages, and the episodes that mention them."""
+    """The facts among `refs`, their messages, and the episodes that mention them."""
     facts = Fact.objects.filter(user=user_id, pk__in=ids_by_kind(refs)["fact"])
     for fact, message, episode in facts.values_list("pk", "message_id", "episodes"):
         yield f"fact:{fact}"
@@ -147,7 +147,7 @@ def exclude_memories(inputs: PromptInputs, exclusion: Exclusion) -> PromptInputs
 
 
 def turn_without(turn: Turn, exclusion: Exclusion) -> Turn:
-    """A turn as that one prompt shows it; its rows stay as they are."""
+    """A turn as this prompt shows it; its rows stay unchanged."""
     return replace(
         turn,
         question=_message_without(turn.question, exclusion),
@@ -157,12 +157,12 @@ def turn_without(turn: Turn, exclusion: Exclusion) -> Turn:
 
 
 def attachments_without(attached: Iterable[PromptAttachment], exclusion: Exclusion) -> tuple[PromptAttachment, ...]:
-    """The same for files and pastes; the content of an image is not known."""
+    """Files and pastes in the same form; the content of an image isn't known."""
     return tuple(replace(attachment, text=exclusion.hide_in(attachment.text)) for attachment in attached)
 
 
 def segment_without(segment: Segment, exclusion: Exclusion) -> Segment:
-    """The same for a summary."""
+    """A summary in the same form."""
     shown = copy(segment)
     shown.text = exclusion.hide_in(segment.text)
     return shown

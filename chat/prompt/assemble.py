@@ -1,6 +1,6 @@
 """Prompt assembly: load the inputs, measure the pieces, fit them into the budget plan, render the request.
 
-Enter by `assemble_prompt`; `assemble_from_inputs` is its pure part.
+Enter at `assemble_prompt`; `assemble_from_inputs` is its pure part.
 """
 
 import hashlib
@@ -38,8 +38,8 @@ from chat.turn import MESSAGE_TOO_LONG, AcceptedTurn, TurnRejectedError
 from memory.retrieval.recall import CutItem
 
 CANDIDATES_KEPT: Final = 40
-"""Of the candidates that retrieval cut, the receipt lists this many, best first: there are about four times as many,
-most of them far below the floor, and each adds half a kilobyte to every receipt."""
+"""Candidates cut by retrieval that the receipt lists, best first: there are about four times as many, most of them far
+below the floor, and each adds half a kilobyte to every receipt."""
 IMAGES_TOO_LONG: Final = (
     "The attached images need about {tokens:,} tokens, but only {room:,} fit your “{plan}” plan with this model. "
     "Attach fewer images, or choose a larger plan."
@@ -55,7 +55,7 @@ class AssembledPrompt:
     omitted: tuple[Cut, ...]
     """Candidates dropped before fitting."""
     unlisted: int
-    """Candidates beyond those in `omitted`: they scored lower than all of them."""
+    """Number of candidates beyond those in `omitted`: they scored lower than all of them."""
     contents: PromptContents
     options: RequestOptions
     request: dict[str, Any]
@@ -68,7 +68,7 @@ class AssembledPrompt:
 
     @property
     def uncertainty(self) -> float:
-        """Standard deviation of the estimate, in tokens; parts the provider has counted have none."""
+        """Standard deviation of the estimate, in tokens; parts the provider has counted add none."""
         unknown = standard_deviation(self.inputs.budget.belief, self.prefix.unknown)
         return math.hypot(unknown, math.sqrt(self.prefix.variance))
 
@@ -84,7 +84,7 @@ class AssembledPrompt:
 
 
 def assemble_prompt(turn: AcceptedTurn) -> AssembledPrompt:
-    """From a saved question to a request that fits.
+    """Assemble a request that fits, from a saved question.
 
     Raises:
         TurnRejectedError: the message is too long for the plan.
@@ -132,13 +132,13 @@ def assemble_from_inputs(inputs: PromptInputs, started: float, plan: ResolvedPla
 
 
 def _repeated_refs(fitted: FitResult) -> set[str]:
-    """Recalled memories that are in the profile, too: only the fit shows that the profile borrowed room for them."""
+    """Recalled memories that are also in the profile: only the fit shows that the profile borrowed room for them."""
     in_profile = {piece.ref for piece in fitted.kept if piece.section is Section.PROFILE}
     return {piece.ref for piece in fitted.kept if piece.section is Section.MEMORIES and piece.ref in in_profile}
 
 
 def _rejection(inputs: PromptInputs, sentence: str, oversized: OversizedMessage | None) -> TurnRejectedError:
-    """Why there is no request. If the images alone are too many, keeping the text as a document would not help."""
+    """Why there is no request. If the images alone are too many, storing the text as a document wouldn't help."""
     pieces = measure_attachments(
         inputs, Scale(inputs.budget.ratios), Section.MESSAGE, inputs.question.attachments, images_only=True
     )
@@ -158,13 +158,14 @@ def _with_segments(cut: TurnRange | None, segments: Sequence[Segment]) -> TurnRa
 
 
 def _beaten_candidates(inputs: PromptInputs) -> list[CutItem]:
-    """What retrieval cut, best first, without profile lines, pinned or new: the profile pieces account for those."""
+    """Candidates that retrieval cut, best first, without profile lines, pinned or new: the profile pieces cover
+    those."""
     in_profile = {line.ref for line in inputs.profile.lines} | inputs.profile.current.keys()
     return [candidate for candidate in inputs.recalled.cut if candidate.item.ref not in in_profile]
 
 
 def _omitted(inputs: PromptInputs) -> Iterator[Cut]:
-    """What retrieval or an exclusion left out before the fit, each with its rule."""
+    """Candidates that retrieval or an exclusion left out before the fit, each with its rule."""
     omitted = [(each.item, str(each.rule)) for each in _beaten_candidates(inputs)[:CANDIDATES_KEPT]]
     omitted += [(item, RULE) for item in inputs.excluded.items]
     scale = Scale(inputs.budget.ratios)
@@ -221,6 +222,6 @@ def _build_options(inputs: PromptInputs) -> RequestOptions:
 
 
 def opaque_name(user: User) -> str:
-    """A stable name of the user for the provider, which reveals nothing."""
+    """A stable name of the user for the provider that reveals nothing."""
     key = settings.SECRET_KEY.encode()
     return hmac.new(key, f"provider user {user.pk}".encode(), hashlib.sha256).hexdigest()[:32]

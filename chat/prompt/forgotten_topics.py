@@ -1,7 +1,7 @@
-"""What the user asked in a chat to forget is not used from then on, in any conversation, until it is deleted or kept.
+"""Topics the user asked in a chat to forget: from then on not used in any conversation, until deleted or kept.
 
-The message that asks keeps the references of what it names (`event_data`), never words. Deleting is up to the user: the
-link under the message opens the preview.
+The message that asks stores the references of what it names (`event_data`), never words. Deleting is up to the user:
+the link under the message opens the preview.
 """
 
 from collections.abc import Collection, Iterator
@@ -17,13 +17,14 @@ from memory.models import Chunk
 from memory.text.parts import parts_of
 
 MOST_REQUESTS: Final = 50
-"""Open requests that are heeded, the latest: each adds sentences to the pattern that every text is searched for."""
+"""Maximum open requests that are honored, the latest first: each adds sentences to the pattern that every text is
+searched for."""
 
 
 def find_withheld(user: User, request: ForgetRequest, before: Message | None) -> list[str]:
     """References of what the request names: `fact:12`, or `message:5:1,2` for parts of a text.
 
-    `before`: the answer before it; “that” is what the user had written, and this answer.
+    `before`: the answer before it; “that” means this answer and the user's message it answers.
     """
     if request.everything:
         return []
@@ -36,7 +37,7 @@ def find_withheld(user: User, request: ForgetRequest, before: Message | None) ->
 
 
 def load_forgotten(user: User, only: Collection[int] | None = None) -> Exclusion:
-    """What the user's messages ask to forget, as an exclusion. `only`: the ids of some of these messages."""
+    """What the user's messages ask to forget, as an exclusion. `only`: restricts it to messages with these ids."""
     asking = Message.objects.not_deleted().for_user(user).filter(event_data__has_key=WITHHOLDS)
     asking = asking if only is None else asking.filter(pk__in=only)
     requests = list(asking.order_by("-pk").values_list("pk", "event_data")[:MOST_REQUESTS])
@@ -53,7 +54,7 @@ def load_forgotten(user: User, only: Collection[int] | None = None) -> Exclusion
 
 
 def _parts(user: User, refs: Collection[str]) -> Iterator[str]:
-    """The words of parts of messages."""
+    """The texts of the named parts of messages."""
     numbers = {int(pk): {*map(int, parts.split(","))} for _, pk, parts in (ref.split(":") for ref in refs)}
     for pk, text in Message.objects.for_user(user).filter(pk__in=numbers).values_list("pk", "text"):
         yield from (text[part.start : part.end] for part in parts_of(text) if part.number in numbers[pk])

@@ -43,7 +43,7 @@ CONTEXT_TURNS: Final = 2
 """Earlier turns whose names and content words retrieval may need: “And where does she work?” (DESIGN §5)."""
 
 type _SegmentRow = tuple[int, int | None, int]
-"""Id, id of the one it was merged into, number."""
+"""Id of a segment, id of the one it was merged into, number."""
 
 _SEGMENTS: Final[PreparedQuery[_SegmentRow]] = PreparedQuery(
     lambda conversation: (
@@ -67,7 +67,7 @@ class ClockInputs:
 
 @dataclass(frozen=True, slots=True)
 class ModelInputs:
-    """Who answers, and what it may call."""
+    """The model that answers, and the tools it may call."""
 
     name: str
     effort: str
@@ -78,19 +78,19 @@ class ModelInputs:
 
 @dataclass(frozen=True, slots=True)
 class BudgetInputs:
-    """What tokens there are, and how they are counted."""
+    """The token budget, and how tokens are counted."""
 
     plan: ResolvedPlan
     ratios: dict[TextClass, float]
     belief: Belief
-    """The ratios with their uncertainty."""
+    """The token ratios with their uncertainty."""
     known_counts: cached_prefix.KnownCounts | None = None
-    """What the provider counted for the parts of the last request."""
+    """The provider's counts for the parts of the last request."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionInputs:
-    """What the model has to keep to, beside the system prompt."""
+    """Instructions the model must follow, besides the system prompt."""
 
     boundaries: Sequence[Boundary] = ()
     role: Role | None = None
@@ -99,11 +99,11 @@ class InstructionInputs:
 
 @dataclass(frozen=True, slots=True)
 class ProfileInputs:
-    """The pinned profile, and what changed since."""
+    """The pinned profile, and what has changed since."""
 
     snapshot: ProfileSnapshot
     lines: Sequence[profile_snapshots.Line] = ()
-    """Of the snapshot."""
+    """Lines of the snapshot."""
     current: Mapping[str, ProfileLine] = field(default_factory=dict)
     """Today's lines by reference; a pinned line may be gone."""
     update: Sequence[str] = ()
@@ -164,7 +164,7 @@ class PromptInputs:
     history: HistoryInputs = HistoryInputs()
     recalled: RetrievalResult = field(default_factory=RetrievalResult)
     task: str = ""
-    """The current task, as the model noted it last; empty: there is none."""
+    """The current task, as the model last noted it; empty: there is none."""
     excluded: ExcludedInputs = ExcludedInputs()
     read: ReadInputs = ReadInputs()
 
@@ -258,7 +258,7 @@ def _user_texts(turn: AcceptedTurn, history: ConversationHistory) -> list[str]:
 
 
 def _cut_turns(turn: AcceptedTurn) -> TurnRange | None:
-    """The turns behind the placeholder; None for a trial of an earlier turn, which the plan cuts afresh."""
+    """The turns behind the placeholder; None for a trial of an earlier turn, for which the plan makes a new cut."""
     conversation = turn.conversation
     if not conversation.cut_from or (turn.is_trial and conversation.cut_until >= turn.question.turn):
         return None
@@ -272,7 +272,7 @@ def _retrieve(
     already_in_prompt: AlreadyInPrompt,
     now: datetime,
 ) -> RetrievalResult:
-    """Memories relevant to the question; in a first turn, also what the user was last busy with."""
+    """Memories relevant to the question; in a first turn, also what the user was last working on."""
     conversation = turn.conversation
     user = conversation.user
     recalled = retrieve(
@@ -297,16 +297,16 @@ def _retrieve(
 def _already_in_prompt(
     turn: AcceptedTurn, history: ConversationHistory, cut: TurnRange | None, in_profile: AlreadyInPrompt
 ) -> AlreadyInPrompt:
-    """What retrieval must not repeat: the profile, the turns and summaries in the window, this very question."""
+    """What retrieval must not repeat: the profile, the turns and summaries in the window, and the question itself."""
     is_whole = not history.segments and cut is None
     refs = frozenset(_refs_in_window(turn, history, cut))
     return replace(in_profile, said=refs, conversation=str(turn.conversation.pk) if is_whole else "")
 
 
 def _refs_in_window(turn: AcceptedTurn, history: ConversationHistory, cut: TurnRange | None) -> list[str]:
-    """Messages and summaries that are in the prompt anyway: with this question and the answers it had before.
+    """Messages and summaries that are in the prompt anyway, with this question and its earlier answers.
 
-    Messages of compacted turns are not among them, and may be recalled beside the summary.
+    Messages of compacted turns aren't among them, and may be recalled next to the summary.
     """
     shown = [earlier for earlier in history.turns if _is_shown(earlier.number, cut)]
     messages = [message.pk for earlier in shown for message in (earlier.question, earlier.answer)]
@@ -322,7 +322,7 @@ def _is_shown(number: int, cut: TurnRange | None) -> bool:
 
 
 def _excluded_refs(turn: AcceptedTurn) -> Iterator[str]:
-    """What a trial may not recall: the memories it does without, and everything said after its question."""
+    """What a trial may not recall: the excluded memories, and everything said after its question."""
     yield from turn.exclusion.refs
     if turn.is_trial:
         later = Message.objects.filter(conversation=turn.conversation, seq__gt=turn.question.seq)

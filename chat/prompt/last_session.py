@@ -1,4 +1,4 @@
-"""What a new conversation starts with: the opening memory, and after a greeting also the last session's own words."""
+"""The opening memory of a new conversation, and after a greeting also the last session's own words."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,13 +18,13 @@ from memory.tombstones import mask
 from recall.redaction import FORGOTTEN
 
 MAX_AGE: Final = timedelta(days=30)
-"""As for episodes: an older session is recalled only if the question asks for it."""
+"""The same as for episodes: an older session is only recalled if the question asks for it."""
 MAX_MESSAGES: Final = 3
-"""The last thing, and what led to it."""
+"""Messages shown: the last one, and what led to it."""
 MAX_CHARS: Final = 600
-"""Of one message: a longer one holds a pasted text."""
+"""Characters of one message: a longer one contains pasted text."""
 _REQUEST: Final = re.compile(r"^\W*(?:please\b|(?:can|could|would|will) you\b|help me\b|i need\b)", re.IGNORECASE)
-"""A request is a task, also with a question mark; any other question says nothing that was left open."""
+"""A request is a task, even with a question mark; any other question leaves nothing open."""
 _WITHDRAWN: Final = (Fact.Status.REJECTED, Fact.Status.SUPERSEDED)
 
 
@@ -36,7 +36,8 @@ def add_opening_memory(
     conversation: Conversation,
     question: str,
 ) -> RetrievalResult:
-    """For a conversation's first turn: what the user was last busy with, after the memories that were asked for."""
+    """For a conversation's first turn: add what the user was last working on, after the memories relevant to the
+    question."""
     project, only = conversation.scope, conversation.only_project
     known = [*(item.ref for item in recalled.kept), *already_in_prompt.facts]
     opening = find_opening_memory(user, now, known, project=project, only_project=only)
@@ -51,7 +52,7 @@ def add_opening_memory(
 
 
 def left_open(turns: Sequence[Turn]) -> list[Turn]:
-    """The last turns whose question claims something or asks for a task to be done, oldest first."""
+    """The last turns whose question claims something or asks for a task, oldest first."""
     return [turn for turn in turns if _says_something(turn.question.text)][-MAX_MESSAGES:]
 
 
@@ -62,7 +63,7 @@ def _says_something(text: str) -> bool:
 
 
 def _last_session(user: User, conversation: Conversation, now: datetime) -> Conversation | None:
-    """The conversation before this one; of the same project if recall is restricted to it."""
+    """The conversation before this one; from the same project if recall is restricted to it."""
     others = Conversation.objects.for_user(user).not_deleted().exclude(pk=conversation.pk).exclude(active_leaf=None)
     if conversation.only_project:
         others = others.filter(scope=conversation.scope)
@@ -72,7 +73,7 @@ def _last_session(user: User, conversation: Conversation, now: datetime) -> Conv
 
 
 def _own_words(last: Conversation) -> Iterator[MemoryItem]:
-    """What the user said in it, without messages that a rejected or retired fact was learned from."""
+    """The user's own words in it, without messages that a rejected or retired fact was learned from."""
     turns = load_history(last, last.active_leaf_id).turns
     withdrawn = Fact.objects.for_user(last.user).filter(
         message__in=[turn.question.pk for turn in turns], status__in=_WITHDRAWN

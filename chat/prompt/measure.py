@@ -42,7 +42,7 @@ FIXED_LABELS: Final = {
     "frame": "Headings between the sections",
 }
 UPDATE_SCORE: Final = 1.0
-"""Of a profile update: it corrects what the model would otherwise believe."""
+"""Score of a profile update: it corrects what the model would otherwise believe."""
 TOOLS_JSON: Final = json.dumps(TOOLS, sort_keys=True)
 """The same for every stored turn, so it is serialized once."""
 SHORT_TOOLS_JSON: Final = json.dumps(shorten_tools(TOOLS), sort_keys=True)
@@ -88,7 +88,7 @@ def measure_attachments(
     images_only: bool = False,
     **fields: Any,
 ) -> Iterator[MeasuredPiece]:
-    """Images with the tokens the model counts for their size, files and pastes by their text."""
+    """Images with the model's token count for their size; files and pastes by their text."""
     for attachment in attached:
         is_shown = attachment.is_image and not attachment.is_unseen
         image = image_tokens(attachment.width, attachment.height, inputs.model.name) if is_shown else 0
@@ -105,7 +105,7 @@ def measure_attachments(
 
 
 def clock_text(inputs: PromptInputs) -> str:
-    """Time and user, the offer of a web search where the question asks for news, and what follows a wish to forget."""
+    """Time and user, the offer of a web search if the question asks for news, and the effect of a request to forget."""
     clock = render_clock(inputs.user, inputs.clock.relationship, inputs.clock.now, inputs.clock.stated)
     web = offer(inputs.question.message.text) if inputs.model.tools is None else ""
     forgetting = FORGET_NOTE if inputs.model.tools is None and find_request(inputs.question.message.text) else ""
@@ -119,7 +119,7 @@ def recalled_memory(item: MemoryItem) -> RecalledMemory:
 
 
 def score_parts(item: MemoryItem) -> dict[str, Any]:
-    """Why it ranked where it did, and whether it holds, for the receipt."""
+    """Why the memory ranked where it did, and whether it is still true, for the receipt."""
     return {"parts": {str(name): value for name, value in item.parts.items()}, "qualifier": item.qualifier}
 
 
@@ -214,7 +214,8 @@ class Scale:
         image: int = 0,
         **fields: Any,
     ) -> MeasuredPiece:
-        """`inside`: the prose in `text`, which is JSON around it. `image`: tokens of an image beside it."""
+        """Measure `text`. `inside`: the prose in `text`, if the rest is JSON around it. `image`: tokens of an image
+        next to it."""
         base = count_tokens(text) if base is None else base
         counts = {kind: base} if kind else by_class(text, base)
         if inside:

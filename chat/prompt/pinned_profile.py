@@ -1,4 +1,4 @@
-"""The pinned profile: which snapshot of the profile a conversation's prompts carry, and when it is renewed.
+"""The pinned profile: which snapshot of the profile a conversation's prompts contain, and when it is renewed.
 
 The snapshot keeps the cached prefix byte-identical between turns; later changes reach the model as a profile update.
 """
@@ -47,9 +47,9 @@ def count_lines(lines: Iterable[ProfileLine]) -> list[Line]:
 def already_in_profile(
     lines: Sequence[ProfileLine], plan: ResolvedPlan, ratios: Mapping[TextClass, float]
 ) -> AlreadyInPrompt:
-    """The lines that are sure to be in the prompt: the best that fit the profile's own ceiling.
+    """The lines that are certain to be in the prompt: the best that fit the profile's own ceiling.
 
-    The others may be recalled, because only the fit decides whether they find room.
+    The others may be recalled, because only the fit decides whether there is room for them.
     """
     room = plan.ceilings[Section.PROFILE]
     best_first = sorted(lines, key=lambda line: (not line.is_fact, -line.standing))
@@ -64,7 +64,7 @@ def already_in_profile(
 
 
 def _snapshot_of_first_answer(turn: AcceptedTurn, current: Sequence[Line]) -> ProfileSnapshot | None:
-    """For a trial, the snapshot of the answer it is compared with; None: that one may not be used any more."""
+    """For a trial, the snapshot of the answer it is compared with; None: that one may no longer be used."""
     if not turn.is_trial:
         return None
     snapshot = ProfileSnapshot.objects.filter(receipts__message_id=turn.answer.event_data[BESIDE]).first()
@@ -74,7 +74,7 @@ def _snapshot_of_first_answer(turn: AcceptedTurn, current: Sequence[Line]) -> Pr
 def _pinned_or_renewed(
     conversation: Conversation, history: ConversationHistory, current: Sequence[Line], epoch: int, now: datetime
 ) -> ProfileSnapshot:
-    """The pinned profile, renewed where the cache has nothing to lose."""
+    """The pinned profile, renewed when the cache has nothing to lose."""
     user = conversation.user
     latest = profile_snapshots.latest(user, conversation.pk) if history.turns else None
     last_request = history.turns[-1].answer.created_at if history.turns else now
@@ -95,7 +95,7 @@ def _pinned_or_renewed(
 
 
 def _holds_rejected(user: User, snapshot: ProfileSnapshot | None, current: Sequence[Line]) -> bool:
-    """Whether a pinned fact was rejected or deleted since: a rejection takes effect in the very next prompt."""
+    """Whether a pinned fact has since been rejected or deleted: a rejection applies from the very next prompt."""
     if snapshot is None:
         return False
     today = {line.ref for line in current}

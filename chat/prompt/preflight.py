@@ -1,8 +1,8 @@
 """Prompt preflight: estimate the tokens of every request of a turn and shorten it until it fits the plan.
 
-The estimate decides (`budget/planning/preflight.py`); near the limit the provider's own count is asked for, where there
-is one. A failed count does not fail the turn: the estimate with its margin decides. A prompt that is too long is
-assembled for less; in the tool loop, tool results are truncated.
+The estimate decides (`budget/planning/preflight.py`); near the limit, the provider counts the request, if it can. A
+failed count doesn't fail the turn: the estimate with its margin decides. A prompt that is too long is assembled for
+less; in the tool loop, tool results are truncated.
 """
 
 import logging
@@ -28,13 +28,13 @@ from recall.llm.client import get_client
 log = logging.getLogger(__name__)
 
 ATTEMPTS: Final = 4
-"""Times a prompt is made shorter; each time by its excess, so that the second one fits but for rounding."""
+"""Times a prompt is shortened; each time by its excess, so that the second one fits except for rounding."""
 COUNT_TIMEOUT: Final = 5.0
-"""Seconds the provider may take to count: the user waits."""
+"""Seconds the provider may take to count, because the user waits."""
 COUNTED_FIELDS: Final = ("model", "system", "tools", "messages", "thinking", "tool_choice", "output_config")
 """The arguments of a request that change its count."""
 OUTPUT_UNCERTAINTY: Final = 0.05
-"""Share by which the model's own blocks may count differently when they are sent back."""
+"""Share by which the count of the model's own blocks may differ when they are sent back."""
 TOO_CLOSE: Final = "Your message may not fit your plan. Shorten it, or choose a larger plan."
 
 Request = dict[str, Any]
@@ -62,9 +62,9 @@ async def ensure_fits(prompt: AssembledPrompt) -> AssembledPrompt:
 
 
 def store_result(turn: AcceptedTurn, call: ToolUse) -> str:
-    """Store the whole result of a tool where `read_document` finds it; a document's own text is there already.
+    """Store a tool's whole result where `read_document` finds it; a document's own text is already there.
 
-    Empty if it could not be stored, which must not end the turn.
+    Returns an empty path if it couldn't be stored, which must not end the turn.
     """
     path = call.input.get("path")
     if call.name == "read_document" and isinstance(path, str):
@@ -78,7 +78,7 @@ def store_result(turn: AcceptedTurn, call: ToolUse) -> str:
 
 @dataclass(slots=True)
 class ToolLoop:
-    """The tool loop of one turn: what each request is expected to have, and which results are truncated in it."""
+    """The tool loop of one turn: the expected size of each request, and which of its results are truncated."""
 
     prompt: AssembledPrompt
     run: AgentRun
@@ -98,7 +98,7 @@ class ToolLoop:
     async def next_request(
         self, request: Request, blocks: Sequence[Block], calls: Sequence[ToolUse], usage: RoundUsage
     ) -> Request | None:
-        """The request that carries the model's blocks and these results; None: there is no room for it."""
+        """The request with the model's blocks and these results; None: there is no room for it."""
         output = usage.output
         before = (usage.total_input or self.run.expected_input_tokens) + output
         self.results.said.append(output)
@@ -139,8 +139,8 @@ async def _check(request: Request, expected: int, uncertainty: float, prompt: As
 
 
 async def _count(request: Request) -> int | None:
-    """The provider's own count; None: it gave none."""
-    from anthropic import AnthropicError  # late: the SDK takes 1.5 s to load
+    """The provider's own count, or None."""
+    from anthropic import AnthropicError  # imported late: the SDK takes 1.5 s to load
 
     arguments = {name: request[name] for name in COUNTED_FIELDS if name in request}
     try:
@@ -175,7 +175,7 @@ def _with_results(
 
 
 def _keep_last_breakpoint(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The history with its last breakpoint only: at most four are allowed, and this round reads up to the last."""
+    """The history with only its last breakpoint: at most four are allowed, and this round reads up to the last."""
     blocks = [block for message in messages for block in message["content"] if "cache_control" in block]
     marked = {id(block) for block in blocks[:-1]}
     return [
@@ -192,7 +192,7 @@ def _bare(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_current_results(message: dict[str, Any], texts: Iterator[str]) -> dict[str, Any]:
-    """Earlier results as truncated since, and without their breakpoint: moving one changes no prefix."""
+    """Earlier results as since truncated, and without their breakpoint: moving one doesn't change a prefix."""
     if not any(block["type"] == "tool_result" for block in message["content"]):
         return message
     return {**message, "content": [_current_block(block, texts) for block in message["content"]]}

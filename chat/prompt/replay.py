@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from chat.prompt.assemble import AssembledPrompt
 
 Kept = dict[str, Any]
-"""What a receipt stores of one field of `PromptContents`, as JSON."""
+"""A receipt's stored form of one field of `PromptContents`, as JSON."""
 
 PRINT_CHARS: Final = 6
-"""Of a fingerprint: it only shows which of a few dozen texts changed; the digest proves that none did."""
+"""Characters of a fingerprint: it only shows which of a few dozen texts changed; the digest proves that none did."""
 FORGOTTEN: Final = "[forgotten]"
 OTHER_WORDING: Final = (
     "Every text it was built from is unchanged, but the request differs: another version of Recall built it."
@@ -55,9 +55,9 @@ class Replay:
     """Result of rebuilding a request."""
 
     request: dict[str, Any] | None
-    """As rebuilt; None: it cannot be rebuilt."""
+    """The rebuilt request; None: it can't be rebuilt."""
     identical: bool
-    """Its digest is that of the request that was sent."""
+    """Whether its digest equals that of the request that was sent."""
     changes: tuple[str, ...] = ()
     """Sentences: what was changed or forgotten since; empty if identical."""
 
@@ -92,10 +92,11 @@ def replay(receipt: Receipt) -> Replay:
 
 
 def rebuild(receipt: Receipt, rows: _Rows | None = None) -> dict[str, Any]:
-    """The request by today's rows; `rows` notes what changed."""
+    """The request from today's rows; `rows` notes what changed."""
     rows = rows or _rows(receipt)
     kept: Mapping[str, Kept] = receipt.ingredients["contents"]
-    contents = {name: _restore(name, kept[name], rows) for name in FIELDS if name in kept}  # older ones have fewer
+    # older receipts have fewer fields
+    contents = {name: _restore(name, kept[name], rows) for name in FIELDS if name in kept}
     how = {name: OPTION_TYPES[name].validate_python(value) for name, value in receipt.ingredients["settings"].items()}
     return build_request(PromptContents(**contents), RequestOptions(**how))
 
@@ -126,7 +127,7 @@ def _why_not(receipt: Receipt) -> str:
 
 
 def _first_removed(receipt: Receipt) -> Iterator[str]:
-    """A trial was built from the receipt of the first answer."""
+    """What has been removed from the receipt of the first answer, from which a trial was built."""
     first = Receipt.objects.filter(message_id=receipt.message.event_data.get("beside"), user=receipt.user_id)
     for days in first.exclude(words_kept_days=None).values_list("words_kept_days", flat=True):
         yield FIRST_REMOVED.format(days)
@@ -144,7 +145,7 @@ class _Rows:
     left_out: Exclusion = NO_EXCLUSION
 
     def checked(self, text: str | None, expected: str, what: str) -> str:
-        """`text`, with a note if it is gone, forgotten, or not the one that was sent."""
+        """`text`, with a note if it is gone, forgotten, or differs from the one that was sent."""
         if text is None:
             self.changes.append(f"{what} is gone.")
         elif _fingerprint(text) != expected:
@@ -201,7 +202,7 @@ def _restore_blueprint(kept: Kept, rows: _Rows) -> str:
 
 
 def _keep_boundaries(texts: Sequence[str], prompt: AssembledPrompt) -> list[Kept]:
-    """By text: two boundaries with the same text are the same to the model."""
+    """Identified by text: two boundaries with the same text are the same to the model."""
     ids = {boundary.text: boundary.pk for boundary in prompt.inputs.instructions.boundaries}
     return [{"id": ids[text], "print": _fingerprint(text)} for text in texts]
 
@@ -224,7 +225,8 @@ def _restore_role(kept: Kept | None, rows: _Rows) -> str:
         return ""
     role: Role | None = Role.objects.for_user(rows.receipt.user).filter(pk=kept["id"]).first()
     named = f"The role (then version {kept['version']})"
-    wordings = [role.prompt_text, role.instructions] if role else []  # older receipts have it without the name
+    # older receipts have the instructions without the name
+    wordings = [role.prompt_text, role.instructions] if role else []
     text = _matching(wordings, kept["print"])
     return rows.checked(text, kept["print"], named)
 
@@ -242,7 +244,7 @@ def _restore_project(kept: Kept | None, rows: _Rows) -> str:
 
 
 def _matching(wordings: Sequence[str], expected: str) -> str | None:
-    """The wording that has this fingerprint, else the first; None: there is none."""
+    """The wording with this fingerprint, else the first; None: there is none."""
     return next((text for text in wordings if _fingerprint(text) == expected), wordings[0] if wordings else None)
 
 
@@ -321,7 +323,7 @@ def _restore_attachments(kept: Sequence[Kept], rows: _Rows) -> list[PromptAttach
 
 
 def _keep_message(text: str, prompt: AssembledPrompt) -> Kept:
-    """Only a fingerprint of the user's own words; the text around them as it was sent."""
+    """Only a fingerprint of the user's own words, and the text around them as sent."""
     before, found, after = text.partition(prompt.inputs.question.message.text)
     return (
         {"print": _fingerprint(prompt.inputs.question.message.text), "before": before, "after": after}

@@ -45,13 +45,14 @@ SUMMARY_NOTE: Final = (
 HOUR_EVERY: Final = 4
 """With a one-hour lifetime, only every fourth turn writes the history's cache entry for an hour, the others for five
 minutes: an hour costs 2 × the input price, five minutes 1.25 ×. After a longer pause the provider finds the last
-one-hour entry, so that at most three turns are written again (docs/cost.md)."""
+one-hour entry, so that at most three turns are written again (docs/cost.md).
+"""
 HOUR_EVERY_WITHOUT_PAUSE: Final = 12
-"""The same while there was no pause: most conversations without a pause continue without one. The first pause then
-costs up to eleven turns."""
+"""The same for a conversation without a pause so far: most of these continue without one. The first pause then costs up
+to eleven turns."""
 SHORT_LIFETIME: Final = timedelta(minutes=5)
 PAUSES_AMONG: Final = 10
-"""Latest turns in which a pause of more than five minutes predicts more."""
+"""Number of latest turns in which a pause of more than five minutes predicts further ones."""
 HOUR_FROM: Final = 9
 """Turns: a shorter history is soon compacted or written again."""
 FRAME: Final = "\n".join(
@@ -73,7 +74,7 @@ class RecalledMemory:
     title: str = ""
     """Title of an episode, or path of a document."""
     qualifier: str = ""
-    """Whether it holds: `MemoryItem.qualifier`."""
+    """Whether it is still true: `MemoryItem.qualifier`."""
 
     def as_json(self) -> dict[str, str]:
         """Its fields, without the empty ones."""
@@ -82,7 +83,7 @@ class RecalledMemory:
 
 @dataclass(frozen=True, slots=True)
 class PromptContents:
-    """What is in the request, after the cut."""
+    """The contents of the request, after the cut."""
 
     blueprint: str
     global_boundaries: Sequence[str]
@@ -99,7 +100,7 @@ class PromptContents:
     task: str = ""
     project: str = ""
     attachments: Sequence[PromptAttachment] = ()
-    """Of the message."""
+    """Attachments of the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +115,13 @@ class RequestOptions:
     person: str
     """An opaque name of the user for the provider."""
     short_tools: bool = False
-    """Whether the plan has room only for few tools in short definitions."""
+    """Whether the plan only has room for a few tools with short definitions."""
 
 
 def build_request(
     contents: PromptContents, options: RequestOptions, only_tools: Sequence[Definition] | None = None
 ) -> dict[str, Any]:
-    """The keyword arguments of `client.messages.create`, but for `stream`. `only_tools`: instead of all tools."""
+    """The keyword arguments of `client.messages.create`, except `stream`. `only_tools`: instead of all tools."""
     mark = _marker(options, options.ttl)
     system = [_marked(_text(_first_block(contents)), mark)]
     second = _second_block(contents)
@@ -134,7 +135,7 @@ def build_request(
         "messages": _messages(contents, _marker(options, history_cache_ttl(contents.turns, options.ttl))),
         "metadata": {"user_id": options.person},
     }
-    if not request["tools"]:  # a temporary chat that reads no memory
+    if not request["tools"]:  # a temporary chat that doesn't read memory
         del request["tools"]
     if options.able.thinking:
         request["thinking"] = {"type": "adaptive", "display": "summarized"}
@@ -174,7 +175,7 @@ def _second_block(contents: PromptContents) -> str:
 
 
 def _listed(heading: str, lines: Sequence[str]) -> list[str]:
-    """As a list with one line and one dash an item: none of them can look like a heading."""
+    """A list with one line and one dash per item, so that no item can look like a heading."""
     items = [" ".join(line.split()).removeprefix("- ") for line in lines]
     return [heading, *(f"- {item}" for item in items)] if lines else []
 
@@ -207,7 +208,7 @@ def _mark_last(messages: list[Any], notes: list[TextBlockParam], mark: dict[str,
 
 
 class _Mark(Enum):
-    """A position between two blocks."""
+    """Marks a position between two blocks."""
 
     STABLE_UNTIL_HERE = auto()
 
@@ -216,7 +217,7 @@ def _in_order(contents: PromptContents) -> Iterator[Turn | str | Literal[_Mark.S
     """The turns, with summaries and the placeholder in place of compacted and omitted ones."""
     past, gap = ConversationHistory(tuple(contents.turns), tuple(contents.segments)).in_order, contents.cut_turns
     stable = _count_stable(past, gap)
-    is_noted = False  # of consecutive summaries only the first has the note
+    is_noted = False  # only the first of consecutive summaries has the note
     for number, one in enumerate(past):
         if gap is not None and first_turn(one) > gap.last:
             yield PLACEHOLDER.format(first=gap.first, last=gap.last)
@@ -234,7 +235,7 @@ def _in_order(contents: PromptContents) -> Iterator[Turn | str | Literal[_Mark.S
 
 def _count_stable(past: Sequence[Turn | Segment], gap: TurnRange | None) -> int:
     """How many entries at the start stay unchanged: those before the placeholder, or else up to the last summary, after
-    which the next is made. 0: nothing was compacted or omitted yet."""
+    which the next one is created. 0: nothing has been compacted or omitted yet."""
     if gap is not None:
         return sum(first_turn(one) < gap.first for one in past)
     return max((number for number, one in enumerate(past, start=1) if isinstance(one, Segment)), default=0)
@@ -251,9 +252,9 @@ def history_cache_ttl(turns: Sequence[Turn], ttl: str) -> str:
     """TTL of the history breakpoint. `turns`: those in the prompt verbatim; `ttl`: the operator's setting."""
     if ttl != "1h" or len(turns) < HOUR_FROM:
         return "5m"
-    if _has_paused(turns[-PAUSES_AMONG:]):  # counted from a compaction on, which rewrites everything anyway
+    if _has_paused(turns[-PAUSES_AMONG:]):  # counted from a compaction, which rewrites everything anyway
         return "1h" if (len(turns) - HOUR_FROM) % HOUR_EVERY == 0 else "5m"
-    # By its number: between two compactions there may be fewer turns than that.
+    # Decided by turn number: between two compactions there may be fewer turns than that.
     return "1h" if turns[-1].number % HOUR_EVERY_WITHOUT_PAUSE == 0 else "5m"
 
 

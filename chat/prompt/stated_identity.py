@@ -1,4 +1,4 @@
-"""The name and time zone that the user stated: in this conversation, else as a fact. The account's own come after them.
+"""The name and time zone the user stated: in this conversation, else as a fact. The account's own are the fallback.
 
 The clock lines of the next prompt use them at once; the context panel offers to store them in the account.
 """
@@ -26,7 +26,7 @@ _NAMES: Final = tuple(
         rf"\bI go by {_NAME}",
     )
 )
-"""The name as people write it, with a capital letter: “call me later” names no one."""
+"""Names start with a capital letter: “call me later” doesn't state one."""
 _PLACE: Final = r"(?P<zone>[\w/+−' -]{2,40}?)"
 _ZONES: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -41,13 +41,13 @@ _NOT_MEANT: Final = re.compile(
     r"|\b(?:if|suppose|imagine|pretend|let['’]s say|used to|no longer|never|don['’]t|not|story|novel|character)\b",
     re.IGNORECASE,
 )
-"""A sentence with one of these states nothing about the user now."""
+"""A sentence with one of these doesn't state anything about the user now."""
 MAX_NAME: Final = 80
-"""Characters: the account's column."""
+"""Characters of the account's column."""
 _KEYS: Final = {make_key(USER, attribute): attribute for attribute in ("preferred_name", "name", "time_zone", "home")}
 
 type _FactRow = tuple[int, str, str]
-"""Id, key, value."""
+"""A fact's id, key and value."""
 
 _FACTS: Final[PreparedQuery[_FactRow]] = PreparedQuery(
     lambda user: Fact.objects.filter(user=user, status=Fact.Status.ACTIVE, key__in=list(_KEYS)).values_list(
@@ -59,7 +59,7 @@ _FACTS: Final[PreparedQuery[_FactRow]] = PreparedQuery(
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What the user stated, empty where they stated nothing, and the refs of the facts it rests on."""
+    """Values the user stated (empty: not stated), and the refs of the facts behind them."""
 
     preferred_name: str = ""
     time_zone: str = ""
@@ -67,7 +67,7 @@ class Stated:
     zone_ref: str = ""
 
     def without(self, refs: Iterable[str]) -> "Stated":
-        """The same without what rests on these facts."""
+        """The same without values that depend on these facts."""
         refs = set(refs)
         kept = self if self.name_ref not in refs else replace(self, preferred_name="", name_ref="")
         return kept if self.zone_ref not in refs else replace(kept, time_zone="", zone_ref="")
@@ -77,7 +77,8 @@ NOTHING_STATED: Final = Stated()
 
 
 def open_offers(user: User, stated: Mapping[str, str]) -> dict[str, str]:
-    """By column of the account: what could be stored there. Not what is there, nor what the user declined."""
+    """By column of the account: values to offer for storing, unless they are already stored or the user
+    declined them."""
     return {
         column: value
         for column, value in stated.items()
@@ -86,7 +87,7 @@ def open_offers(user: User, stated: Mapping[str, str]) -> dict[str, str]:
 
 
 def offer_id(column: str, value: str) -> str:
-    """How a declined offer is remembered: without the words, which may be forgotten."""
+    """Id under which a declined offer is remembered: without the words, which may be forgotten."""
     return salted_hmac("declined offer", f"{column}:{value}", algorithm="sha256").hexdigest()[:32]
 
 
@@ -96,7 +97,7 @@ def stated_read(user: User) -> Read:
 
 
 def load_stated(user: User, texts: Iterable[str]) -> Stated:
-    """What the user's messages say, oldest first, else what the facts say. One statement."""
+    """What the user's messages state, oldest first, else what the facts state. One statement."""
     said = stated_in(texts)
     known = _stated_by_facts(user, {key: (pk, value) for pk, key, value in _FACTS(user=user.pk)})
     return Stated(
@@ -108,7 +109,7 @@ def load_stated(user: User, texts: Iterable[str]) -> Stated:
 
 
 def stated_in(texts: Iterable[str]) -> Stated:
-    """What these messages say, the last word counting."""
+    """What these messages state; the last statement wins."""
     name = zone = ""
     for text in texts:
         for sentence in _meant(text):
@@ -124,7 +125,7 @@ def _meant(text: str) -> Iterator[str]:
 
 
 def _stated_by_facts(user: User, facts: Mapping[str, tuple[int, str]]) -> Stated:
-    """The facts by key, without what the user declined to store: they know better than the librarian."""
+    """The facts by key, without those the user declined to store: the user knows better than the librarian."""
     known = NOTHING_STATED
     for key, attribute in _KEYS.items():
         pk, value = facts.get(key, (0, ""))
@@ -133,6 +134,6 @@ def _stated_by_facts(user: User, facts: Mapping[str, tuple[int, str]]) -> Stated
         if not value or getattr(known, column) or offer_id(column, value) in user.declined_offers:
             continue
         if attribute == "name" and user.preferred_name and user.preferred_name in value:
-            continue  # “Alice” goes with the full name “Alice Smith”
+            continue  # “Alice” agrees with the full name “Alice Smith”
         known = replace(known, **{column: value, "zone_ref" if is_zone else "name_ref": f"fact:{pk}"})
     return known

@@ -1,7 +1,7 @@
 """The system prompt: the first system block, the same bytes for everyone, so that one cache entry serves all.
 
-It has nothing about a user, a day or a conversation: the cache matches an exact prefix. A change of wording is a new
-version. A plan without room for it sends a short one, with short tools.
+It contains nothing about a user, a day or a conversation: the cache matches an exact prefix. A change of wording is a
+new version. A plan without room for it sends a short one, with short tools.
 """
 
 from typing import Final

@@ -18,7 +18,7 @@ from recall.environment import setting
 Stage = User.Stage
 
 BELOW: Final = [int(sessions) for sessions in setting("relationship_stages", "2,5,20").split(",")]
-"""Sessions below which a stage lasts, from NEW on (DESIGN §4)."""
+"""A stage lasts below this many sessions, from NEW on (DESIGN §4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +28,18 @@ class StageRequirements:
     sessions: int
     known_for: timedelta = timedelta()
     facts: int = 0
-    """Active ones."""
+    """Minimum active facts."""
 
 
 STAGES: Final[Mapping[Stage, StageRequirements]] = MappingProxyType(
     {
         Stage.DEVELOPING: StageRequirements(BELOW[0]),
-        # Sessions decide; but an afternoon makes no old friends, nor does knowing nothing about each other.
+        # Sessions decide; but no one becomes an old friend in an afternoon, or without anything known about them.
         Stage.COMFORTABLE: StageRequirements(BELOW[1], timedelta(days=1), facts=1),
         Stage.TRUSTED: StageRequirements(BELOW[2], timedelta(days=7), facts=5),
     }
 )
-"""In order; before the first one it is NEW."""
+"""Stages in order; before the first, the stage is NEW."""
 MAX_FACTS: Final = max(needs.facts for needs in STAGES.values())
 
 
@@ -50,9 +50,9 @@ class RelationshipStats:
     sessions: int
     """Conversations, including this one."""
     last_session: datetime | None
-    """Last activity of the one before this."""
+    """Last activity of the previous conversation."""
     facts: int = 0
-    """Active ones, counted up to `MAX_FACTS`."""
+    """Active facts, counted up to `MAX_FACTS`."""
 
 
 _NO_CONVERSATION: Final = UUID(int=0)
@@ -73,7 +73,7 @@ def load_relationship(conversation: Conversation) -> RelationshipStats:
 
 
 def load_relationship_so_far(user: User) -> RelationshipStats:
-    """The same, outside a conversation."""
+    """The same stats outside a conversation."""
     return RelationshipStats(*_count_others(user.pk, _NO_CONVERSATION))
 
 
@@ -103,7 +103,7 @@ def stage_of(user: User, stats: RelationshipStats, now: datetime) -> Stage:
 
 
 def reached_stage(user: User, stats: RelationshipStats, now: datetime) -> Stage:
-    """The stage reached by talking."""
+    """The stage reached through conversations."""
     return relationship_stage(stats.sessions, now - user.date_joined, stats.facts)
 
 

@@ -26,7 +26,7 @@ register = template.Library()
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """The choices of an options form, and its present values."""
+    """The choices of an options form, and its current values."""
 
     roles: list[Role]
     projects: list[Project]

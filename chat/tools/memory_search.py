@@ -17,7 +17,7 @@ from recall.environment import setting
 from recall.text import storable
 
 MAX_RESULTS: Final = setting("rag_top_k_max", 20)
-"""Results of one search: more would fill the prompt with what the model did not ask for."""
+"""Results of one search: more would fill the prompt with what the model didn't ask for."""
 MAX_EXCERPT: Final = 600
 """Characters shown of one passage; the model can search more narrowly, or read the document."""
 MESSAGES: Final = Filters(sources=frozenset(("message", "segment")))
@@ -30,11 +30,11 @@ TOP_K_SCHEMA: Final[dict[str, Any]] = {
     "description": f"At most so many results, 1 to {MAX_RESULTS}; default {TOP_K}",
 }
 _IDS: Final = re.compile(r'\\*"id\\*": ?\\*"(\w+:\d+)\\*"')
-"""How `_as_json` names a memory once the result is JSON, or JSON within JSON."""
+"""Matches the ids that `_as_json` gives memories in a result, in JSON or in JSON within JSON."""
 
 
 def search_for_turn(turn: AcceptedTurn, arguments: ToolInput, filters: Filters) -> ToolResult:
-    """The best results, without this turn itself and what the answer has to do without."""
+    """The best results, without this turn itself and what the answer must do without."""
     this_turn = (f"message:{turn.question.pk}", f"message:{turn.answer.pk}")
     excluded = (*this_turn, *turn.exclusion.refs)
     conversation = turn.conversation
@@ -50,7 +50,7 @@ def search_memories(
     token_budget: int | None = None,
     project: str = "",
 ) -> ToolResult:
-    """The best of the user's own memories, each shown as a recalled one is."""
+    """The user's best matching memories, each in the form of a recalled one."""
     result = retrieve(
         user,
         get_text(arguments, "query"),
@@ -66,7 +66,7 @@ def search_memories(
 
 
 def parse_filters(arguments: ToolInput) -> Filters:
-    """What a knowledge search is narrowed to; raises `ToolInputError`, or `ValidationError` for an invalid path."""
+    """The filters of a knowledge search; raises `ToolInputError`, or `ValidationError` for an invalid path."""
     path = str(arguments.get("path") or "").rstrip("/")
     tags = arguments.get("tags") or []
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):

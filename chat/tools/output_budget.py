@@ -1,8 +1,8 @@
 """Tokens of tool results in one turn: how much of each result the model sees.
 
-A result is truncated as it arrives: for a search the start of each hit, otherwise, or if that is too long, the head of
-the text; a line says how much was left out and where the whole is kept. A result that was sent is in the provider's
-cache, so it is truncated again only if a later round has no room.
+A result is truncated when it arrives: for a search to the start of each hit; otherwise, or if that is too long, to the
+head of the text. A line says how much was left out and where the whole is stored. A result that was sent is in the
+provider's cache, so it is only truncated again if a later round has no room.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,11 +25,11 @@ KEPT_AT: Final = " The whole is kept at {path}: read_document reads on from a st
 GONE: Final = "[Left out for want of room.{where}]"
 RULE: Final = next(step.rule for step in PRUNING_ORDER if step.section is Section.TASK)
 FRAME: Final = {TextClass.FRAME: MESSAGE_FRAME * 2}
-"""A result costs what a message does, plus the name of its call."""
+"""A result costs as much as a message, plus the name of its call."""
 LABEL_CHARS: Final = 120
 _ORDER: Final = {section: place for place, section in enumerate(Section)}
 TRIES, BELOW = 8, 0.97
-"""A head is cut by the measured characters a token, a little shorter each time, until it fits."""
+"""A head is cut by the measured characters per token, a little shorter each time, until it fits."""
 
 
 @dataclass(slots=True)
@@ -39,12 +39,12 @@ class SentToolResult:
     call: ToolUse
     text: str
     tokens: int
-    """Estimated, as sent ..."""
+    """Estimated tokens, as sent."""
     whole: int
-    """... and of the whole."""
+    """Estimated tokens of the whole result."""
     counts: Mapping[TextClass, int]
     path: str = ""
-    """Where the whole is stored, once some of it was left out."""
+    """Where the whole result is stored, if part of it was left out."""
 
 
 @dataclass(slots=True)
@@ -52,18 +52,18 @@ class ToolOutputBudget:
     """The tool loop's share of the prompt, and its results."""
 
     ceiling: int
-    """Tokens of the plan for task state, minus the task itself."""
+    """Tokens the plan has for task state, minus the task itself."""
     ratios: Mapping[TextClass, float]
     belief: Belief
     snippets: int | None = None
     """Tokens for all results together: what the cap on memories leaves; None: there is no cap."""
     shown: list[SentToolResult] = field(default_factory=list)
     said: list[int] = field(default_factory=list)
-    """Tokens of the model's own blocks, one figure a round: they go back unchanged."""
+    """Tokens of the model's own blocks, one figure per round: they are sent back unchanged."""
 
     @property
     def tokens(self) -> int:
-        """What the loop added to the first request."""
+        """Tokens that the loop added to the first request."""
         return sum(self.said) + sum(one.tokens for one in self.shown)
 
     def measure(self, call: ToolUse) -> SentToolResult:
@@ -75,7 +75,7 @@ class ToolOutputBudget:
     def plan_truncation(self, arrived: Sequence[SentToolResult], spare: int) -> list[tuple[SentToolResult, int]]:
         """The results that must be shortened so that ceiling and `spare` hold, and to how many tokens.
 
-        `spare`: what the plan's total leaves for this loop, in tokens, all it holds already included.
+        `spare`: what the plan's total leaves for this loop, in tokens, including everything the loop already holds.
         """
         room = min(self.ceiling, spare) - sum(self.said)
         if self.snippets is not None:
@@ -86,7 +86,7 @@ class ToolOutputBudget:
         return [(one, tokens) for one, tokens in both if tokens < one.tokens]
 
     def truncate(self, one: SentToolResult, tokens: int) -> None:
-        """Shorten it to `tokens`, note included: the start of each hit, else the head."""
+        """Shorten a result to `tokens`, note included: the start of each hit, else the head."""
         where = KEPT_AT.format(path=one.path) if one.path else ""
         result = one.call.result
         if gist := render_snippets(result):
@@ -110,7 +110,7 @@ class ToolOutputBudget:
         return standard_deviation(self.belief, sum_counts(one.counts for one in arrived))
 
     def pieces(self) -> Iterator[Piece | Cut]:
-        """The loop's pieces for the receipt: the model's blocks, each sent result, and what was cut of it."""
+        """The loop's pieces for the receipt: the model's blocks, each sent result, and what was cut from it."""
         for number, tokens in enumerate(self.said, start=1):
             label = f"What the model thought, said and asked for in round {number}"
             yield Piece(Section.TASK, f"round:{number}", label, tokens, is_protected=True)
@@ -130,7 +130,7 @@ class ToolOutputBudget:
 
 
 def with_task(fitted: FitResult, task: Iterable[Piece | Cut]) -> FitResult:
-    """The pieces of a turn's last request: the first request's, and what the loop added."""
+    """The pieces of a turn's last request: the first request's, and those the loop added."""
     task = list(task)
     kept = [*fitted.kept, *(one for one in task if isinstance(one, Piece))]
     in_order = tuple(sorted(kept, key=lambda piece: _ORDER[piece.section]))

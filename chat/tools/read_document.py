@@ -18,12 +18,12 @@ _REFERENCE: Final = re.compile(r"result:(\d{1,18})\.(\d{1,4})")
 
 
 def result_reference(answer_id: int, number: int) -> str:
-    """By which `read_document` opens the result of the answer's n-th tool call; the first is 1."""
+    """The reference by which `read_document` opens the result of the answer's n-th tool call; the first is 1."""
     return f"result:{answer_id}.{number}"
 
 
 def read_document(turn: AcceptedTurn, arguments: ToolInput) -> ToolResult:
-    """One of the user's own documents, by its path; with “only this project” one that belongs to it."""
+    """One of the user's own documents, by its path; with “only this project”, one that belongs to it."""
     path = get_text(arguments, "path")
     if result := _REFERENCE.fullmatch(path):
         return _read_earlier_result(turn.conversation, int(result[1]), int(result[2]), arguments)
@@ -44,7 +44,7 @@ def read_own_document(user: User, arguments: ToolInput) -> ToolResult:
 
 
 def _read_earlier_result(conversation: Conversation, answer_id: int, number: int, arguments: ToolInput) -> ToolResult:
-    """A piece of a result; if it was moved into a document since, of that document."""
+    """A piece of a result; if it has since been moved into a document, of that document."""
     events = Message.objects.for_user(conversation.user).filter(conversation=conversation, parent=answer_id)
     results = events.filter(event_type=Message.Event.TOOL_RESULT).order_by("seq").values_list("text", "event_data")
     row = results[number - 1 : number].first() if number else None

@@ -1,7 +1,7 @@
 """Detects questions that need current information, by words and without a model.
 
-English only, and rather too few than too many: a cue adds one line to the prompt that offers the web
-(`chat/tools/search_providers.py`). Without it the model can still search, if the installation has a search.
+English only, and cautious: a cue adds one line to the prompt that offers the web (`chat/tools/search_providers.py`).
+Without it the model can still search, if the installation has a search.
 """
 
 import re
@@ -15,14 +15,14 @@ ORDERS: Final = (
 )
 """The user asks for a web search; counts in any message."""
 CUES: Final = (
-    # What is newest of its kind.
+    # The newest of its kind.
     r"latest",
     r"newest",
     r"most recent(?:ly)?",
     r"up[- ]to[- ]date",
     r"(?:just|recently|newly) (?:released|announced|published|launched|elected|opened)",
     r"(?:new|current|stable) (?:version|release)",
-    # What happens now.
+    # Current events.
     r"(?:breaking |recent |today's |the )news",
     r"news (?:on|about|from|of)",
     r"current(?:ly)?",
@@ -33,7 +33,7 @@ CUES: Final = (
     r"as of (?:now|today)",
     r"(?:happened|happening|announced|released|going on) (?:today|yesterday|(?:this|last) (?:week|month|year))",
     r"(?:today|tonight|tomorrow|this weekend)'?s? (?:weather|forecast|game|match|results?|score)",
-    # What changes by the hour.
+    # Things that change by the hour.
     r"weather (?:in|at|for|like|today|tomorrow)",
     r"(?:share|stock|oil|gold|bitcoin) price",
     r"exchange rate",
@@ -50,13 +50,13 @@ OWN: Final = (
     r"you (?:know|remember) (?:about|of) me",
     r"(?:told|asked) you",
 )
-"""About the user's own life or an earlier conversation, which no web page knows: no cue counts then."""
+"""Words about the user's own life or an earlier conversation, which no web page knows: then no cue counts."""
 ASKING: Final = (
     r"^\W*(?:who|whom|whose|what|where|when|which|how|why|is|are|was|were|has|have|does|do|did|can|could|will|would)\b",
     r"^\W*(?:please )?(?:tell|show|find|give|list|check|look up|summari[sz]e)\b",
     r"\?",
 )
-"""How a question starts, or ends: “I love the current weather” asks nothing."""
+"""How a question starts or ends: “I love the current weather” isn't a question."""
 
 
 def _any(patterns: tuple[str, ...], *, words: bool = True) -> re.Pattern[str]:

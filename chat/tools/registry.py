@@ -28,21 +28,21 @@ if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start witho
 type Definition = ToolParam | WebSearchTool20250305Param
 
 ALWAYS: Final = (READ_DOCUMENT, REMEMBER, SEARCH_CONVERSATION, SEARCH_KNOWLEDGE, UPDATE_TASK)
-"""Every installation has these."""
+"""Tools that every installation has."""
 TOOLS_BY_NAME: Final[dict[str, Tool]] = {tool.name: tool for tool in (*ALWAYS, WEB_SEARCH)}
 SEARCHES: Final[dict[str, tuple[Definition, ...]]] = {
     "off": (),
     "searxng": (WEB_SEARCH.definition,),
     "provider": (SERVER_TOOL,),
 }
-"""What WEB_SEARCH adds. Set per installation, never per user or turn: `chat/tools/search_providers.py: OFFER`."""
+"""Tools that WEB_SEARCH adds. Set per installation, never per user or turn: `chat/tools/search_providers.py: OFFER`."""
 SHORT_DESCRIPTIONS: Final = {
     "remember": "Propose one fact: “The user …”.",
     "search_conversation": "Search what was said.",
     "search_knowledge": "Search facts and documents.",
     "web_search": "Search the web. Put nothing private in it.",
 }
-"""What a plan has room for whose system section holds 1,000 tokens (`chat/prompt/system_prompt.py: FULL_NEEDS`)."""
+"""For plans with only 1,000 tokens in the system section (`chat/prompt/system_prompt.py: FULL_NEEDS`)."""
 NAME_CHARS: Final = 80
 """A model may invent a name of any length; only this much of it is repeated."""
 
@@ -59,7 +59,7 @@ TOOLS: Final = build_tools(settings.ENVIRONMENT.web_search)
 def tools_for(
     capabilities: Capabilities, only: Sequence[Definition] | None = None, *, short: bool = False
 ) -> list[Definition]:
-    """`TOOLS`, or `only` these, without the one that the model's server would have to run and cannot."""
+    """`TOOLS`, or `only` these, without the one that the model's server would have to run but can't."""
     tools = TOOLS if only is None else only
     return [
         tool for tool in (shorten_tools(tools) if short else tools) if capabilities.web_search or tool != SERVER_TOOL
@@ -67,13 +67,13 @@ def tools_for(
 
 
 def shorten_tools(tools: Sequence[Definition]) -> list[Definition]:
-    """Those with a short description, with only the inputs they require."""
+    """The tools that have a short description, with only their required inputs."""
     return [_shorten(tool) for tool in tools if tool["name"] in SHORT_DESCRIPTIONS]
 
 
 def _shorten(tool: Definition) -> Definition:
     schema: Any = tool.get("input_schema")
-    if schema is None:  # the provider's own
+    if schema is None:  # the provider's own tool
         return tool
     properties = {name: {"type": schema["properties"][name]["type"]} for name in schema["required"]}
     return {
@@ -89,15 +89,15 @@ def call_limit(name: str) -> int:
 
 
 def run_tool(turn: AcceptedTurn, call: ToolUse) -> None:
-    """Fill in the result of `call`; an error in its input is a result too, not a failure of the turn.
+    """Fill in the result of `call`; an error in its input is also a result, not a failure of the turn.
 
-    A call that comes with its result was run by the provider: it is only stored.
+    A call that already has its result was run by the provider: it is only stored.
     """
     call.kept_at = store_provider_search(turn, call) if call.result else _run(turn, call)
 
 
 def _run(turn: AcceptedTurn, call: ToolUse) -> str:
-    """Run the tool; where its whole result is kept, if it says so."""
+    """Run the tool; return where its whole result is stored, if it says so."""
     try:
         tool = TOOLS_BY_NAME.get(call.name)
         if tool is None:
@@ -114,9 +114,9 @@ def _run(turn: AcceptedTurn, call: ToolUse) -> str:
 
 
 def history_line(call: ToolUse, reference: str = "") -> str:
-    """The line that replaces the call once its turn is history: short, never changed, with the way to the whole.
+    """The line that replaces the call once its turn is history: short, never changed, with a way to the whole result.
 
-    `reference`: by which `read_document` opens its result, where that is kept nowhere else.
+    `reference`: what `read_document` opens the result by, if it isn't stored elsewhere.
     """
     arguments = json.dumps(call.input, ensure_ascii=False, sort_keys=True)
     outcome = "failed" if call.is_error else f"{len(call.result)} characters of results"

@@ -12,7 +12,7 @@ from memory.ports.source import get_source
 
 
 def remember(turn: AcceptedTurn, arguments: ToolInput) -> ToolResult:
-    """Propose the statement. Its evidence is what the user just wrote, without the parts that only repeat others."""
+    """Propose the statement. Its evidence is the user's current message, without parts that only repeat others."""
     statement, seq = get_text(arguments, "statement"), turn.question.seq
     marked = mark_echoes(*get_source().load_range(turn.conversation.pk, seq, seq))
     evidence = next(iter(marked), utterance(turn.question))

@@ -11,7 +11,7 @@ from chat.turn import AcceptedTurn
 
 
 def search_conversation(turn: AcceptedTurn, arguments: ToolInput) -> ToolResult:
-    """Passages of this and of past conversations."""
+    """Search passages of this and of past conversations."""
     return search_for_turn(turn, arguments, replace(MESSAGES, scope=recall_scope(turn.conversation)))
 
 

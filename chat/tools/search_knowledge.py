@@ -11,7 +11,7 @@ from chat.turn import AcceptedTurn
 
 
 def search_knowledge(turn: AcceptedTurn, arguments: ToolInput) -> ToolResult:
-    """Facts, episodes and documents relevant to the query."""
+    """Search facts, episodes and documents relevant to the query."""
     return search_for_turn(turn, arguments, replace(parse_filters(arguments), scope=recall_scope(turn.conversation)))
 
 

@@ -27,33 +27,34 @@ if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start witho
 MAX_HITS: Final = setting("web_search_results", 3)
 """Excerpts of one search: two or three short ones are what a prompt should spend on the web (seed 003)."""
 EXCERPT_CHARS: Final = 400
-"""Of one hit: what search engines show; the user can open the source."""
+"""Characters of one hit, as many as search engines show; the user can open the source."""
 TITLE_CHARS: Final = 150
 URL_CHARS: Final = 500
-"""A hit with a longer URL is dropped: cut, it would lead elsewhere."""
+"""A hit with a longer URL is dropped: shortened, it would lead elsewhere."""
 QUERY_CHARS: Final = 200
-"""Search engines cut longer ones; it also limits how much of a conversation one search can send outside."""
+"""Search engines cut longer queries; it also limits how much of a conversation one search can send outside."""
 SEARCHES_A_TURN: Final = 3
-"""One, a rewording, and a follow-up; each shows the query to others."""
+"""A search, a rewording, and a follow-up; each shows the query to others."""
 SECONDS: Final = 8.0
-"""For the whole answer of the search server: a turn waits for it."""
+"""Seconds for the search server's whole answer: a turn waits for it."""
 TIMEOUT: Final = httpx2.Timeout(SECONDS, connect=3.0)
 MAX_RESPONSE_BYTES: Final = 2_000_000
-"""Bytes read of the search server's answer; twenty hits are some 30 kB."""
+"""Bytes read of the search server's answer; twenty hits are about 30 kB."""
 PLAIN: Final = {"Accept": "application/json", "Accept-Encoding": "identity"}
-"""Not compressed: a small response cannot expand into a large one."""
+"""Not compressed, so that a small response can't expand into a large one."""
 
 OFFER: Final = "The web can be searched for this."
-"""In the current user message when the question has a recency cue. The tool itself is in every request of an
+"""Added to the current user message when the question has a recency cue. The tool itself is in every request of an
 installation that has a search: the provider's cache matches exact bytes and tools come first, so a tool that came and
-went with the question would cost the whole cached prompt each time."""
+went with the question would cost the whole cached prompt each time.
+"""
 SERVER_TOOL: Final[WebSearchTool20250305Param] = {
     "type": "web_search_20250305",
     "name": "web_search",
     "max_uses": SEARCHES_A_TURN,
 }
-"""The provider's own search. The version of 2025-03-05: later ones run code on the results, which needs the provider's
-code execution, and is not covered by its zero data retention."""
+"""The provider's own search, in the version of 2025-03-05: later ones run code on the results, which needs the
+provider's code execution and isn't covered by its zero data retention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class WebSearch(Protocol):
     """A search server."""
 
     def search(self, query: str, limit: int) -> list[Hit]:
-        """The best `limit` hits at most; raises `SearchFailedError`."""
+        """At most `limit` hits, the best first; raises `SearchFailedError`."""
 
 
 class SearchFailedError(Exception):
@@ -78,7 +79,7 @@ class SearchFailedError(Exception):
 
 
 def chosen() -> WebSearch | None:
-    """The search server of this installation; None: it has none, or uses the provider's."""
+    """The installation's search server; None: it has none, or uses the provider's."""
     environment = settings.ENVIRONMENT
     address = environment.web_search_url
     return SearXNG(address) if environment.web_search == "searxng" and address else None
@@ -127,7 +128,7 @@ class SearXNG:
     transport: httpx2.BaseTransport | None = None
 
     def search(self, query: str, limit: int) -> list[Hit]:
-        """The best `limit` hits with a web address and a text; raises `SearchFailedError`."""
+        """At most `limit` hits with a web address and a text, the best first; raises `SearchFailedError`."""
         try:
             found = _Response.model_validate_json(self._request(query))
         except httpx2.TimeoutException as error:
@@ -159,7 +160,7 @@ class SearXNG:
 
 
 def _read(response: httpx2.Response) -> bytes:
-    """The body, unless it is too large or too slow as a whole."""
+    """The body, unless it is too large or takes too long as a whole."""
     until, body = time.monotonic() + SECONDS, bytearray()
     for part in response.iter_bytes():
         body += part

@@ -1,4 +1,4 @@
-"""Snippets of a search result: the start of each hit, when there is no room for all of them.
+"""Snippets of a search result: the start of each hit, for when there is no room for all of them.
 
 The head of the JSON would show the first hits in full and the last ones not at all. Pure, and without a model.
 """
@@ -8,12 +8,12 @@ import re
 from typing import Any, Final
 
 MAX_CHARS: Final = 160
-"""Of each result's text: a sentence or two."""
+"""Characters of each result's text: a sentence or two."""
 _SENTENCE: Final = re.compile(r".+?[.!?…](?=\s|$)", re.DOTALL)
 
 
 def render_snippets(result: str) -> str:
-    """The same result with the start of each hit; empty if it is no list of hits, or would not get shorter."""
+    """The same result with the start of each hit; empty if it isn't a list of hits, or wouldn't get shorter."""
     try:
         answer: Any = json.loads(result)
     except ValueError:

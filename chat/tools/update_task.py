@@ -31,7 +31,7 @@ def update_task(turn: AcceptedTurn, arguments: ToolInput) -> ToolResult:
     open_steps = len(task["steps"])
     if not task["done"]:
         return {"outcome": NOTED.format(steps=f", with {_count_steps(open_steps)} open" if open_steps else "")}
-    if not is_repeated:  # a repeated call compacts once
+    if not is_repeated:  # a repeated call compacts only once
         jobs.request_compaction(turn.conversation, "task_done")
     return {"outcome": DONE.format(left=f", with {_count_steps(open_steps)} left open" if open_steps else "")}
 

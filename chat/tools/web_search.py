@@ -45,7 +45,7 @@ def web_search(turn: AcceptedTurn, arguments: ToolInput) -> ToolResult:
 
 
 def store_provider_search(turn: AcceptedTurn, call: ToolUse) -> str:
-    """Store what the provider's own search found (`chat/turns/stream.py: searches`); its path, if it was stored."""
+    """Store the results of the provider's own search (`chat/turns/stream.py: searches`); return the path, if stored."""
     if call.is_error:
         return ""
     hits = [Hit(_one_line(page["title"]), _one_line(page["url"]), "") for page in json.loads(call.result)["results"]]
@@ -63,7 +63,7 @@ def render_document(query: str, hits: list[Hit], when: datetime) -> str:
 
 
 def _one_line(text: object) -> str:
-    """On one line, so that a page's title cannot add headings of its own."""
+    """The text on one line, so that a page's title can't add headings."""
     return " ".join(storable(str(text)).split())[:URL_CHARS]
 
 
@@ -73,7 +73,7 @@ def _as_json(hit: Hit) -> dict[str, str]:
 
 
 def _store(turn: AcceptedTurn, document: str) -> str:
-    """Path of the stored document; empty if it could not be stored, which must not hold back the results."""
+    """Path of the stored document; empty if it couldn't be stored, which must not hold back the results."""
     conversation = turn.conversation
     try:
         return store_artifact(conversation.user, str(conversation.pk), f"web_search {turn.answer.turn}", document)

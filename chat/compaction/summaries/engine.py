@@ -16,15 +16,15 @@ class SummaryResult:
 
     summary: Summary
     engine_name: str
-    """With its version, such as rules/1."""
+    """The engine's name and version, such as rules/1."""
     usage: Usage = NO_USAGE
     """Tokens, including those of a failed attempt."""
     failure: str = ""
-    """Why the first engine failed; empty if it did not."""
+    """Why the first engine failed; empty if it didn't."""
 
 
 class SummaryFailedError(Exception):
-    """An engine failed; the message is one sentence for the user. Its usage counts all the same."""
+    """An engine failed; the message is one sentence for the user. Its usage still counts."""
 
     def __init__(self, sentence: str, usage: Usage = NO_USAGE) -> None:
         super().__init__(sentence)

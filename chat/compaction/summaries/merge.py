@@ -36,9 +36,9 @@ PART_TOKENS: Final = 20
 DIGEST_CHARS: Final = 12
 """Characters of a part that its digest covers: its end may have been cut before."""
 SEGMENT_TURNS: Final = 10
-"""Turns of a typical segment: a summary of 90 turns contributes nine segments' first topics."""
+"""Turns of a typical segment: a summary of 90 turns contributes the first topics of nine segments."""
 MARGIN: Final = 8
-"""Tokens kept free: token counts of joined texts do not quite add up."""
+"""Tokens kept free: token counts of joined texts don't quite add up."""
 
 type Part = tuple[int, int, Summary]
 """First turn, last turn, summary."""

@@ -24,7 +24,7 @@ from recall.llm.client import get_capabilities, get_sync_client
 from recall.llm.failures import classify
 
 PROMPT_VERSION: Final = "1"
-"""Raise it with every change of INSTRUCTIONS or the schema."""
+"""Increase it with every change of INSTRUCTIONS or the schema."""
 
 INSTRUCTIONS: Final = """\
 You write the minutes of a stretch of conversation between a user and an assistant. The stretch is taken out of the
@@ -63,11 +63,11 @@ MAX_OUTPUT: Final = 8_000
 CALL_SECONDS: Final = 120.0
 """Timeout of a call; a worker task ends at 300 seconds (`recall/celery.py`)."""
 SEGMENT_CHARS: Final = 240_000
-"""Of all texts together, about 70,000 tokens: above 100,000 small models cost five times as much."""
+"""Characters of all texts together, about 70,000 tokens: above 100,000 small models cost five times as much."""
 QUESTION_CHARS: Final = 24_000
-"""Of the user's message in one turn."""
+"""Characters of the user's message in one turn."""
 ANSWER_CHARS: Final = 6_000
-"""Of the answer: its point is at the start or the end."""
+"""Characters of the answer: its point is at the start or the end."""
 
 NO_MESSAGE: Final = "The model server returned an invalid response."
 
@@ -100,7 +100,7 @@ class ModelEngine:
         """Summarize the turns; without turns, no call is made.
 
         Raises:
-            SummaryFailedError: the server failed, the model refused, or its answer does not match the schema.
+            SummaryFailedError: the server failed, the model refused, or its answer doesn't match the schema.
         """
         if not turns:
             return SummaryResult(Summary(), self.version)
@@ -178,7 +178,7 @@ UNFINISHED: Final = {
     "max_tokens": "The model's summary was cut off at its length limit.",
     "model_context_window_exceeded": "This part of the conversation is too long for the model.",
 }
-"""Stop reasons of answers that may look like a summary but are not."""
+"""Stop reasons of answers that may look like a summary but aren't."""
 
 
 def _parse_answer(message: Message, usage: Usage) -> Summary:
@@ -194,7 +194,7 @@ def _parse_answer(message: Message, usage: Usage) -> Summary:
 
 
 def _without_secrets(answer: _Answer) -> Summary:
-    """The answer without texts that contain a password or the like."""
+    """The answer without texts that contain a password or similar secret."""
     clean = {name: tuple(text for text in texts if not sensitive(text)) for name, texts in _lists(answer)}
     return Summary(**clean, narrative="" if sensitive(answer.narrative) else answer.narrative)
 
@@ -204,7 +204,7 @@ def _lists(answer: _Answer) -> Iterator[tuple[str, list[str]]]:
 
 
 def _usage(message: Message) -> Usage:
-    """Tokens of the call; servers that omit the cache figures mean 0."""
+    """Tokens of the call; cache figures that a server omits mean 0."""
     used = message.usage
     cached = (used.cache_creation_input_tokens or 0) + (used.cache_read_input_tokens or 0)
     return Usage(used.input_tokens + cached, used.output_tokens)

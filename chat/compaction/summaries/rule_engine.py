@@ -66,25 +66,25 @@ SAYS: Final[Mapping[str, tuple[str, ...]]] = {
         r"(?:please )?(?:keep|make) (?:your |the )?(?:answers|replies|it) (?:short|brief|simple|long|detailed)",
     ),
 }
-"""How such clauses start. A sentence has the first kind that one of its clauses matches."""
+"""How the clauses of each kind start. A sentence has the first kind that one of its clauses matches."""
 _SAYS: Final = {kind: re.compile(rf"(?:{'|'.join(said)})", re.IGNORECASE) for kind, said in SAYS.items()}
 
 ITEMS: Final[Mapping[Verbosity, int]] = {Verbosity.BRIEF: 3, Verbosity.NORMAL: 6, Verbosity.FULL: 12}
-"""Sentences per kind; of more, the last ones, which are current."""
+"""Sentences per kind; if there are more, the last ones, which are current."""
 TOPICS: Final[Mapping[Verbosity, int]] = {Verbosity.BRIEF: 8, Verbosity.NORMAL: 12, Verbosity.FULL: 20}
 MAX_QUOTE: Final = 200
 """Characters of a sentence."""
 MAX_GIST: Final = 120
 """Characters of a sentence in the narrative."""
 MARGIN: Final = 8
-"""Tokens kept free: token counts of joined texts do not quite add up."""
+"""Tokens kept free: token counts of joined texts don't quite add up."""
 MESSAGE_CHARACTERS: Final = 10_000
-"""Of a message: longer ones are pasted documents."""
+"""Characters of a message: longer ones are pasted documents."""
 FORGOTTEN: Final = "[forgotten]"
 """Replaces forgotten text; its sentence is skipped."""
 
 _SENTENCE: Final = re.compile(r"[^.!?…。！？؟।\n]+(?:[.!?…]+(?![\s\"'”’)]|$)[^.!?…。！？؟।\n]*)*[.!?…。！？؟।]*")
-_QUESTION_MARKS: Final = ("?", "？", "؟", ";")  # the last is Greek
+_QUESTION_MARKS: Final = ("?", "？", "؟", ";")  # the last is the Greek one
 _ASKS: Final = re.compile(
     r"^(?:(?:and|so|but|ok|okay|now|also|please|hi|hello|hey)[, ]+)*(?:what|how|why|who|where|when|which|can|could"
     r"|would|should|is|are|do|does|did|will|explain|tell me|show me|compare|describe|help me|give me|write|list|suggest"
@@ -98,9 +98,10 @@ class RuleEngine:
     """Picks sentences; never fails."""
 
     elsewhere: Sequence[str] = ()
-    """Messages from the rest of the conversation, one text per turn: a word of every turn there is no topic here. In
-    six long chats (segments of 20 turns) a held-back question then finds its own segment in 22% of cases instead of
-    17%."""
+    """Messages from the rest of the conversation, one text per turn: a word in every turn there is not a topic here. In
+    six long chats (segments of 20 turns), a held-back question then finds its own segment in 22% of cases instead of
+    17%.
+    """
 
     @property
     def version(self) -> str:

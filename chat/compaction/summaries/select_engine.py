@@ -1,4 +1,4 @@
-"""Chooses the summary engine: the model if there is one, else the rules, which also replace a model that fails."""
+"""Chooses the summary engine: the model if there is one, else the rules, which also replace a failing model."""
 
 import logging
 from collections.abc import Sequence
@@ -18,13 +18,13 @@ RULES: Final = RuleEngine()
 
 
 def choose_engine(rules: RuleEngine = RULES) -> SummaryEngine:
-    """The librarian's model; or `rules` if so configured or the server cannot follow a schema."""
+    """The librarian's model; or `rules`, if configured or the server can't follow a schema."""
     environment = settings.ENVIRONMENT
     if environment.librarian_engine == "rules" or settings.IS_OFFLINE:
         return rules
     if not get_capabilities(environment.librarian_model).structured_output:
         return rules
-    from chat.compaction.summaries.model_engine import ModelEngine  # late: the SDK takes a second to load
+    from chat.compaction.summaries.model_engine import ModelEngine  # imported late: the SDK takes a second to load
 
     return ModelEngine(environment.librarian_model)
 

@@ -26,7 +26,7 @@ def truncate_tokens(text: str, limit: int) -> str:
     """The text, or as much of its start as `limit` base tokens hold; empty if nothing fits."""
     if count_tokens(text) <= limit:
         return text
-    low, high = 1, len(text)  # `low` characters fit, or nothing does; `high` do not
+    low, high = 1, len(text)  # `low` characters fit, or nothing does; `high` characters don't
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if count_tokens(truncate_chars(text, middle)) <= limit else (low, middle)

@@ -65,7 +65,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({name: [asdict(one) for one in all_] for name, all_ in found.items()}))
 
     def scenarios(self, worker: Worker, only: str, step: int) -> list[Outcome]:
-        """Every scenario, as is and with every proposal accepted."""
+        """Run every scenario, as is and with every proposal accepted."""
         outcomes = []
         for scenario in _some(load_scenarios(), lambda one: one.id, only, step):
             for accept in VARIANTS:
@@ -77,7 +77,7 @@ class Command(BaseCommand):
         return outcomes
 
     def matrix(self, worker: Worker, only: str, step: int) -> list[Row]:
-        """Every wording of every case, minutes and months apart, as is and with every proposal accepted."""
+        """Run every wording of every case, minutes and months apart, as is and with every proposal accepted."""
         rows = []
         cases = [(case, gap) for case in load_matrix() for gap in GAPS]
         for case, gap in _some(cases, lambda pair: f"{pair[0].case}-{pair[0].id}", only, step):
@@ -90,7 +90,7 @@ class Command(BaseCommand):
         return rows
 
     def deletion(self, worker: Worker, only: str, step: int) -> list[Step]:
-        """Every step for every kind of memory."""
+        """Run every step for every kind of memory."""
         steps: list[Step] = []
         for kind in _some(KINDS, lambda one: one, only, 1):
             done = run_kind(kind, worker)
@@ -102,7 +102,7 @@ class Command(BaseCommand):
         return steps
 
     def scope(self, worker: Worker, only: str, step: int) -> list[ScopeOutcome]:
-        """Every case of forget scope."""
+        """Run every case of forget scope."""
         outcomes = []
         for case in _some(load_scope_cases(), lambda one: one.id, only, step):
             outcome = run_scope_case(case, worker)

@@ -2,5 +2,5 @@
 
 Owns the protocol as the SDK speaks it (`protocol/`: validation, counting, prompt cache, streaming) and a modest
 rule-based responder (`responder/`). Enter at `app.py` (routes) and `messages.py` (one request from validation to
-answer). Imports nothing of Recall, and nothing of Recall imports it. It never pretends to be a language model.
+answer). Imports nothing from Recall, and nothing in Recall imports it. Never pretends to be a language model.
 """

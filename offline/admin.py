@@ -12,7 +12,7 @@ from offline.messages import Offline
 
 
 async def faults(request: Request) -> Response:
-    """POST {"fault", "times"?, "match"?, "path"?} adds one, GET lists those that wait, DELETE drops them."""
+    """POST {"fault", "times"?, "match"?, "path"?} adds one, GET lists the waiting ones, DELETE drops them."""
     queue = _offline(request).faults
     if request.method == "POST":
         _refuse_wrong(queue.add, await _object(request))
@@ -22,13 +22,13 @@ async def faults(request: Request) -> Response:
 
 
 async def script(request: Request) -> Response:
-    """POST {"replies": […]} adds replies, GET lists those that wait, DELETE drops them."""
+    """POST {"replies": […]} adds replies, GET lists the waiting ones, DELETE drops them."""
     queue = _offline(request).script
     if request.method == "POST":
         _refuse_wrong(queue.add, (await _object(request)).get("replies"))
     elif request.method == "DELETE":
         queue.queue.clear()
-    # ASCII, as a test may script characters that UTF-8 cannot hold
+    # ASCII, because a test may script characters that UTF-8 can't hold
     return Response(json.dumps({"replies": queue.as_json()}), media_type="application/json")
 
 
@@ -43,7 +43,7 @@ async def pages(request: Request) -> Response:
 
 
 async def requests(request: Request) -> Response:
-    """GET lists the last requests, oldest first; DELETE forgets them."""
+    """GET lists the latest requests, oldest first; DELETE clears the log."""
     log = _offline(request).log
     if request.method == "DELETE":
         log.clear()

@@ -34,7 +34,7 @@ FAULT_HEADER = "x-offline-fault"
 
 
 def create_app(environ: Mapping[str, str] = os.environ) -> Starlette:
-    """The application. Its state is made, and the environment read, each time a server starts with it."""
+    """Create the application. Each time a server starts with it, the environment is read and a new state created."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -75,7 +75,7 @@ async def messages(request: Request) -> Response:
 
 
 async def count_tokens(request: Request) -> Response:
-    """`POST /v1/messages/count_tokens`: the figure the three input parts of `usage` would sum up to."""
+    """`POST /v1/messages/count_tokens`: the sum of the three input parts of `usage`."""
     offline: Offline = request.app.state.offline
     record = offline.log.open(request.url.path, new_request_id())
     with _recorded(record):
@@ -116,12 +116,12 @@ async def retrieve_model(request: Request) -> Response:
 
 
 async def healthz(_request: Request) -> Response:
-    """Alive, and what this is."""
+    """Says that the server is alive, and what it is."""
     return JSONResponse({"status": "ok", "server": "recall-offline", "language_model": False})
 
 
 def _workspace(request: Request) -> str:
-    """The caller's cache: one per API key and workspace header. Any key is good; a missing one is refused."""
+    """The caller's cache: one per API key and workspace header. Any key is accepted; a missing one is refused."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     key = token.strip() if scheme.lower() == "bearer" else request.headers.get("x-api-key", "")
     if not key:
@@ -134,7 +134,8 @@ def _workspace(request: Request) -> str:
 
 
 async def _json_body(request: Request) -> Any:
-    """The parsed body. One that is too large is read to its end, so that the client gets the answer, but not kept."""
+    """The parsed body. A body that is too large is read to its end, so that the client gets the answer, but not
+    kept."""
     parts: list[bytes] = []
     size = 0
     async for part in request.stream():
@@ -154,7 +155,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _take_fault(offline: Offline, request: Request, body: Json) -> Fault:
-    """The fault asked for by this request's header or waiting for it; raised if it is an error."""
+    """The fault requested by this request's header or waiting for it; raised if it is an error."""
     asked = request.headers.get(FAULT_HEADER)
     try:
         fault = parse_fault(asked) if asked else offline.faults.take(request.url.path, question_of(body))
@@ -168,7 +169,7 @@ def _take_fault(offline: Offline, request: Request, body: Json) -> Fault:
 
 @contextmanager
 def _recorded(record: Record) -> Iterator[None]:
-    """A refusal goes into the log, and its answer carries the logged request id."""
+    """Log a refusal, and put the logged request id into its answer."""
     try:
         yield
     except ApiError as error:
@@ -190,7 +191,7 @@ async def _api_error(_request: Request, error: ApiError) -> Response:
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:
-    """Unknown paths and methods, in the provider's shape too."""
+    """Answer unknown paths and methods in the provider's shape."""
     status = error.status_code if error.status_code in ERROR_TYPES else 400
     return await _api_error(request, ApiError(status, f"{error.detail}: {request.method} {request.url.path}"))
 

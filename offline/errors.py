@@ -17,7 +17,7 @@ ERROR_TYPES = {
 
 
 class ApiError(Exception):
-    """An answer other than 200. `error_code` is the machine-readable cause, where the provider gives one."""
+    """An answer other than 200. `error_code`: the machine-readable cause, if the provider gives one."""
 
     def __init__(
         self, status: int, message: str, *, error_code: str | None = None, headers: Mapping[str, str] | None = None

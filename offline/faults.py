@@ -6,7 +6,7 @@ from typing import Any
 
 from offline.errors import ApiError
 
-# Answered instead of a message, before anything is streamed.
+# Sent instead of a message, before anything is streamed.
 ERRORS: dict[str, Callable[[str], ApiError]] = {
     "rate_limit": lambda seconds: ApiError(
         429, "This request would exceed the rate limit for your organization.", headers={"retry-after": seconds}
@@ -20,7 +20,7 @@ ERRORS: dict[str, Callable[[str], ApiError]] = {
     "unauthorized": lambda _: ApiError(401, "Invalid bearer token"),
     "server_error": lambda _: ApiError(500, "Internal server error"),
 }
-# Disturb the answer while it is made: after so many deltas, or with so many seconds between two.
+# Disturb the answer while it is sent: after a number of deltas, or with a number of seconds between two.
 DISTURBANCES = frozenset({"mid_stream_error", "broken_connection", "slow", "stop_reason", "timeout"})
 DEFAULT_ARGUMENT = {"rate_limit": "1", "mid_stream_error": "5", "broken_connection": "5", "slow": "1"}
 STOP_REASONS = ("max_tokens", "refusal", "pause_turn", "model_context_window_exceeded")
@@ -30,13 +30,13 @@ MESSAGES_PATH = "/v1/messages"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One failure asked for. `argument` is checked when it is parsed."""
+    """One requested failure. `argument` is checked when it is parsed."""
 
     name: str
     argument: str = ""
 
     def error(self) -> ApiError | None:
-        """The error this fault answers with, unless it disturbs the answer instead."""
+        """The error this fault answers with; None if it disturbs the answer instead."""
         make = ERRORS.get(self.name)
         return make(self.argument) if make else None
 
@@ -45,7 +45,7 @@ NO_FAULT = Fault("none")
 
 
 def parse_fault(text: str) -> Fault:
-    """Read `NAME[:ARGUMENT]`; raises ValueError with a sentence for the caller."""
+    """Parse `NAME[:ARGUMENT]`; raises ValueError with a sentence for the caller."""
     name, _, argument = text.strip().partition(":")
     if name not in ERRORS.keys() | DISTURBANCES:
         raise ValueError(f"unknown fault {name!r}; known are {', '.join(sorted(ERRORS.keys() | DISTURBANCES))}")
@@ -70,7 +70,7 @@ def _check_number(name: str, argument: str) -> None:
 
 @dataclass(slots=True)
 class Waiting:
-    """A fault that hits the next `times` requests to `path` whose question contains `match`."""
+    """A fault for the next `times` requests to `path` whose question contains `match`."""
 
     fault: Fault
     times: int
@@ -80,12 +80,12 @@ class Waiting:
 
 @dataclass(slots=True)
 class FaultQueue:
-    """Faults set by admin call, oldest first."""
+    """Faults set through the admin endpoint, oldest first."""
 
     waiting: list[Waiting] = field(default_factory=list)
 
     def add(self, body: dict[str, Any]) -> None:
-        """From the body of `POST /offline/faults`; raises ValueError for a wrong one."""
+        """Add a fault from the body of `POST /offline/faults`; raises ValueError if it is invalid."""
         times = body.get("times", 1)
         if not isinstance(times, int) or times < 1:
             raise ValueError("times needs a whole number from 1")
@@ -94,7 +94,7 @@ class FaultQueue:
         self.waiting.append(Waiting(fault, times, match, path))
 
     def take(self, path: str, question: str) -> Fault:
-        """The fault for this request, used up by it; `NO_FAULT` if none waits."""
+        """The fault for this request, which uses it up; `NO_FAULT` if none waits."""
         for item in self.waiting:
             if item.path == path and item.match in question:
                 item.times -= 1

@@ -20,11 +20,11 @@ from offline.search import Pages
 
 Json = dict[str, Any]
 
-DEFAULT_DELTA_DELAY = 0.015  # seconds between words: slow enough to be seen streaming
+DEFAULT_DELTA_DELAY = 0.015  # seconds between words: slow enough to see the streaming
 
 
 class Offline:
-    """The server's state: everything a request can leave behind."""
+    """The server's state: everything that outlives a request."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.admin = environ.get("OFFLINE_ADMIN") == "1"
@@ -38,7 +38,7 @@ class Offline:
 
 
 def _seconds(name: str, environ: Mapping[str, str], default: float) -> float:
-    """A length of time from the environment; raises ValueError with the name of a wrong one."""
+    """A duration from the environment; raises ValueError with the name of an invalid one."""
     given = environ.get(name) or str(default)
     try:
         seconds = float(given)
@@ -51,7 +51,7 @@ def _seconds(name: str, environ: Mapping[str, str], default: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A finished message, and what is left behind once sending starts."""
+    """A finished message, and what it leaves behind once sending starts."""
 
     message: Json
     workspace: str
@@ -59,7 +59,7 @@ class Turn:
     fingerprint: Fingerprint
 
     def begin(self, offline: Offline) -> None:
-        """The response starts: its cache entries become readable, its fingerprint comparable."""
+        """Start the response: its cache entries become readable, its fingerprint comparable."""
         offline.cache.publish(self.booking)
         offline.fingerprints.remember(self.workspace, self.message["id"], self.fingerprint)
 
@@ -74,7 +74,7 @@ def admit(body: Any) -> tuple[Model, Prompt]:
 
 
 def take_turn(offline: Offline, workspace: str, body: Json, model: Model, prompt: Prompt, fault: Fault) -> Turn:
-    """Answer an admitted request. Uses up a scripted reply, refreshes what is read from the cache."""
+    """Answer an admitted request. Uses up a scripted reply, and refreshes cache entries that it reads."""
     booking = offline.cache.look_up(workspace, prompt, model.cache_minimum)
     stop = fault.argument if fault.name == "stop_reason" else None
     answer = compose(_choose_reply(offline.script, body), body, model, prompt, stop)
@@ -98,7 +98,7 @@ def take_turn(offline: Offline, workspace: str, body: Json, model: Model, prompt
 def _choose_reply(script: Script, body: Json) -> Reply:
     """A scripted reply if one fits, else the smallest structured answer, else the responder's."""
     if body["max_tokens"] == 0:
-        return Reply(())  # only the cache is to be warmed
+        return Reply(())  # the request only warms the cache
     form = (body.get("output_config") or {}).get("format")
     scripted = script.take(question_of(body), structured=form is not None)
     if scripted is not None:
@@ -124,6 +124,6 @@ def usage_json(usage: InputUsage, answer: Answer) -> Json:
 
 
 def _server_tool_use(answer: Answer) -> Json | None:
-    """What the provider bills apart: its own web searches."""
+    """What the provider bills separately: its own web searches."""
     searches = sum(block["type"] == "server_tool_use" for block in answer.content)
     return {"web_search_requests": searches, "web_fetch_requests": 0} if searches else None

@@ -1,4 +1,4 @@
-"""Request log for tests: the last requests with body, outcome and usage. Kept only with OFFLINE_ADMIN=1."""
+"""Request log for tests: the latest requests with body, outcome and usage. Kept only with OFFLINE_ADMIN=1."""
 
 from collections import deque
 from dataclasses import asdict, dataclass, field
@@ -26,7 +26,7 @@ class Record:
 
 
 class RequestLog:
-    """The last `KEPT` requests, oldest first; nothing at all unless enabled."""
+    """The latest `KEPT` requests, oldest first; empty unless enabled."""
 
     def __init__(self, enabled: bool) -> None:
         self.enabled = enabled

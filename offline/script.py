@@ -1,9 +1,9 @@
 """Scripted replies: the queue that tests fill through `POST /offline/script`.
 
 A reply is `{"text"?, "thinking"?, "searches"?: [{"query", "pages": [{"title", "url"}]}], "tools"?: [{"name", "input"}],
-"json"?, "stop_reason"?, "match"?}`, sent in the order thinking, searches by the provider's own tool, text, calls. One
-with `json` answers requests for structured output only, any other only requests without, so that a scripted chat answer
-is never taken by a background extraction. The first that fits is used, once.
+"json"?, "stop_reason"?, "match"?}`, sent in the order thinking, searches by the provider's own tool, text, calls. A
+reply with `json` only answers requests for structured output, any other only requests without, so that a background
+extraction never takes a scripted chat answer. The first one that fits is used, once.
 """
 
 import json
@@ -32,13 +32,13 @@ class Script:
     queue: list[Prepared] = field(default_factory=list)
 
     def add(self, replies: Any) -> None:
-        """All or none of a list of replies; raises ValueError for a wrong one."""
+        """Add a list of replies, all or none; raises ValueError for an invalid one."""
         if not isinstance(replies, list):
             raise ValueError("replies needs a list")
         self.queue += [_prepared(reply) for reply in replies]
 
     def take(self, question: str, structured: bool) -> Reply | None:
-        """The next reply that fits this request, used up by it."""
+        """The next reply that fits this request, which uses it up."""
         for prepared in self.queue:
             if prepared.structured == structured and prepared.match in question:
                 self.queue.remove(prepared)

@@ -1,7 +1,7 @@
-"""The fake search server: SearXNG's JSON format at `/searxng/search`, over pages that a test has written, or none.
+"""The fake search server: SearXNG's JSON format at `/searxng/search`, over pages that a test provides, or none.
 
-Nothing is looked up on the web. Without prepared pages each query finds one page that says just that, so that the
-demo shows every step of a search without pretending. Pages are prepared through `POST /offline/pages`.
+Nothing is looked up on the web. Without prepared pages, each query finds one page that says so, so that the demo shows
+every step of a search without pretending. Pages are prepared through `POST /offline/pages`.
 """
 
 from dataclasses import dataclass, field
@@ -26,12 +26,12 @@ DEMO_TEXT = "The offline demo looked nothing up on the web for “{query}”: th
 
 @dataclass(slots=True)
 class Pages:
-    """What the search finds: of the prepared pages those whose `match` occurs in the query, else the demo page."""
+    """The searchable pages: prepared pages whose `match` occurs in the query, else the demo page."""
 
     prepared: list[Json] = field(default_factory=list)
 
     def add(self, pages: Any) -> None:
-        """All or none of a list of pages; raises ValueError for a wrong one."""
+        """Add a list of pages, all or none; raises ValueError for an invalid one."""
         if not isinstance(pages, list) or not all(_is_page(page) for page in pages):
             raise ValueError(f"pages needs a list of objects with {', '.join(sorted(KEYS))}, all texts")
         self.prepared += pages
@@ -43,12 +43,12 @@ class Pages:
 
 
 def demo_page(query: str) -> Json:
-    """The page that says that it is none."""
+    """The page that says that it isn't a real one."""
     return {"title": DEMO_TITLE, "url": DEMO_URL, "content": DEMO_TEXT.format(query=query)}
 
 
 async def search(request: Request) -> Response:
-    """`GET` or `POST /searxng/search` with `q` and `format=json`; other formats are forbidden, as SearXNG answers."""
+    """`GET` or `POST /searxng/search` with `q` and `format=json`; other formats are forbidden, as in SearXNG."""
     asked = await _parameters(request)
     query = asked.get("q", "").strip()
     if asked.get("format") != "json":
@@ -78,7 +78,7 @@ def _result(page: Json) -> Json:
 
 
 async def _parameters(request: Request) -> dict[str, str]:
-    """Of the address, and of a form in the body."""
+    """Parameters of the URL and of a form in the body."""
     given = dict(request.query_params)
     if request.method == "POST":
         form = parse_qs((await request.body()).decode("utf-8", "replace"))

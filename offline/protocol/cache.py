@@ -1,19 +1,19 @@
 """Prompt caching by the provider's rules: what a request reads from the cache, writes to it, and pays in full.
 
-    writes     happen only at breakpoints, at most 4 a request, one entry for the prefix that ends there
-    reads      look back from each breakpoint over at most 20 positions, the breakpoint itself the first,
+    writes     happen only at breakpoints, at most 4 per request, one entry for the prefix that ends there
+    reads      look back from each breakpoint over at most 20 positions, starting with the breakpoint itself,
                for entries that earlier requests wrote; the longest one found counts
     too short  prefixes below the model's minimum are silently neither written nor read
     lifetime   5 minutes or 1 hour from the start of the request that wrote or last read the entry
-    visible    only once the response that wrote the entry started to stream
+    visible    only once the response that wrote the entry has started to stream
     apart      per workspace; here a workspace is an API key
     billed     read up to the longest hit A; 1-hour write from A to the last 1-hour breakpoint B;
                5-minute write from there to the last breakpoint C; the rest is plain input
 
-Two points the provider leaves open are settled here: a read also keeps alive the entries at this request's earlier
-breakpoints, since their tokens were read too; and an entry keeps the lifetime it was written with.
+Two points that the provider leaves open are decided here: a read also keeps the entries at this request's earlier
+breakpoints alive, since their tokens were read too; and an entry keeps the lifetime it was written with.
 
-The class is pure but for its clock, so a benchmark can drive it in-process:
+The class is pure except for its clock, so a benchmark can drive it in-process:
 `booking = cache.look_up(key, read_prompt(body, model), model.cache_minimum)`, then `cache.publish(booking)`.
 """
 
@@ -32,7 +32,7 @@ Key = tuple[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class InputUsage:
-    """How the input tokens of one request are billed; the four parts sum up to the whole prompt."""
+    """How the input tokens of one request are billed; the four parts add up to the whole prompt."""
 
     plain: int
     read: int
@@ -58,7 +58,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Booking:
-    """What a request was found to read, and the entries it will write once its response starts."""
+    """What a request reads, and the entries it will write once its response starts."""
 
     usage: InputUsage
     writes: tuple[tuple[Key, float], ...]  # key and lifetime in seconds
@@ -66,7 +66,7 @@ class Booking:
 
 
 class PromptCache:
-    """The cache of all workspaces. `clock` gives seconds and never runs back."""
+    """The cache of all workspaces. `clock` returns seconds and never runs backwards."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -84,7 +84,7 @@ class PromptCache:
         return Booking(bill(prompt, marks, hit), writes, now)
 
     def publish(self, booking: Booking) -> None:
-        """The response started to stream: what it wrote can be read from now on."""
+        """Make readable what the booking's request wrote: its response has started to stream."""
         for key, lifetime in booking.writes:
             entry = self.entries.get(key)
             if entry and entry.expires > booking.started:
@@ -96,7 +96,8 @@ class PromptCache:
             self._sweep()
 
     def _longest_hit(self, workspace: str, prompt: Prompt, marks: list[int], now: float) -> int | None:
-        """The block where the longest cached prefix ends; from the last breakpoint back, so the first found is it."""
+        """The block where the longest cached prefix ends; searched from the last breakpoint back, so the first hit is
+        it."""
         for mark in reversed(marks):
             furthest = prompt.positions[mark] - LOOK_BACK
             at = mark
@@ -122,7 +123,7 @@ class PromptCache:
 
 
 def bill(prompt: Prompt, marks: list[tuple[int, str]], hit: int | None) -> InputUsage:
-    """Split the prompt's tokens: `marks` are the breakpoints long enough to count, `hit` the block read up to."""
+    """Split the prompt's tokens. `marks`: the breakpoints long enough to count; `hit`: the block read up to."""
     read = prompt.totals[hit] if hit is not None else 0
     last = prompt.totals[marks[-1][0]] if marks else 0
     last_hour = max((prompt.totals[at] for at, ttl in marks if ttl == "1h"), default=0)

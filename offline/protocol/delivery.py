@@ -17,7 +17,7 @@ JSON_TYPE = (b"content-type", b"application/json")
 
 
 class Delivery(Response):
-    """An ASGI response that makes its body while it is sent. `begin` is called when the answer starts."""
+    """An ASGI response that creates its body while sending it. `begin` is called when the answer starts."""
 
     def __init__(
         self, message: Json, *, stream: bool, delay: float, fault: Fault, record: Record, begin: Callable[[], None]
@@ -31,7 +31,7 @@ class Delivery(Response):
         self.begin = begin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until done or until the client has gone, whichever comes first."""
+        """Send until done or until the client disconnects, whichever comes first."""
         sending = asyncio.create_task(self._send(send))
         leaving = asyncio.create_task(_client_left(receive))
         try:
@@ -69,7 +69,7 @@ class Delivery(Response):
         self._done()
 
     async def _send_whole(self, send: Send) -> None:
-        """Without streaming the answer takes as long, and comes at once."""
+        """Send the answer in one piece, after as long as streaming would have taken."""
         words = sum(frame.delta for frame in frames(self.message))
         await asyncio.sleep(self.delay * words)
         body = json.dumps(self.message).encode()
@@ -77,7 +77,7 @@ class Delivery(Response):
         if self.fault.name == "broken_connection":
             await send(_part(body[: len(body) // 2]))
             self.record.outcome = "broken"
-            return  # the ASGI server closes a connection whose response was not completed
+            return  # the ASGI server closes a connection whose response wasn't completed
         await send(_part(body, last=True))
         self._done()
 
@@ -99,7 +99,7 @@ class Delivery(Response):
 
 
 def _fault_index(events: list[Frame], fault: Fault) -> int | None:
-    """The event that the fault replaces: after so many deltas, or where message_delta would come."""
+    """The index of the event that the fault replaces: after a number of deltas, or that of message_delta."""
     if fault.name not in ("mid_stream_error", "broken_connection"):
         return None
     deltas = [number for number, frame in enumerate(events) if frame.delta]

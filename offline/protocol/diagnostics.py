@@ -1,7 +1,7 @@
-"""Cache diagnostics of a message: why an earlier request's prefix could not be reused.
+"""Cache diagnostics of a message: why an earlier request's prefix couldn't be reused.
 
-A request names the message before it (`previous_message_id`, null on the first turn); the answer compares what the
-two sent. None means no divergence was found.
+A request names the previous message (`previous_message_id`, null on the first turn); the answer compares the two
+requests. None means no divergence was found.
 """
 
 from collections import OrderedDict
@@ -13,7 +13,7 @@ from offline.protocol.prompt import Prompt
 
 Json = dict[str, Any]
 
-KEPT = 1_000  # fingerprints of former requests
+KEPT = 1_000  # fingerprints of earlier requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Fingerprint:
 
 
 class Fingerprints:
-    """The last requests by the id of the message that answered them, per workspace."""
+    """The latest requests by the id of the message that answered them, per workspace."""
 
     def __init__(self) -> None:
         self.kept: OrderedDict[tuple[str, str], Fingerprint] = OrderedDict()
@@ -38,7 +38,7 @@ class Fingerprints:
             self.kept.popitem(last=False)
 
     def diagnose(self, workspace: str, body: Json, now: Fingerprint, usage: InputUsage) -> Json | None:
-        """`{"cache_miss_reason": {...}}`, or None when nothing was asked or nothing diverged."""
+        """`{"cache_miss_reason": {...}}`, or None if nothing was asked or nothing diverged."""
         previous_id = (body.get("diagnostics") or {}).get("previous_message_id")
         if previous_id is None:
             return None
@@ -53,7 +53,7 @@ class Fingerprints:
 
 
 def fingerprint(body: Json, prompt: Prompt) -> Fingerprint:
-    """What of a request decides whether a later one can read its cache."""
+    """The parts of a request that decide whether a later one can read its cache."""
     thinking = body.get("thinking") or {}
     parameters = (body.get("tool_choice"), thinking.get("type"), body.get("output_config"))
     return Fingerprint(
@@ -67,7 +67,7 @@ def fingerprint(body: Json, prompt: Prompt) -> Fingerprint:
 
 
 def divergence(before: Fingerprint, now: Fingerprint) -> str | None:
-    """The first thing that differs, in the order of the prefix; appended messages are no difference."""
+    """The first difference, in the order of the prefix; appended messages aren't a difference."""
     if before.model != now.model:
         return "model_changed"
     if before.tools != now.tools:

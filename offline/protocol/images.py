@@ -5,14 +5,14 @@ import math
 import struct
 
 PATCH = 28  # the provider's rule: one token for each square of 28 pixels, counted by whole squares
-LONGEST_SIDE = 2_576  # pixels; larger ones are scaled down first. All models here are of the high-resolution tier.
+LONGEST_SIDE = 2_576  # pixels; larger ones are scaled down first. All models here are in the high-resolution tier.
 LARGEST_IMAGE_TOKENS = 4_784
 MOST_BYTES = 5 * 1024 * 1024  # of one image, decoded
 MOST_PIXELS_A_SIDE = 8_000
-MANY = 20  # images in one request; if there are more, each is to be smaller
+MANY = 20  # images in one request; with more, each must be smaller
 MOST_PIXELS_A_SIDE_OF_MANY = 2_000
-MOST_IMAGES = 600  # a request; 100 where the window has 200,000 tokens, which no model here has
-UNKNOWN_IMAGE_TOKENS = LARGEST_IMAGE_TOKENS  # an image by URL or file id, whose size is not known here
+MOST_IMAGES = 600  # per request; 100 if the window has 200,000 tokens, which no model here has
+UNKNOWN_IMAGE_TOKENS = LARGEST_IMAGE_TOKENS  # an image by URL or file id, whose size isn't known here
 SIGNATURES = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/jpeg": (b"\xff\xd8\xff",),
@@ -23,7 +23,7 @@ JPEG_FRAMES = frozenset({0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0
 
 
 def decode(data: str) -> bytes | None:
-    """The bytes of a base64 text, or None if it is not base64."""
+    """The bytes of a base64 text, or None if it isn't base64."""
     try:
         return base64.b64decode(data, validate=True)
     except ValueError:  # binascii.Error, or letters outside ASCII
@@ -31,12 +31,12 @@ def decode(data: str) -> bytes | None:
 
 
 def media_type(raw: bytes) -> str | None:
-    """The media type the first bytes show, or None."""
+    """The media type that the first bytes show, or None."""
     return next((kind for kind, starts in SIGNATURES.items() if raw.startswith(starts)), None)
 
 
 def image_tokens(raw: bytes) -> int:
-    """Tokens of an image by its width and height; the largest where the size cannot be read."""
+    """Tokens of an image by its width and height; the maximum if the size can't be read."""
     size = dimensions(raw)
     if size is None:
         return UNKNOWN_IMAGE_TOKENS
@@ -49,7 +49,7 @@ def image_tokens(raw: bytes) -> int:
 
 
 def _first_guess(width: int, height: int) -> float:
-    """A longer side that is at least as long as the right one: the limits without the grid's edges."""
+    """A longer side that is at least as long as the right one: it meets the limits without the grid's edges."""
     area = LARGEST_IMAGE_TOKENS * PATCH * PATCH
     return min(LONGEST_SIDE, math.sqrt(area * max(width, height) / min(width, height))) + 1
 
@@ -81,7 +81,7 @@ def dimensions(raw: bytes) -> tuple[int, int] | None:
     try:
         return readers[kind](raw) if kind else None
     except (struct.error, IndexError):
-        return None  # cut off in the header
+        return None  # truncated in the header
 
 
 def _png_size(raw: bytes) -> tuple[int, int]:

@@ -15,7 +15,7 @@ RELEASE_UNKNOWN = "1970-01-01T00:00:00Z"
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model's limits, in tokens, and which requests it refuses."""
+    """One model's limits, in tokens, and the requests it refuses."""
 
     id: str
     name: str
@@ -112,7 +112,7 @@ def model_info(model: Model) -> dict[str, Any]:
 
 
 def _capabilities(model: Model) -> dict[str, Any]:
-    """True where this server accepts it; batches, citations, code execution and context management it does not."""
+    """The capabilities this server accepts; not batches, citations, code execution and context management."""
     return {
         "batch": _supported(False),
         "citations": _supported(False),

@@ -1,7 +1,7 @@
-"""A request as one row of blocks, each with the tokens and the hash of everything up to it.
+"""A request as a sequence of blocks, each with the tokens and the hash of everything up to it.
 
-The order is the provider's: tools, system, messages. The hash is cumulative, so a change loses all that follows.
-Parameters that change what the model reads enter the hash where they do harm; `cache_control` itself never does, so a
+The order is the provider's: tools, system, messages. The hash is cumulative, so a change invalidates everything after
+it. Parameters that change what the model reads enter the hash where they take effect; `cache_control` never does, so a
 breakpoint may move. JSON keys are hashed in the order they were sent, as the provider does.
 """
 
@@ -17,35 +17,35 @@ from offline.protocol.models import Model
 
 Json = dict[str, Any]
 
-# What the provider adds around the caller's text, in tokens. Its own figures are not published; these are plausible.
-FRAME_TOKENS = 3  # a request
-MESSAGE_TOKENS = 4  # each change of role
+# What the provider adds around the caller's text, in tokens. It doesn't publish its figures; these are plausible.
+FRAME_TOKENS = 3  # per request
+MESSAGE_TOKENS = 4  # per change of role
 TOOLS_TOKENS = 290  # the instructions that come with the first tool
-TOOL_TOKENS = 8  # each tool, and each call or result
+TOOL_TOKENS = 8  # per tool, and per call or result
 PDF_PAGE_TOKENS = 2_000
-REMOTE_DOCUMENT_TOKENS = 2_000  # a document by URL or file id, which is not fetched here
+REMOTE_DOCUMENT_TOKENS = 2_000  # a document by URL or file id, which isn't fetched here
 
 # Consecutive blocks of these kinds count as one position of the cache's look-back.
 RUNS = frozenset({"tool_use", "tool_result"})
 # Blocks that carry no breakpoint of their own; they are cached as part of the prefix.
 UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
-SERVER_TOOLS = ("web_search_", "web_fetch_")  # the provider's own, by the beginning of their type
-MEMO_LIMIT = 65_536  # characters; larger blocks are measured each time rather than kept
+SERVER_TOOLS = ("web_search_", "web_fetch_")  # the provider's own, by the start of their type
+MEMO_LIMIT = 65_536  # characters; larger blocks are measured each time instead of being remembered
 
 
 @dataclass(slots=True)
 class Prompt:
-    """Parallel lists, one entry a block, in the model's reading order."""
+    """Parallel lists with one entry per block, in the model's reading order."""
 
     digests: list[bytes] = field(default_factory=list)  # of everything up to the block, parameters included
     totals: list[int] = field(default_factory=list)  # tokens of everything up to the block
-    positions: list[int] = field(default_factory=list)  # look-back positions, rising
+    positions: list[int] = field(default_factory=list)  # look-back positions, ascending
     kinds: list[str] = field(default_factory=list)
-    breakpoints: list[tuple[int, str]] = field(default_factory=list)  # (block, "5m" or "1h"), rising
-    # Own hashes without parameters, for diagnostics and for binding thinking to its prefix:
+    breakpoints: list[tuple[int, str]] = field(default_factory=list)  # (block, "5m" or "1h"), ascending
+    # Separate hashes without parameters, for diagnostics and for binding thinking to its prefix:
     tools_mark: bytes = b""
     system_mark: bytes = b""
-    message_marks: list[bytes] = field(default_factory=list)  # one a message block
+    message_marks: list[bytes] = field(default_factory=list)  # one per message block
     message_of: list[int] = field(default_factory=list)  # the message of each of them
 
     @property
@@ -59,7 +59,7 @@ class Prompt:
 
 
 def read_prompt(body: Json, model: Model) -> Prompt:
-    """Lay a valid request out block by block."""
+    """Read a valid request block by block."""
     row = _Row(model.id)
     images_sent, citations = _scan(body)
     row.tools(_tools(body))
@@ -74,12 +74,13 @@ def read_prompt(body: Json, model: Model) -> Prompt:
 
 
 def text_blocks(content: str | list[Json]) -> list[Json]:
-    """A string is shorthand for one text block."""
+    """The blocks of a message's content; a string is shorthand for one text block."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def binding(prompt: Prompt, before: int | None = None) -> bytes:
-    """What a thinking block is bound to: tools, system and the messages before message `before`, thinking left out."""
+    """The hash a thinking block is bound to: tools, system and the messages before message `before`, without
+    thinking."""
     offset = prompt.first_message_block
     marks = (
         mark
@@ -90,7 +91,7 @@ def binding(prompt: Prompt, before: int | None = None) -> bytes:
 
 
 class _Row:
-    """Builds a `Prompt` block by block; tokens and hashes only ever grow."""
+    """Builds a `Prompt` block by block; tokens and hashes only grow."""
 
     def __init__(self, seed: str) -> None:
         self.prompt = Prompt()
@@ -148,7 +149,7 @@ class _Row:
         self.chain.update(json.dumps(values, sort_keys=True).encode())
 
     def mark_last(self, marker: Json) -> None:
-        """Automatic caching: the last block that can carry a breakpoint, unless it has one already."""
+        """Automatic caching: mark the last block that can carry a breakpoint, unless it already has one."""
         kinds = self.prompt.kinds
         last = next((at for at in range(len(kinds) - 1, -1, -1) if kinds[at] not in UNMARKABLE), None)
         marked = [at for at, _ in self.prompt.breakpoints]
@@ -157,7 +158,7 @@ class _Row:
 
 
 def _before_system(body: Json, citations: bool) -> Json:
-    """Parameters whose change loses system and messages, and keeps the tools."""
+    """Parameters whose change invalidates system and messages, but not the tools."""
     return {
         "format": (body.get("output_config") or {}).get("format"),
         "speed": body.get("speed") or "standard",
@@ -166,7 +167,7 @@ def _before_system(body: Json, citations: bool) -> Json:
 
 
 def _before_messages(body: Json, model: Model, images_sent: int) -> Json:
-    """Parameters whose change loses the messages only. The model's defaults equal leaving them out."""
+    """Parameters whose change only invalidates the messages. A model's default counts as left out."""
     thinking = body.get("thinking") or {}
     return {
         "tool_choice": body.get("tool_choice") or {"type": "auto"},
@@ -177,12 +178,12 @@ def _before_messages(body: Json, model: Model, images_sent: int) -> Json:
 
 
 def _tools(body: Json) -> list[Json]:
-    """The tools, the provider's own last: switching web search on or off leaves the others' prefix as it was."""
+    """The tools, the provider's own last: switching web search on or off leaves the others' prefix unchanged."""
     return sorted(body.get("tools") or [], key=lambda tool: str(tool.get("type")).startswith(SERVER_TOOLS))
 
 
 def _scan(body: Json) -> tuple[int, bool]:
-    """How many images the messages hold, and whether a document asks for citations."""
+    """The number of images in the messages, and whether a document asks for citations."""
     images_sent, citations = 0, False
     for block in _nested_blocks(body["messages"]):
         kind = block["type"]
@@ -213,7 +214,7 @@ def _marker(block: Json) -> Json | None:
 
 
 def measure(block: Json) -> tuple[bytes, int]:
-    """Hash and tokens of one block, its `cache_control` left out. Both are kept for blocks seen before."""
+    """Hash and tokens of one block without its `cache_control`. Both are remembered for repeated blocks."""
     if block["type"] == "text" and block.keys() <= {"type", "text", "cache_control"}:
         text = block["text"]
         return _measured_text(text) if len(text) < MEMO_LIMIT else _measured_text.__wrapped__(text)
@@ -237,7 +238,7 @@ def _measured_block(canonical: str) -> tuple[bytes, int]:
 
 
 def _unmarked_json(block: Json) -> str:
-    """The block as JSON without cache_control, keys in the order they were sent."""
+    """The block as JSON without `cache_control`, with its keys in the order they were sent."""
     return json.dumps(_unmarked(block))
 
 

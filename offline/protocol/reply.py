@@ -1,4 +1,4 @@
-"""The parts of an answer before it is sent, and how it is truncated to the tokens it may have."""
+"""The parts of an answer before it is sent, and its truncation to the tokens it may have."""
 
 import json
 import re
@@ -36,7 +36,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A web search by the provider's own tool, with the pages it found (`title`, `url`, perhaps `page_age`)."""
+    """A web search by the provider's own tool, with the pages it found (`title`, `url`, optionally `page_age`)."""
 
     query: str
     pages: tuple[Json, ...]
@@ -47,7 +47,7 @@ type Block = Text | Thinking | ToolCall | Search
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Blocks in order, thinking first if any. `stop_reason` only where a script asks for one."""
+    """Blocks in order, thinking first if there is any. `stop_reason` is only set by a script."""
 
     blocks: tuple[Block, ...]
     stop_reason: str | None = None
@@ -55,7 +55,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A reply cut to its room, in the provider's shapes."""
+    """A reply truncated to the room it has, in the provider's shapes."""
 
     content: list[Json]
     stop_reason: str
@@ -69,7 +69,8 @@ class Answer:
 
 
 def compose(reply: Reply, body: Json, model: Model, prompt: Prompt, stop: str | None = None) -> Answer:
-    """Cut a reply at stop sequences and at `max_tokens` or the window; `stop` breaks it off half-way with a reason."""
+    """Truncate a reply at stop sequences and at `max_tokens` or the window. `stop`: break it off half-way with this
+    reason."""
     thinking = body.get("thinking") or {}
     wanted = [block for block in reply.blocks if not isinstance(block, Thinking) or thinking.get("type") == "adaptive"]
     blocks, sequence = _at_stop_sequence(wanted, body.get("stop_sequences") or [])
@@ -90,7 +91,7 @@ def compose(reply: Reply, body: Json, model: Model, prompt: Prompt, stop: str | 
 
 
 def _room(body: Json, model: Model, prompt: Prompt) -> tuple[int, str]:
-    """Output tokens there is room for, and the stop reason when they do not suffice."""
+    """The output tokens there is room for, and the stop reason if they aren't enough."""
     left = model.context - prompt.total
     wanted: int = body["max_tokens"]
     return (wanted, "max_tokens") if wanted <= left else (left, "model_context_window_exceeded")
@@ -140,7 +141,7 @@ def _leading_words(text: str, room: int) -> str:
 
 
 def _tokens(block: Block) -> int:
-    """Output tokens: the sum over the deltas, so that a stream cut short has an exact count."""
+    """Output tokens: the sum over the deltas, so that an interrupted stream has an exact count."""
     if isinstance(block, ToolCall):
         return TOOL_TOKENS + tokenizer.count(block.name) + tokenizer.count(json.dumps(block.input))
     if isinstance(block, Search):
@@ -149,7 +150,7 @@ def _tokens(block: Block) -> int:
 
 
 def _content(blocks: list[Block], summarized: bool, prompt: Prompt) -> list[Json]:
-    """The provider's content blocks; thinking is bound to the prompt and empty unless a summary was asked for."""
+    """The provider's content blocks; thinking is bound to the prompt, and empty unless a summary was requested."""
     content: list[Json] = []
     for at, block in enumerate(blocks):
         if isinstance(block, Thinking):
@@ -175,7 +176,8 @@ def _content(blocks: list[Block], summarized: bool, prompt: Prompt) -> list[Json
 
 
 def _search(search: Search, call_id: str) -> list[Json]:
-    """The provider's two blocks: the call, and what it found. The page's text is sealed: only its maker can read it."""
+    """The provider's two blocks: the call, and its results. The page's text is encrypted: only its creator can
+    read it."""
     caller = {"type": "direct"}
     sealed = {"type": "web_search_result", "page_age": None, "encrypted_content": SEALED}
     found = [sealed | page for page in search.pages]
@@ -187,5 +189,5 @@ def _search(search: Search, call_id: str) -> list[Json]:
 
 
 def _call_id(prompt: Prompt, at: int) -> str:
-    """The same for the same prompt, so that runs can be repeated; different within a conversation."""
+    """The same id for the same prompt, so that runs can be repeated; different within a conversation."""
     return f"toolu_{blake2b(prompt.digests[-1] + bytes([at]), digest_size=12).hexdigest()}"

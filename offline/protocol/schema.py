@@ -1,7 +1,7 @@
-"""Structured output: validation of JSON schemas, and the smallest instance of one.
+"""Structured output: validation of JSON schemas, and the smallest instance of a schema.
 
-The instance is what an unscripted request for structured output gets: valid, empty of meaning, and so never
-mistaken for an extraction.
+An unscripted request for structured output gets that instance: it is valid but meaningless, so no one mistakes it for
+an extraction.
 """
 
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ UNSUPPORTED = {
     "string": ("minLength", "maxLength"),
     "array": ("maxItems", "uniqueItems"),
 }
-NAMED = ("properties", "$defs", "definitions")  # keywords that hold schemas by name
-LISTED = ("anyOf", "allOf", "oneOf", "prefixItems")  # keywords that hold a list of schemas
+NAMED = ("properties", "$defs", "definitions")  # keywords that contain schemas by name
+LISTED = ("anyOf", "allOf", "oneOf", "prefixItems")  # keywords that contain a list of schemas
 SHAPES: dict[str, type] = dict.fromkeys(NAMED, dict) | dict.fromkeys((*LISTED, "required", "enum"), list)
 TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
 SIMPLE = {"string": "", "integer": 0, "number": 0, "boolean": False, "null": None}
@@ -66,7 +66,7 @@ def _node_problem(node: Json) -> str | None:
 
 
 def malformed(schema: Json) -> str | None:
-    """Why this is no JSON schema at all, or None."""
+    """Why this isn't a JSON schema at all, or None."""
     return next(filter(None, map(_malformed, _nodes(schema))), None)
 
 
@@ -89,7 +89,7 @@ def _malformed(node: Json) -> str | None:
 
 
 def _nodes(schema: Any) -> Iterator[Json]:
-    """Every schema inside a schema, itself first. Literal values under enum, const and default are not schemas."""
+    """Every schema inside a schema, itself first. Literal values under enum, const and default aren't schemas."""
     if not isinstance(schema, dict):
         return
     yield schema
@@ -101,9 +101,9 @@ def _nodes(schema: Any) -> Iterator[Json]:
 
 
 def minimal_instance(schema: Json | bool | None, root: Json | None = None) -> Any:
-    """The smallest value an accepted schema admits: required properties only, empty lists, null where it may be."""
+    """The smallest value an accepted schema allows: required properties only, empty lists, null where possible."""
     if not isinstance(schema, dict):
-        return None  # the schema `true`, or none: anything is good
+        return None  # the schema `true`, or none: any value is valid
     root = schema if root is None else root
     if "$ref" in schema:
         return minimal_instance(_resolve(schema["$ref"], root), root)
@@ -137,7 +137,7 @@ def _smallest(options: list[Json | bool]) -> Json | bool:
 
 
 def _resolve(ref: Any, root: Json) -> Json | None:
-    """The schema a local reference such as `#/$defs/Fact` names; None if there is none."""
+    """The schema that a local reference such as `#/$defs/Fact` names; None if there is none."""
     node: Any = root
     for part in str(ref).removeprefix("#").strip("/").split("/"):
         node = node.get(part) if isinstance(node, dict) and part else node

@@ -1,7 +1,7 @@
-"""Signatures of thinking blocks: a later request shows whether a block is ours and whether its prefix changed.
+"""Signatures of thinking blocks: a later request shows whether a block is ours and whether its prefix has changed.
 
-A signature holds the hash of the prefix it was made for (`prompt.binding`) and a keyed hash over that and the text.
-The key is no secret: the signature guards against mistakes, not against forgery.
+A signature contains the hash of the prefix it was made for (`prompt.binding`) and a keyed hash over that and the text.
+The key isn't secret: the signature guards against mistakes, not against forgery.
 """
 
 import base64
@@ -12,12 +12,12 @@ SIZE = 16
 
 
 def sign(prefix: bytes, thinking: str) -> str:
-    """The signature of a thinking text, shown or omitted, made after this prefix."""
+    """The signature of a thinking text, shown or omitted, after this prefix."""
     return base64.b64encode(prefix + _seal(prefix, thinking)).decode()
 
 
 def signed_for(signature: str, thinking: str) -> bytes | None:
-    """The prefix hash a signature was made for; None when it is not of this server or the text was changed."""
+    """The prefix hash a signature was made for; None if it isn't this server's or the text has changed."""
     try:
         raw = base64.b64decode(signature, validate=True)
     except ValueError:  # binascii.Error, or letters outside ASCII

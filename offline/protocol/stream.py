@@ -47,7 +47,7 @@ def _event(name: str, data: Json) -> bytes:
 
 
 def _opening(message: Json) -> Json:
-    """The message before its first word."""
+    """The message as it is before its first word."""
     usage = {**message["usage"], "output_tokens": 1, "output_tokens_details": None}
     return {**message, "content": [], "stop_reason": None, "stop_sequence": None, "stop_details": None, "usage": usage}
 
@@ -70,7 +70,7 @@ def _empty(block: Json) -> Json:
         "thinking": {"thinking": "", "signature": ""},
         "tool_use": {"input": {}},
         "server_tool_use": {"input": {}},
-        "web_search_tool_result": {},  # comes whole with its start
+        "web_search_tool_result": {},  # sent whole with its start
     }
     return {**block, **blank[block["type"]]}
 

@@ -1,7 +1,7 @@
-"""Validation of requests: what the provider rejects is rejected with its status and, as far as known, its words.
+"""Validation of requests: whatever the provider rejects is rejected with its status and, where known, its words.
 
-`FIELDS`, `BLOCKS` and `SOURCES` say what a request may hold; `CHECKS` and `COUNT_CHECKS` list the rules in the order
-they are applied. A check yields the complaints it finds; the first one becomes the 400.
+`FIELDS`, `BLOCKS` and `SOURCES` say what a request may contain; `CHECKS` and `COUNT_CHECKS` list the rules in the order
+they are applied. A check yields the problems it finds; the first one becomes the 400.
 """
 
 import re
@@ -26,7 +26,7 @@ MAX_STRICT_TOOLS = 20
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
-SAMPLING = ("temperature", "top_p", "top_k")  # gone since API version 2026-10-21
+SAMPLING = ("temperature", "top_p", "top_k")  # removed in API version 2026-10-21
 FIELDS: dict[str, tuple[type, ...]] = {
     "model": (str,),
     "max_tokens": (int,),
@@ -103,18 +103,18 @@ def check_message(body: Any) -> Model:
 
 
 def check_count(body: Any) -> Model:
-    """The same for `POST /v1/messages/count_tokens`, which knows fewer fields."""
+    """The same for `POST /v1/messages/count_tokens`, which accepts fewer fields."""
     return _check(body, COUNTED, ("model", "messages"), COUNT_CHECKS)
 
 
 def check_length(prompt: Prompt, model: Model) -> None:
-    """Refuse a prompt that does not fit the model's window."""
+    """Refuse a prompt that doesn't fit the model's window."""
     if prompt.total > model.context:
         raise invalid(f"prompt is too long: {prompt.total} tokens > {model.context} maximum")
 
 
 def check_thinking_blocks(body: Json, prompt: Prompt, model: Model) -> None:
-    """Refuse thinking blocks that were not made by this server, or whose prefix has changed since."""
+    """Refuse thinking blocks that weren't made by this server, or whose prefix has changed since."""
     for number, message in enumerate(body["messages"]):
         for at, block in enumerate(text_blocks(message["content"])):
             if block["type"] != "thinking":
@@ -245,7 +245,7 @@ def _tool(at: int, tool: Any) -> Iterator[str]:
         yield f"tools.{at}: Input should be an object"
         return
     if tool.get("type") not in (None, "custom"):
-        return  # the provider's own tools have shapes of their own
+        return  # the provider's own tools have their own shapes
     if not isinstance(tool.get("name"), str) or not NAME.fullmatch(tool["name"]):
         yield f"tools.{at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
     schema = tool.get("input_schema")
@@ -351,7 +351,7 @@ def _tool_use_problem(where: str, _role: str, block: Json) -> Iterator[str]:
 
 
 def _search_result_problem(where: str, _role: str, block: Json) -> Iterator[str]:
-    """What the provider's search found comes back as it was sent, or as its error."""
+    """Check that results of the provider's search are sent back as they were, or as its error."""
     content = block["content"]
     for at, found in enumerate(content if isinstance(content, list) else []):
         for name in ("encrypted_content", "title", "url"):
@@ -415,7 +415,7 @@ def _image_problem(where: str, source: Json) -> Iterator[str]:
 
 
 def _many_images(body: Json, _model: Model) -> Iterator[str]:
-    """Rules of all images of a request together."""
+    """Rules for all images of a request together."""
     blocks = [block for message in body["messages"] for block in _images_in(text_blocks(message["content"]))]
     if len(blocks) > images.MOST_IMAGES:
         yield f"messages: Too many images: {len(blocks)} > {images.MOST_IMAGES}"
@@ -451,7 +451,7 @@ _SPECIAL: dict[str, Callable[[str, str, Json], Iterator[str]]] = {
 
 
 def _roles(body: Json, model: Model) -> Iterator[str]:
-    """Who may speak when: a user first, operator messages only after a user's, no prefilled answer last."""
+    """Roles: a user first, operator messages only after a user's, no prefilled answer last."""
     roles = [message["role"] for message in body["messages"]]
     if "system" in roles and not model.inline_system:
         yield "role 'system' is not supported on this model"
@@ -471,12 +471,12 @@ def _roles(body: Json, model: Model) -> Iterator[str]:
 
 
 def _paused(message: Json) -> bool:
-    """A turn of the provider's own tools, sent back as it is so that the model continues."""
+    """Whether this is a turn of the provider's own tools, sent back unchanged so that the model continues."""
     return any(block["type"] == "server_tool_use" for block in text_blocks(message["content"]))
 
 
 def _tool_loop(body: Json, _model: Model) -> Iterator[str]:
-    """Every call is answered in the one message that follows, results first; every result answers such a call."""
+    """Every call is answered in the next message, results first; every result answers such a call."""
     open_calls: list[str] = []
     for number, message in enumerate(body["messages"]):
         blocks = text_blocks(message["content"])

@@ -1,4 +1,4 @@
-"""Works out a sum that was asked for: "What's 17 * 23?", "12% of 80", "7 divided by 2"."""
+"""Calculates what a question asks: "What's 17 * 23?", "12% of 80", "7 divided by 2"."""
 
 import ast
 import operator
@@ -17,12 +17,12 @@ SUM = re.compile(r"[\d.\s()+*/-]{3,60}")
 OPERATORS = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
-MOST_BITS = 256  # of a power: a bigger one is no sum for a chat
+MOST_BITS = 256  # of a power: a bigger one isn't a question for a chat
 MOST_DIGITS = 12  # after the point, before a result is called approximate
 
 
 def work_out(question: str) -> str | None:
-    """ "17 * 23 = 391."; None: the question is no sum, or one that has no answer here."""
+    """The result, such as "17 * 23 = 391."; None: the question isn't a calculation, or has no answer here."""
     asked = ASKED.match(question.strip().replace("’", "'"))
     if asked is None or (asked[1] == question.strip() and not re.search(r" [-+*/x×÷^] ", asked[1])):
         return None

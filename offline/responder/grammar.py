@@ -24,7 +24,7 @@ FIRST_TO_THIRD = {
 # After "I" these keep their form in the third person; other verbs get an -s.
 SAME_IN_THIRD = re.compile(r"will|would|can|could|shall|should|may|might|must|had|did|went|got|\w+ed")
 ADVERBS = r"(?:also|still|now|often|usually|sometimes|really|always|never|\w+ly)"
-# Verbs that are changed after "and" or "but" too, where any word in -s could as well be a noun.
+# Verbs that are also changed after "and" or "but", where any word in -s could just as well be a noun.
 JOINED_VERBS = (
     "is|isn't|was|has|does|doesn't|goes|lives|works|likes|loves|enjoys|plays|prefers|wants|needs|studies|speaks|"
     "teaches|owns|hates|eats|drinks|runs|uses|keeps"
@@ -49,7 +49,7 @@ LEAD_IN = re.compile(
     r"that's (?:wrong|right|not right)|correction|fyi)\b[\s,.:;!–-]*)+",
     re.IGNORECASE,
 )
-"""What comes before the claim in "No, actually I live in Lyon"."""
+"""The words before the claim in "No, actually I live in Lyon"."""
 CLAIM = re.compile(
     r"^(?:(?:[Ii]|[Ww]e)\b(?:['’](?:m|ve|d|re))? |(?:[Mm]y|[Oo]ur) \w|"
     r"(?:[Ss]?[Hh]e|[Tt]hey) (?:is|isn't|has|was|lives?|works?|moved|had)\b|"
@@ -63,7 +63,7 @@ NO_CLAIM = re.compile(
     r"^(?:this|that|these|there|it|what|here)\b|\b(?:if|maybe|perhaps|you|your|yours|imagine|suppose)\b|[“”\"`{}<>\n]",
     re.IGNORECASE,
 )
-"""Wishes, thoughts, talk to the assistant, suppositions and quotations: true, perhaps, but not to be repeated."""
+"""Wishes, thoughts, talk to the assistant, suppositions and quotations: perhaps true, but not to be repeated."""
 CLAIM_WORDS = range(3, 19)
 DENIED = (
     (re.compile(r"^(.+?) (?:isn't|is not|wasn't|was not) [^,;]+?[,;] (?:but |and )?(?:it's|it is|it was|he's|she's) ",
@@ -88,7 +88,7 @@ def without_denied(sentence: str) -> str:
 
 
 def second_person(sentence: str) -> str:
-    """The sentence as said to the user, with a capital first and a full stop last."""
+    """The sentence as said to the user, with an initial capital and a final period."""
     told = sentence.strip().replace("’", "'")
     if USER_SUBJECT.match(told):
         told = _user_as_subject(told)
@@ -99,7 +99,7 @@ def second_person(sentence: str) -> str:
 
 
 def restate_claim(text: str) -> str | None:
-    """The first clear claim of a message, as said to the user and without a full stop; None: there is none."""
+    """The first clear claim of a message, as said to the user and without a period; None: there is none."""
     for sentence in re.split(r"(?<=[.!?])\s+|\n+", text.strip()):
         claim = LEAD_IN.sub("", sentence).rstrip(" .!;,")
         if claim.endswith("?") or len(claim.split()) not in CLAIM_WORDS:
@@ -111,7 +111,7 @@ def restate_claim(text: str) -> str | None:
 
 
 def third_person(sentence: str) -> str:
-    """What the user said of themselves as a statement about them: "I like tea" → "The user likes tea."."""
+    """A user's statement about themselves in the third person: "I like tea" → "The user likes tea."."""
     told = OWN_PERSON.sub(lambda found: FIRST_TO_THIRD[found[0].lower()], sentence.strip().replace("’", "'"))
     told = I_AND_VERB.sub(lambda found: f"the user {found['adverb'] or ''}{third_person_verb(found['verb'])}", told)
     return _finish(told)
@@ -129,7 +129,7 @@ def second_person_verb(verb: str) -> str:
 
 
 def third_person_verb(verb: str) -> str:
-    """live → lives, study → studies, watch → watches; will, moved and the like unchanged."""
+    """live → lives, study → studies, watch → watches; will, moved and similar words unchanged."""
     if SAME_IN_THIRD.fullmatch(verb):
         return verb
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":

@@ -1,8 +1,8 @@
-"""Finds the remembered sentence that answers a question: shared word stems, rarer ones weighing more.
+"""Finds the remembered sentence that answers a question: shared word stems, with rarer ones weighing more.
 
 No language model and no vectors: stems are words cut to `STEM_LENGTH` letters after their endings, a question word
-prefers sentences with the fitting verbs or names, and a sentence must cover more than `ENOUGH` of the question. What
-was superseded or has ended answers only a question about the past.
+prefers sentences with matching verbs or names, and a sentence must cover more than `ENOUGH` of the question. A
+superseded or ended memory only answers a question about the past.
 """
 
 import math
@@ -53,14 +53,14 @@ REWRITES = (
     (re.compile(r"\bhow old\b|\byears? old\b|\baged?\b|\bturn(?:s|ed|ing)? (?=\d{1,3}\b)"
                 r"|\b(?:i'm|i am) (?=\d{1,3}\b(?! \w))", re.I), " years "),
 )  # fmt: skip
-# What a sentence says without the word.
+# Words that a sentence implies without containing them.
 IMPLIED = (
     (re.compile(r"(?:\b(?:is|are|was|am|as)|['’](?:m|re|s)) an? (?:[\w-]+ ){0,2}?(?:\w{2,}(?:er|or|ist|eer|tect|smith)|"
                 r"nurse|chef|\w*(?:accountant|assistant|consultant|student|pilot|musician|physician|technician|man|"
                 r"electrician|librarian|mechanic|judge|guide|clerk|woman))\b", re.I), "work"),
     (re.compile(r"(?:\b(?:is|isn't|are|am)|['’](?:m|re)) (?:not |now |back )*in [A-Z]"), "liv"),
 )  # fmt: skip
-# Question word → what a fitting sentence shows.
+# Question word → signs of a sentence that answers it.
 KINDS = {
     "where": re.compile(r"\b(?:live[sd]?|living|moved?|born|based|located|work(?:s|ed)? (?:at|in)|from|in|at)\b"),
     "when": re.compile(r"\b(?:\d{1,4}|mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b(?:Jan|Feb|Mar|"
@@ -116,9 +116,9 @@ class Match:
 
 
 def best_matches(question: str, memories: Sequence[Memory]) -> list[Match]:
-    """The sentences that cover the question best, at most three of equal score; empty when none covers enough.
+    """The sentences that cover the question best, at most three of equal score; empty if none covers enough.
 
-    `memories`: the one to be trusted most first; it decides where a subject has one value (where it lives).
+    `memories`: the most trusted first, which decides if a subject has one value (where it lives).
     """
     is_past = asks_past(question)
     scored = _scored(question, [memory for memory in memories if memory.is_current or is_past])
@@ -139,7 +139,7 @@ def asks_past(question: str) -> bool:
 
 
 def closest(question: str, memories: Sequence[Memory]) -> Match | None:
-    """The sentence that covers some of the question, and names everyone and everything it names."""
+    """The sentence that covers some of the question and names everyone and everything it names."""
     about = stems(" ".join(one or other for one, other in ASKED_ABOUT.findall(question)))
     scored = _scored(question, [memory for memory in memories if memory.is_current])
     near = [(score, match) for score, match in scored if score > CLOSE and about <= stems(match.sentence)]
@@ -147,7 +147,7 @@ def closest(question: str, memories: Sequence[Memory]) -> Match | None:
 
 
 def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Match]]:
-    """Each statement with its score; of "before Lyon" those that do not name Lyon."""
+    """Each statement with its score; for "before Lyon", only those that don't name Lyon."""
     before = BEFORE.search(question)
     asked = stems(BEFORE.sub("", question))
     matches = [
@@ -181,7 +181,7 @@ def sentences(text: str) -> list[str]:
 
 
 def stems(text: str) -> frozenset[str]:
-    """Of the words that carry meaning."""
+    """Stems of the meaningful words."""
     for phrase, word in REWRITES:
         text = phrase.sub(word, text)
     words = (word.lower().removesuffix("'s").removesuffix("’s") for word in WORD.findall(text))
@@ -221,7 +221,7 @@ def _score(
 
 
 def _about_another(question: str, sentence: str, asked: frozenset[str], own: frozenset[str]) -> bool:
-    """True for "The user's sister lives in Lisbon" and "Mary lives in Lisbon" when "Where do I live?" was asked."""
+    """Whether the sentence is about someone else, such as the user's sister, and "Where do I live?" was asked."""
     owned = OWNED.match(sentence)
     if WHO.match(question) and not OF_ONESELF.search(question):
         return False  # whoever it is, is what was asked
@@ -235,7 +235,7 @@ def _about_another(question: str, sentence: str, asked: frozenset[str], own: fro
 
 
 def _distinct(matches: list[Match], *, is_single: bool) -> list[Match]:
-    """Each sentence once; where a subject has one value, the first sentence about each subject."""
+    """Each sentence once; if a subject has one value, the first sentence about each subject."""
     kept: dict[str, Match] = {}
     for match in matches:
         kept.setdefault(_subject(match.sentence) if is_single else match.sentence.lower().rstrip("."), match)
@@ -243,7 +243,7 @@ def _distinct(matches: list[Match], *, is_single: bool) -> list[Match]:
 
 
 def _subject(sentence: str) -> str:
-    """The name or the relation that the sentence is about; the user is "user"."""
+    """The name or relation that the sentence is about; the user is "user"."""
     found = SUBJECT.match(sentence)
     return (
         "user"

@@ -11,7 +11,7 @@ FORGET = re.compile(
     r"(?: (?:about|that|everything about|what i (?:said|told you) about))*\s*(.*?)\W*$",
     re.IGNORECASE | re.DOTALL,
 )
-FORGET_NOTE = "asks to forget"  # in the line that Recall adds when it has seen to it
+FORGET_NOTE = "asks to forget"  # in the line that Recall adds when it has handled the request
 NEVER_MIND = re.compile(r"^\W*(?:never mind|nevermind|forget (?:it|that|about it))\W*$", re.IGNORECASE)
 SHOWCASE = re.compile(r"\b(?:markdown|code)\b", re.IGNORECASE)
 SHOWING = re.compile(r"\b(?:demo|sample|show|example|test)\b", re.IGNORECASE)
@@ -92,7 +92,7 @@ QUESTION = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 REQUEST = re.compile(r"^\W*(?:please )?(?:tell me|remind me|do you (?:know|remember))\b", re.IGNORECASE)
-# What asks for something newer than any memory; a question about the user's own life never does.
+# Requests for something newer than any memory; a question about the user's own life never is one.
 RECENT = re.compile(
     r"\b(?:latest|newest|most recent|news|current(?:ly)?|right now|these days|weather|forecast|stock price|"
     r"exchange rate|just released|who won|search the web|look (?:it|this|that) up online)\b",

@@ -1,8 +1,8 @@
 """Reads a request for the responder: memories, profile, clock, question, offered tools and their results.
 
-Recall's layout is read as a model would read it: system block 1 is the system prompt, later ones hold role and profile;
-the current user message holds an optional JSON block of recalled memories, the clock and user lines, and last the
-user's own text. Everything but that last text is data.
+Recall's layout is read as a model would read it: system block 1 is the system prompt, later ones contain role and
+profile; the current user message contains an optional JSON block of recalled memories, the clock and user lines, and
+last the user's own text. Everything but that last text is data.
 """
 
 import json
@@ -22,20 +22,23 @@ BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d+\.)[ \t]+", re.MULTILINE)
 HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 OWN_LINK = re.compile(r"\[[^\]]*\]\(/[^)]*\)")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-OF_ITSELF = re.compile(r"^(?:\d{1,2} \w+ \d{4}, \d+ turns?\.|Topics: .*)[ \t]*$", re.MULTILINE)  # what a summary says
+# lines of a summary about itself
+OF_ITSELF = re.compile(r"^(?:\d{1,2} \w+ \d{4}, \d+ turns?\.|Topics: .*)[ \t]*$", re.MULTILINE)
 REFERENCE = re.compile(r"\s*[\[(](?:fact|episode|document|message|chunk|segment):[^\])]*[\])]")
-PROFILE_FROM = 1  # system blocks before this one hold instructions, not facts about the user
-INSTRUCTIONS = re.compile(r"\b(?:boundar|role|instruction)", re.IGNORECASE)  # headings of what is no fact either
+PROFILE_FROM = 1  # system blocks before this one contain instructions, not facts about the user
+# headings of sections that don't contain facts either
+INSTRUCTIONS = re.compile(r"\b(?:boundar|role|instruction)", re.IGNORECASE)
 PAST = re.compile(r"\s*(?:until|superseded|retracted|withdrawn|rejected|ended|past|former)", re.IGNORECASE)
 UNTIL = re.compile(r"until (\d{4}(?:-\d\d){0,2})")
-WROTE = re.compile(r"^The user wrote: (?=“)", re.MULTILINE)  # a summary's quotations, one after the other
+# precedes a summary's quotations, which follow one after the other
+WROTE = re.compile(r"^The user wrote: (?=“)", re.MULTILINE)
 QUOTED = re.compile(r"“([^”]*)” *")
 RESULT_TEXTS = ("text", "statement", "summary", "snippet", "content", "message", "outcome", "answer", "title")
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One thing the responder may answer from, with where it came from."""
+    """Something the responder may answer from, and its origin."""
 
     text: str
     id: str = ""
@@ -45,7 +48,7 @@ class Memory:
 
     @property
     def is_current(self) -> bool:
-        """Whether it is true now, or may be: not superseded, withdrawn or over."""
+        """Whether it is, or may be, true now: not superseded, withdrawn or ended."""
         return not PAST.match(self.qualifier)
 
     @property
@@ -56,7 +59,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """A tool's answer within the running turn."""
+    """A tool's answer within the current turn."""
 
     name: str
     memories: tuple[Memory, ...]
@@ -70,7 +73,7 @@ class Reading:
     profile: tuple[Memory, ...] = ()
     clock: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # other lines before the user's text: what the app did about the message, the task
-    exchanges: tuple[tuple[str, str], ...] = ()  # earlier turns: what the user wrote, what was answered
+    exchanges: tuple[tuple[str, str], ...] = ()  # earlier turns: the user's message, and the answer
     tools: dict[str, Json] = field(default_factory=dict)
     server_search: bool = False  # whether the provider's own web search is offered
     forced: str | None = None  # the tool that must be called, if any
@@ -78,7 +81,7 @@ class Reading:
 
 
 def read(body: Json) -> Reading:
-    """Take a valid request apart."""
+    """Parse a valid request."""
     messages = body["messages"]
     start = _turn_start(messages)
     texts = _texts(messages[start])
@@ -105,23 +108,23 @@ def _notes(texts: list[str]) -> Iterator[str]:
 
 
 def question_of(body: Json) -> str:
-    """The user's own text in the current turn: what faults and scripted replies are matched with."""
+    """The user's own text in the current turn; faults and scripted replies are matched with it."""
     return _texts(body["messages"][_turn_start(body["messages"])])[-1]
 
 
 def _turn_start(messages: list[Json]) -> int:
-    """The message that opened the running turn: the user's last one that is more than tool results."""
+    """The message that opened the current turn: the user's last one that isn't only tool results."""
     numbers = range(len(messages) - 1, -1, -1)
     return next((at for at in numbers if messages[at]["role"] == "user" and _texts(messages[at])[-1]), 0)
 
 
 def _texts(message: Json) -> list[str]:
-    """The message's texts; one empty text where it has none."""
+    """The message's texts; one empty text if it has none."""
     return [block["text"] for block in text_blocks(message["content"]) if block["type"] == "text"] or [""]
 
 
 def _recalled(text: str) -> list[Memory]:
-    """The memories of a JSON block, profile updates first as they are newer; none for any other text."""
+    """The memories of a JSON block, profile updates first because they are newer; none for any other text."""
     try:
         data = json.loads(text)
     except ValueError:
@@ -132,12 +135,12 @@ def _recalled(text: str) -> list[Memory]:
     return updates + [
         _memory(item, str(item.get("text") or ""))
         for item in data.get("recalled_memories") or []
-        if isinstance(item, dict) and item.get("said_by") != "assistant"  # its own answers are no source
+        if isinstance(item, dict) and item.get("said_by") != "assistant"  # its own answers aren't a source
     ]
 
 
 def _at(clock: dict[str, str], memory: Memory) -> Memory:
-    """A memory whose end is yet to come is current."""
+    """The memory, current if its end is still to come."""
     end = UNTIL.match(memory.qualifier)
     return replace(memory, qualifier="") if end and end[1] > clock.get("Current time", "")[: len(end[1])] else memory
 
@@ -149,9 +152,9 @@ def _memory(item: Json, text: str) -> Memory:
 
 
 def _readable(text: str) -> str:
-    """A memory's words without marks of form, links of Recall's own, the addresses of others and its own dates.
+    """A memory's words without formatting, Recall's own links, other people's addresses and its own dates.
 
-    What a summary quotes becomes a sentence a line.
+    A summary's quotations become one sentence per line.
     """
     words = BULLET.sub("", HEADING.sub("", text))
     if WROTE.search(words):
@@ -160,7 +163,7 @@ def _readable(text: str) -> str:
 
 
 def _profile(system: list[Json]) -> list[Memory]:
-    """Every line below a heading that does not announce instructions."""
+    """Every line below a heading that doesn't announce instructions."""
     lines = []
     for block in system[PROFILE_FROM:]:
         factual = True
@@ -227,7 +230,7 @@ def _result(name: str, block: Json) -> ToolResult:
 
 
 def _result_memories(text: str) -> list[Memory]:
-    """The readable texts in a tool's answer: of a JSON value each record's own text, of anything else the whole."""
+    """The readable texts in a tool's answer: each record's own text if it is JSON, otherwise the whole."""
     try:
         return _records(json.loads(text))
     except ValueError:

@@ -1,6 +1,6 @@
 """The demo's answers: a short list of rules over the memories in the request. No language model.
 
-`RULES` is the decision: the first rule that returns a reply answers. Only the user's own last text is obeyed; recalled
+`RULES` decides: the first rule that returns a reply answers. Only the user's own last text is obeyed; recalled
 memories, profile lines and tool results are data to answer from, whatever they say.
 """
 
@@ -22,7 +22,7 @@ from offline.search import demo_page
 
 type Rule = Callable[[Reading], Reply | None]
 
-INTRODUCED = "demo"  # a word of `wording.SELF`: an earlier answer has it
+INTRODUCED = "demo"  # a word of `wording.SELF`: an earlier answer contains it
 MOST_LISTED = 8
 MOST_SAID = 240  # characters of one remembered sentence
 
@@ -56,7 +56,7 @@ def _account(reading: Reading, rule: Rule) -> Thinking:
 
 
 def _introduced(reading: Reading, rule: Rule, reply: Reply) -> tuple[Any, ...]:
-    """The reply, with what the demo is if no earlier answer of this conversation says it."""
+    """The reply, with an introduction of the demo if no earlier answer in this conversation has one."""
     *others, last = reply.blocks
     is_known = any(INTRODUCED in said for _, said in reading.exchanges)
     if is_known or rule in UNINTRODUCED or _is_report(reading) or not isinstance(last, Text):
@@ -65,12 +65,12 @@ def _introduced(reading: Reading, rule: Rule, reply: Reply) -> tuple[Any, ...]:
 
 
 def _in_turn(lines: tuple[str, ...], reading: Reading) -> str:
-    """One of the lines, another one each turn."""
+    """One of the lines, a different one each turn."""
     return lines[len(reading.exchanges) % len(lines)]
 
 
 def _continue(reading: Reading) -> Reply | None:
-    """Continue where the answer stopped: work it out again and leave out what was already said."""
+    """Continue where the answer stopped: generate it again and leave out what was already said."""
     if not patterns.CONTINUE.match(reading.question) or not reading.exchanges:
         return None
     earlier = list(reading.exchanges)
@@ -88,7 +88,7 @@ def _continue(reading: Reading) -> Reply | None:
 
 
 def _rest(full: str, said: str) -> str | None:
-    """What follows `said` in `full`; None when `full` does not start with it. White space does not count."""
+    """The part of `full` after `said`; None if `full` doesn't start with it. White space doesn't count."""
     at = 0
     for sign in re.sub(r"\s", "", said):
         while at < len(full) and full[at].isspace():
@@ -100,7 +100,7 @@ def _rest(full: str, said: str) -> str | None:
 
 
 def _tool_answered(reading: Reading) -> Reply | None:
-    """After a tool's result: report what it says of itself, or answer from what the search found."""
+    """After a tool's result: report the outcome it states, or answer from what the search found."""
     if not reading.results:
         return None
     last = reading.results[-1]
@@ -135,7 +135,7 @@ def _secret(reading: Reading) -> Reply | None:
 
 
 def _forget(reading: Reading) -> Reply | None:
-    """Say where forgetting is done. Recall may have seen to it already: then a note in the prompt says so."""
+    """Say where to forget. If Recall has already handled it, a note in the prompt says so."""
     if any(patterns.FORGET_NOTE in note for note in reading.notes):
         return say(wording.FORGET_HERE)
     wanted = patterns.FORGET.match(reading.question)
@@ -160,7 +160,7 @@ def _showcase(reading: Reading) -> Reply | None:
 
 
 def _clock(reading: Reading) -> Reply | None:
-    """The time as the clock lines have it, said as people say it."""
+    """The time from the clock lines, in everyday words."""
     asked = reading.question
     now, day = reading.clock.get("Current time", ""), reading.clock.get("Current date", "")
     if patterns.TIME.search(asked) and now:
@@ -177,7 +177,7 @@ def _sum(reading: Reading) -> Reply | None:
 
 
 def _name(reading: Reading) -> Reply | None:
-    """The user's name, when they ask for it or have just said it."""
+    """The user's name, if they ask for it or have just said it."""
     stated = patterns.NAME_STATED.match(LEAD_IN.sub("", reading.question))
     if stated and not _is_question(reading.question):
         return say(wording.NEW_NAME.format(name=stated[1]))
@@ -186,7 +186,7 @@ def _name(reading: Reading) -> Reply | None:
 
 
 def _known_name(reading: Reading, *, whole: bool = False) -> str:
-    """From the clock lines (not the whole), what was said or the profile; empty: unknown."""
+    """The name from the clock lines (not the whole), what was said or the profile; empty: unknown."""
     given = (sentence for memory in _known(reading) for sentence in sentences(memory.text))
     stated = next(filter(None, map(patterns.NAME_STATED.match, given)), None)
     shown = reading.clock.get("User name", "")
@@ -204,7 +204,7 @@ def _help(reading: Reading) -> Reply | None:
 
 
 def _overview(reading: Reading) -> Reply | None:
-    """A short list of what is known: facts, or what was said where there are none."""
+    """A short list of what is known: facts, or what was said if there are none."""
     if not patterns.OVERVIEW.search(reading.question):
         return None
     facts = [*reading.profile, *(memory for memory in reading.memories if memory.id.startswith(("fact:", "profile")))]
@@ -216,13 +216,13 @@ def _overview(reading: Reading) -> Reply | None:
 
 
 def _statements(memories: Iterable[Memory]) -> list[str]:
-    """Each current statement once, in the second person; one word is a heading."""
+    """Each current statement once, in the second person; a single word is a heading."""
     said = (sentence for memory in memories if memory.is_current for sentence in sentences(memory.text))
     return list(dict.fromkeys(second_person(sentence) for sentence in said if " " in sentence))
 
 
 def _web(reading: Reading) -> Reply | None:
-    """A question about what is new: search the web with the tool that is offered, ours or the provider's."""
+    """A question about something new: search the web with the offered tool, ours or the provider's."""
     if not patterns.RECENT.search(reading.question) or patterns.OWN.search(reading.question):
         return None
     asked = _asked(reading)
@@ -237,7 +237,7 @@ def _web(reading: Reading) -> Reply | None:
 
 
 def _greeting(reading: Reading) -> Reply | None:
-    """A greeting in kind, with the user's name and what was last left open."""
+    """Return a greeting, with the user's name and what was last left open."""
     greeted = patterns.GREETING.match(reading.question) or patterns.RETURNING.match(reading.question)
     if not greeted:
         return None
@@ -265,7 +265,7 @@ def _courtesy(reading: Reading) -> Reply | None:
 
 
 def _recall(reading: Reading) -> Reply | None:
-    """A question: answer from what is known, else search, else say so."""
+    """A question: answer from what is known, else search, else say that it isn't known."""
     if patterns.REMINDER.match(reading.question):
         return say(wording.NO_REMINDERS)
     task = patterns.TASK.match(reading.question)
@@ -282,7 +282,7 @@ def _recall(reading: Reading) -> Reply | None:
 
 
 def _note(reading: Reading) -> Reply:
-    """What is no question: said back in a line where it is a clear claim."""
+    """Anything but a question: restate it in one line if it is a clear claim."""
     if patterns.LOSS.search(reading.question):
         return say(wording.SORRY)
     noted = patterns.LIST.match(reading.question)
@@ -312,7 +312,7 @@ RULES: tuple[Rule, ...] = (
     _recall,
     _note,
 )
-UNINTRODUCED = (_continue, _identity, _danger)  # an introduction there would be out of place, or come twice
+UNINTRODUCED = (_continue, _identity, _danger)  # an introduction would be out of place there, or repeated
 COURTESIES = (
     (patterns.THANKS, wording.THANKS),
     (patterns.GOODBYE, wording.GOODBYE),
@@ -345,13 +345,13 @@ def _is_question(text: str) -> bool:
 
 
 def _asked(reading: Reading) -> str:
-    """The question in a longer text: its last sentence with a question mark, else all of it."""
+    """The question in a longer text: its last sentence with a question mark, else the whole text."""
     asked = [part for part in re.split(r"(?<=[.!?\n])", reading.question) if part.endswith("?")]
     return patterns.TASK.sub("", asked[-1].strip() if asked else reading.question.strip())
 
 
 def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
-    """What answers the question; else the fact that comes close."""
+    """An answer to the question; else the fact that comes close."""
     asked = _asked(reading)
     if patterns.PRONOUN.search(asked) and reading.exchanges:  # "And where does she work?"
         people = patterns.PEOPLE.findall(" ".join(reading.exchanges[-1]).replace(wording.SELF, ""))
@@ -380,10 +380,11 @@ def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
 
 
 def _others_name(question: str, match: Match) -> str:
-    """ "Your sister's name is Mary.", when that was asked; empty: it wasn't, or no name is near the relation."""
+    """Answer a question about a name, such as "Your sister's name is Mary."; empty: it isn't one, or no name is
+    near."""
     asked = patterns.OTHERS_NAME.search(question)
     of = asked and (asked["of"] or asked["of2"] or asked["of3"])
-    if not of or of.endswith("s"):  # several have several names, which the sentence has
+    if not of or of.endswith("s"):  # several people have several names, which the sentence has
         return ""
     same = next((words for words in SAME_RELATION if of.lower() in words), (of,))
     named = re.search(
@@ -394,7 +395,7 @@ def _others_name(question: str, match: Match) -> str:
 
 
 def _is_in(one: Match, other: Match) -> bool:
-    """Whether the other sentence says this one, too, or quotes it."""
+    """Whether the other sentence contains this one, or quotes it."""
     for part, whole in ((one.sentence, other.sentence), (second_person(one.sentence), second_person(other.sentence))):
         said, said_there = part.rstrip(".").casefold(), whole.rstrip(".").casefold()
         if said != said_there and said in said_there:
@@ -403,7 +404,7 @@ def _is_in(one: Match, other: Match) -> bool:
 
 
 def _source(reading: Reading, memory: Memory) -> str:
-    """Where an answer is from, in a line; empty: a fact without a date, or what was said in this conversation."""
+    """The origin of an answer, in one line; empty: a fact without a date, or said in this conversation."""
     kind = memory.id.partition(":")[0]
     day = _day(memory.date)
     if kind in ("http", "https"):
@@ -420,7 +421,7 @@ def _source(reading: Reading, memory: Memory) -> str:
 
 
 def _ended(qualifier: str) -> str:
-    """What came after a memory that is over, or when it ended."""
+    """The successor of a memory that is over, or when it ended."""
     newer = re.search(r"\((.+)\)|“(.+)”", qualifier)
     if newer:
         return f"Since then: {_lower(second_person(newer[1] or newer[2]))}"
@@ -441,7 +442,7 @@ def _short(sentence: str) -> str:
 
 
 def _lower(sentence: str) -> str:
-    """For after a colon: a pronoun loses its capital, a name keeps it."""
+    """The sentence for use after a colon: a pronoun loses its capital, a name keeps it."""
     return sentence[0].lower() + sentence[1:] if sentence.startswith("You") else sentence
 
 

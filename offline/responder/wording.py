@@ -1,10 +1,10 @@
-"""The lines the demo says, with variants that take turns."""
+"""The demo's lines, with variants that alternate."""
 
 SELF = (
     "I'm Recall's built-in demo: a few rules, not a language model. I answer from your memories. A real model could "
     "also write, explain and plan; to connect one, set `ANTHROPIC_API_KEY` or `ANTHROPIC_BASE_URL` and restart Recall."
 )
-"""Said once in a conversation."""
+"""Said once per conversation."""
 HELP = (
     "Tell me about yourself, then ask: “Where do I live?” “What do you know about me?” “What's 12% of 80?”\n\n"
     "Recall's librarian reads what you say and proposes what to keep; you decide in Review."

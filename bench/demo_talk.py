@@ -1,10 +1,10 @@
-"""A conversation with the demo model, printed to be read: what a newcomer without a key meets.
+"""A conversation with the demo model, printed for reading: what a newcomer without a key sees.
 
     .venv/bin/python -m bench.demo_talk [--recalled]
 
 Three sessions, days apart, through the whole product in a throw-away installation: prompts, retrieval, tools, the
-librarian by rules. Before each session but the first, everything that waits for review is accepted. `--recalled` also
-prints the memories in each prompt.
+librarian by rules. Before each session except the first, everything that waits for review is accepted. `--recalled`
+also prints the memories in each prompt.
 """
 
 import argparse
@@ -65,7 +65,7 @@ SESSIONS: Final = (
 
 @contextmanager
 def offline_server(port: int) -> Iterator[None]:
-    """The offline server as a newcomer has it, without a pause between words."""
+    """The offline server in a newcomer's configuration, without a pause between words."""
     command = [sys.executable, "-m", "uvicorn", "offline.app:app", "--port", str(port), "--log-level", "error"]
     server = Popen(command, env={**os.environ, "OFFLINE_DELTA_DELAY": "0"})
     try:

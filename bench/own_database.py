@@ -1,4 +1,4 @@
-"""A throw-away server for one run, in a folder that goes with it."""
+"""A throw-away server for one run, in a folder that is removed afterwards."""
 
 import os
 import secrets
@@ -10,16 +10,16 @@ from pathlib import Path
 
 VAR = Path(__file__).resolve().parent.parent / "var"
 OTHER_CORE = max(0, (os.cpu_count() or 1) - 1)
-"""Where PostgreSQL runs, so that what is measured has the first core to itself."""
+"""The core for PostgreSQL, so that the measured process has the first core to itself."""
 MADE_ONCE = ("models", "tiktoken")
-"""Folders of `var/` that are taken along: the embedding's graph, and the vocabulary that tokens are counted by."""
+"""Folders of `var/` that are reused: the embedding model's graph, and the vocabulary for counting tokens."""
 
 
 @contextmanager
 def own_database(**environment: str) -> Iterator[Path]:
-    """A new folder with a database in it, Django set up on both; `environment`: settings beside these."""
+    """A new folder with a database in it, with Django set up on both. `environment`: further settings."""
     folder = Path(tempfile.mkdtemp(prefix="recall-bench-"))
-    folder.chmod(0o711)  # as root, PostgreSQL's own account must pass through
+    folder.chmod(0o711)  # when run as root, PostgreSQL's own account must pass through
     os.environ |= {
         "VAR_DIR": str(folder),
         "DJANGO_SETTINGS_MODULE": "recall.settings",
@@ -39,7 +39,7 @@ def own_database(**environment: str) -> Iterator[Path]:
 
 @contextmanager
 def _database(var_dir: Path) -> Iterator[None]:
-    """A throw-away server that counts its statements, pinned to the other core; Django is set up on it."""
+    """A throw-away server that counts its statements, pinned to the other core, with Django set up on it."""
     from recall.process import embedded_postgres
 
     cluster = embedded_postgres.open_cluster(var_dir, durable=False)

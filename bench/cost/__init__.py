@@ -1,1 +1,1 @@
-"""Cost of prompt caching: what Recall pays for a conversation, beside the cheapest way to hold it."""
+"""Cost of prompt caching: what Recall pays for a conversation, next to the cheapest way to send it."""

@@ -1,13 +1,13 @@
-"""Cost of conversations, next to the cheapest way to hold them.
+"""Cost of conversations, next to the cheapest way to send them.
 
     .venv/bin/python -m bench.cost [--turns 1000] [--plans small standard long] [--processes 2]
 
-Conversations of 10, 40, 200 and 1,000 turns, at one go, with pauses and with tools (`bench/cost/conversations.py`),
-are sent by the code that sends real ones (`bench/cost/replay.py`), and billed by the provider's cache rules and the
-offline server's tokenizer (`bench/cost/meter.py`). Beside it the same turns in other layouts
-(`bench/cost/alternatives.py`), and the cheapest schedule found by a search that knows the future
-(`bench/cost/optimum.py`). No database, no network, no key. Then each target with "reached" or "missed"; docs/cost.md
-explains them.
+Conversations of 10, 40, 200 and 1,000 turns, in one go, with pauses and with tools (`bench/cost/conversations.py`), are
+sent by the code that sends real ones (`bench/cost/replay.py`), and billed by the provider's cache rules and the offline
+server's tokenizer (`bench/cost/meter.py`). Next to them are the same turns in other layouts
+(`bench/cost/alternatives.py`), and the cheapest schedule, found by a search that knows the future
+(`bench/cost/optimum.py`). No database, no network, no key. Then each target is printed with "reached" or "missed";
+docs/cost.md explains them.
 """
 
 import argparse
@@ -23,7 +23,7 @@ TURNS: Final = 1_000
 
 
 def prepare() -> None:
-    """Settings of this process and its children: nothing of the developer's own, and no database."""
+    """Configure this process and its children: none of the developer's own settings, and no database."""
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "recall.settings",
         "SECRET_KEY": secrets.token_hex(),

@@ -1,6 +1,6 @@
 """Alternative request layouts that Recall is compared with, billed by the same cache.
 
-Each has the memories, the clock, the question and the tool rounds that Recall had in that turn.
+Each has the same memories, clock, question and tool rounds as Recall's request of that turn.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from offline.protocol.models import MODELS
 from offline.protocol.prompt import MESSAGE_TOKENS, measure, read_prompt
 
 WINDOW_TURNS: Final = 20
-"""Of the sliding window: as many as Recall shows at most as they were said."""
+"""Turns in the sliding window: the most that Recall shows verbatim."""
 AUTOMATIC: Final = {"type": "ephemeral"}
 """Automatic caching with its default lifetime, 5 minutes."""
 
@@ -26,18 +26,17 @@ Request = dict[str, Any]
 
 
 def sliding_window(sent: Sent) -> Request:
-    """The last turns as they were said, and nothing of those before; breakpoints as in Recall."""
+    """The last turns verbatim, and nothing of those before; breakpoints as in Recall."""
     return _built(sent, turns=sent.turns[-WINDOW_TURNS:])
 
 
 def whole_history(sent: Sent) -> Request:
-    """All turns as they were said; breakpoints as in Recall."""
+    """All turns verbatim; breakpoints as in Recall."""
     return _built(sent, turns=sent.turns)
 
 
 def memories_in_system(sent: Sent) -> Request:
-    """A1: Recall's prompt, but what changes with each turn is in the system block; only the static part is
-    marked."""
+    """A1: Recall's prompt with everything that changes per turn in the system block; only the static part is marked."""
     bare = _built(sent, turns=None, recalled=[], profile_update=[])
     contents = sent.compiled.contents
     told = render_memories(contents.recalled, contents.profile_update)
@@ -50,7 +49,7 @@ def memories_in_system(sent: Sent) -> Request:
 
 
 def memories_in_system_automatic(sent: Sent) -> Request:
-    """A2: the same with automatic caching at the end."""
+    """A2: the same, with automatic caching at the end."""
     return {**memories_in_system(sent), "cache_control": AUTOMATIC}
 
 
@@ -75,7 +74,7 @@ LAYOUTS: Final[dict[str, Callable[[Sent], Request]]] = {
 
 
 def send(sent: Sent, layout: Callable[[Sent], Request], meter: Meter) -> None:
-    """The turn's requests: the first by the layout, then the same rounds of tools as in Recall."""
+    """Send the turn's requests: the first in the given layout, then the same tool rounds as in Recall."""
     meter.begin_turn(sent.at)
     first = layout(sent)
     common = len(sent.requests[0]["messages"])
@@ -107,6 +106,6 @@ class Uncached:
 
 
 def turn_tokens(turn: Turn) -> int:
-    """What a finished turn takes in a request, by the provider's count."""
+    """Tokens of a finished turn in a request, by the provider's count."""
     messages: list[Any] = [*render_turn(turn)]
     return 2 * MESSAGE_TOKENS + sum(measure(block)[1] for message in messages for block in message["content"])

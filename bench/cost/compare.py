@@ -1,4 +1,4 @@
-"""Comparison of Recall's layout with the alternatives: a row each, and each target reached or missed."""
+"""Comparison of Recall's layout with the alternatives: one row each, and each target reached or missed."""
 
 from __future__ import annotations
 
@@ -26,44 +26,44 @@ PLANS: Final = ("small", "standard", "long")
 RECALL, OPTIMUM, UNCACHED = "Recall", "optimiser", "whole history, no cache"
 WHOLE_CACHED: Final = "whole history, cached"
 WHOLE_CACHED_UNTIL: Final = 200
-"""Turns: beyond, laying out its requests would take longer than all the rest."""
+"""Turns: beyond this, rendering the requests would take longer than everything else."""
 
-# What is to be reached, at 200 turns and more.
+# Targets at 200 turns and more.
 STATIC_SHARE: Final = 95.0
 AGAIN_SHARE: Final = 95.0
 COST_SHARE: Final = 15.0
-"""Per cent of the whole history without a cache, at 200 turns."""
+"""Percentage of the cost of the whole history without a cache, at 200 turns."""
 OPTIMUM_FACTOR: Final = 1.25
 READ_SHARE: Final = 90.0
-"""Of all input, in `long`."""
+"""Percentage of all input, in `long`."""
 READ_POINTS: Final = 3.0
-"""In `standard`: as near to the optimiser's share."""
+"""Percentage points, in `standard`: maximum distance from the optimizer's share."""
 JUDGED_FROM: Final = 200
-"""Turns: what is written once weighs little from there on."""
+"""Turns: from here on, what is written once hardly counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One way to hold one conversation. Dollars by model."""
+    """One way to send one conversation. Dollars by model."""
 
     tokens: int
     read: float
-    """Per cent of all input that came from the cache."""
+    """Percentage of all input that came from the cache."""
     cost: dict[str, float]
-    """Input side."""
+    """Cost of the input."""
     whole: dict[str, float]
-    """With the answers."""
+    """Cost including the answers."""
 
 
 @dataclass(slots=True)
 class Result:
-    """One scene in one plan: rows by length and way, and what the targets need."""
+    """One scene in one plan: rows by length and way, and the figures for the targets."""
 
     scene: str
     plan: str
     rows: dict[tuple[int, str], Row] = field(default_factory=dict)
     optimum_read: dict[tuple[int, str], float] = field(default_factory=dict)
-    """By length and model."""
+    """The optimum's share read from the cache, by length and model."""
     static: dict[int, tuple[float, float]] = field(default_factory=dict)
     """Percentage of the static prefix that came from the cache: of all, and of what was sent within the hour."""
     again: dict[int, tuple[float, float]] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Result:
 
 
 def compare(scene_name: str, plan_name: str, turns: int) -> Result:
-    """Replay it, and compare."""
+    """Replay a scene in a plan, and compare."""
     began = time.perf_counter()
     scene = next(one for one in SCENES if one.name == scene_name)
     ways = _Ways()
@@ -95,7 +95,7 @@ def compare(scene_name: str, plan_name: str, turns: int) -> Result:
 
 
 class _Ways:
-    """The other ways to send the same turns, and what the optimiser must know of them."""
+    """The other ways to send the same turns, and the optimizer's input."""
 
     def __init__(self) -> None:
         self.meters = {name: Meter() for name in LAYOUTS}
@@ -103,7 +103,7 @@ class _Ways:
         self.notes: list[Note] = []
 
     def take(self, sent: Sent) -> None:
-        """One more turn."""
+        """Add one turn."""
         self.notes.append(Note.of(sent))
         self.uncached.send(sent)
         for name, meter in self.meters.items():
@@ -111,7 +111,7 @@ class _Ways:
                 send(sent, LAYOUTS[name], meter)
 
     def rows(self, length: int) -> Iterator[tuple[str, Row]]:
-        """By name, for the first so many turns."""
+        """The rows by name, for the first `length` turns."""
         for name, meter in self.meters.items():
             if len(meter.billed) >= length:
                 yield name, _row(meter.all(length))
@@ -144,7 +144,7 @@ def _shares(result: Result, length: int, requests: Sequence[Billed]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the optimiser must know of a turn as Recall sent it."""
+    """What the optimizer must know about a turn that Recall sent."""
 
     step: Step
     output: int
@@ -177,7 +177,7 @@ def _summary_tokens(sent: Sent) -> int:
 
 
 def _optimise(result: Result, length: int, notes: Sequence[Note], conversation: Conversation) -> None:
-    """The row of the cheapest schedule; tokens and share are those of the first model's."""
+    """Add the row of the cheapest schedule; its tokens and share are the first model's."""
     steps, rules = _steps(notes[:length]), _rules(notes, conversation)
     output = sum(one.output for one in notes[:length])
     paid = {model: pay(steps, cheapest(steps, rules, price_of(model, 0)), rules) for model in PRICED}
@@ -190,13 +190,13 @@ def _optimise(result: Result, length: int, notes: Sequence[Note], conversation: 
 
 
 def _steps(notes: Sequence[Note]) -> list[Step]:
-    """A turn's own tokens are known from the next one, whose history it is."""
+    """The steps. A turn's own tokens are known from the next turn, whose history it is part of."""
     turns = [*(after.step.turn for _, after in pairwise(notes)), 0]
     return [replace(note.step, turn=turn) for note, turn in zip(notes, turns, strict=True)]
 
 
 def _rules(notes: Sequence[Note], conversation: Conversation) -> Rules:
-    """Recall's ceiling and floors; summaries as long as Recall's own when it had compacted as many turns."""
+    """Recall's ceiling and floors; summaries are as long as Recall's own for as many compacted turns."""
     known = {FIRST_TURNS: 0} | {note.folded: note.summaries for note in notes if note.folded}
     folded = sorted(known)
     summary = np.interp(range(len(notes) + 1), folded, [known[one] for one in folded])
@@ -208,7 +208,7 @@ def _rules(notes: Sequence[Note], conversation: Conversation) -> Rules:
 
 
 def table(results: Sequence[Result]) -> Iterator[str]:
-    """A row for each way, in blocks by scene, plan and length."""
+    """One row per way, in blocks by scene, plan and length."""
 
     names = [model.removeprefix("claude-") for model in PRICED]
     head = f"{'':<26}{'tokens':>12}{'cached':>8}" + "".join(
@@ -229,7 +229,7 @@ def table(results: Sequence[Result]) -> Iterator[str]:
 
 
 def targets(results: Sequence[Result]) -> Iterator[str]:
-    """Each target, in each scene and plan."""
+    """The result for each target, in each scene and plan."""
     yield f"\n{'scene, plan, turns':<30}{'target':<50}{'figure':<27}verdict"
     for result in results:
         for length in sorted({length for length, _ in result.rows if length >= JUDGED_FROM}):
@@ -259,7 +259,7 @@ def _judged(result: Result, length: int) -> Iterator[tuple[str, str, bool]]:
 
 
 def _judged_shares(result: Result, length: int) -> Iterator[tuple[str, str, bool]]:
-    """Of the static prefix and of what was sent before; in brackets of what was sent within the last hour."""
+    """Shares of the static prefix and of what was sent before; in brackets, of what was sent within the last hour."""
     for what, (of_all, of_alive), least in (
         ("static prefix from cache", result.static[length], STATIC_SHARE),
         ("sent before, unchanged, from cache", result.again[length], AGAIN_SHARE),

@@ -1,7 +1,7 @@
 """The replayed conversations: texts and pauses. The same seed always gives the same thousand turns.
 
-A shorter conversation is the beginning of the long one. Texts are English sentences from the documentation of the
-standard library: real words, so that both tokenizers count them as they count prose.
+A shorter conversation is the start of the long one. Texts are English sentences from the documentation of the standard
+library: real words, so that both tokenizers count them as prose.
 """
 
 import argparse
@@ -20,40 +20,40 @@ from functools import cache
 from typing import Final
 
 SEED: Final = 4
-# Characters, as median and spread of the logarithm: 150 tokens a question, 400 an answer in the mean (FACTS §1.4).
+# Characters, as median and spread of the logarithm: on average 150 tokens per question and 400 per answer (FACTS §1.4).
 QUESTION: Final = (310, 1.0)
 ANSWER: Final = (1_130, 0.7)
 MEMORY: Final = (250, 0.7)
 RESULT: Final = (1_800, 0.6)
 LONGEST: Final = 4.0
-"""Times the median: no text is longer."""
+"""Times the median: the maximum length of a text."""
 MEMORIES: Final = 5
 """Memories recalled for each question (`memory/retrieval/ranking.py: TOP_K`): about 800 tokens."""
 TOPIC_TURNS: Final = 40
-"""Turns of a topic in the mean; that it has shifted is seen in its second turn (`chat/compaction/topic_shift.py`)."""
+"""Average turns per topic; a shift is noticed in the new topic's second turn (`chat/compaction/topic_shift.py`)."""
 FACT_EVERY: Final = 12
-"""Turns after which the librarian has added a line to the profile, on average."""
+"""Average turns until the librarian adds a line to the profile."""
 PROFILE: Final = 30
-"""Lines of the profile at the beginning: about 600 tokens."""
+"""Lines of the profile at the start: about 600 tokens."""
 MOST_FACTS: Final = 40
-"""Lines added in all: the rest of what is learned is recalled, and is not in the profile."""
+"""Maximum lines added: anything learned after that is recalled and isn't in the profile."""
 
-# Seconds between the beginnings of two turns, as share of the turns and the range.
+# Seconds between the starts of two turns, as share of the turns and the range.
 AT_ONE_GO: Final = ((1.0, 20, 180),)
 WITH_PAUSES: Final = (
     (0.75, 20, 240),
-    (0.20, 360, 3_000),  # something else in between: longer than five minutes, shorter than an hour
-    (0.05, 2 * 3_600, 16 * 3_600),  # another sitting: no cache lives so long
+    (0.20, 360, 3_000),  # an interruption: longer than five minutes, shorter than an hour
+    (0.05, 2 * 3_600, 16 * 3_600),  # another session: no cache lives this long
 )
 ROUNDS: Final = ((0.60, 0), (0.25, 1), (0.10, 2), (0.05, 4))
-"""Rounds of tools, as share of the turns, where tools are used."""
+"""Tool rounds as share of the turns, in scenes with tools."""
 TASK_TURNS: Final = 35
-"""Turns of a task in the mean, where tools are used: then the model says that it is done."""
+"""Average turns per task, in scenes with tools: then the model says that it is done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One way to talk."""
+    """One kind of conversation."""
 
     name: str
     pauses: Sequence[tuple[float, float, float]]
@@ -69,7 +69,7 @@ SCENES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One use of a tool."""
+    """One tool call."""
 
     thought: str
     query: str
@@ -78,7 +78,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One turn as it will come about."""
+    """One turn, with everything that will happen in it."""
 
     number: int
     pause: float
@@ -87,15 +87,15 @@ class Exchange:
     answer: str
     memories: Sequence[str]
     calls: Sequence[Call]
-    """One a round."""
+    """One call per round."""
     learned: str
-    """What the profile holds from the next turn on; empty: nothing new."""
+    """The profile line learned in this turn; empty: nothing new."""
     topic_has_shifted: bool
     task_is_done: bool
 
 
 def profile() -> list[str]:
-    """The profile's lines at the beginning."""
+    """The profile's lines at the start."""
     chance = random.Random(SEED)
     return [_text((75, 0.4), chance) for _ in range(PROFILE)]
 
@@ -140,7 +140,7 @@ def _call(chance: random.Random) -> Call:
 
 
 def _text(size: tuple[float, float], chance: random.Random) -> str:
-    """Sentences of about so many characters."""
+    """Sentences of about the given size."""
     median, spread = size
     length = int(min(chance.lognormvariate(math.log(median), spread), median * LONGEST))
     parts: list[str] = []

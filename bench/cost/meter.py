@@ -11,7 +11,7 @@ from offline.protocol.models import MODELS
 from offline.protocol.prompt import Prompt, read_prompt
 
 MODEL: Final = "claude-sonnet-5-5"
-"""The model whose rules count. The three priced models share them: 512 tokens at least, the same tokens."""
+"""The model whose rules apply. The three priced models share them: at least 512 tokens, the same token counts."""
 PRICED: Final = ("claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5")
 HOUR: Final = 3_600.0
 """Seconds: no cache entry lives longer without being read."""
@@ -27,17 +27,17 @@ class Billed:
     cache_write_1h: int = 0
     output: int = 0
     static: int = 0
-    """Tools and both system blocks ..."""
+    """Tokens of the tools and both system blocks."""
     static_read: int = 0
-    """... and what of them came from the cache."""
+    """Of `static`, tokens that came from the cache."""
     again: int = 0
-    """From the beginning on the same as in an earlier request ..."""
+    """Tokens from the start that are the same as in an earlier request."""
     again_read: int = 0
-    """... and what of it came from the cache."""
+    """Of `again`, tokens that came from the cache."""
     again_alive: int = 0
-    """... and what of it was sent within the last hour."""
+    """Of `again`, tokens that were sent within the last hour."""
     static_alive: int = 0
-    """Of the static tokens those sent within the last hour, or never before."""
+    """Of `static`, tokens that were sent within the last hour, or never before."""
 
     @property
     def total(self) -> int:
@@ -50,7 +50,7 @@ class Meter:
     """One way to send a conversation: its cache, and what each request was billed."""
 
     billed: list[list[Billed]] = field(default_factory=list)
-    """By turn."""
+    """Billed requests by turn."""
     now: float = 0.0
     cache: PromptCache = field(init=False)
     _sent: dict[bytes, float] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Meter:
         self.cache = PromptCache(lambda: self.now)
 
     def begin_turn(self, at: float) -> None:
-        """The next turn, `at` seconds on the clock."""
+        """Start the next turn, at `at` seconds on the clock."""
         self.now = at
         self.billed.append([])
 
@@ -90,7 +90,7 @@ class Meter:
         return one
 
     def _known(self, prompt: Prompt) -> tuple[int, int]:
-        """Tokens from the beginning that were ever sent before, and within the last hour."""
+        """Tokens from the start that were ever sent before, and those sent within the last hour."""
         again = alive = 0
         for digest, total in zip(prompt.digests, prompt.totals, strict=True):
             sent = self._sent.get(digest)
@@ -102,32 +102,32 @@ class Meter:
         return again, alive
 
     def all(self, turns: int) -> list[Billed]:
-        """The requests of the first so many turns."""
+        """The requests of the first `turns` turns."""
         return [one for requests in self.billed[:turns] for one in requests]
 
 
 def price_of(model: str, input_tokens: int) -> ListPrice:
-    """The list price for a request of so many input tokens."""
+    """The list price for a request with this many input tokens."""
     tiers = [one for one in LIST_PRICES if one.model == model and input_tokens >= one.from_input_tokens]
     return max(tiers, key=lambda one: one.from_input_tokens)
 
 
 def dollars(requests: Iterable[Billed], model: str, *, with_output: bool = False) -> float:
-    """What they cost, input only or the whole."""
+    """Dollars that the requests cost, input only or everything."""
     counted = [one if with_output else replace(one, output=0) for one in requests]
     return float(sum(cost(one, price_of(model, one.total)) for one in counted))
 
 
 def share(part: float, whole: float) -> float:
-    """Per cent."""
+    """`part` as a percentage of `whole`."""
     return 100.0 * part / whole if whole else 100.0
 
 
 def read_share(requests: Sequence[Billed]) -> float:
-    """Per cent of all input that came from the cache."""
+    """Percentage of all input that came from the cache."""
     return share(sum(one.cache_read for one in requests), sum(one.total for one in requests))
 
 
 def output_tokens(text: str) -> int:
-    """What an answer has by the provider's count."""
+    """Tokens of an answer, by the provider's count."""
     return tokenizer.count(text)

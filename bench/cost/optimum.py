@@ -2,20 +2,20 @@
 
 A dynamic program over the turns. At each one it chooses
 
-- how far history is compacted: not at all, or up to any later turn than before, but never the first turns and the last
-  ones, and so that the rest takes no more than the ceiling (where the turns that must stay are longer than it, only
-  these stay). Compacted turns become summaries, as long as Recall's own for as many turns;
+- how far history is compacted: not at all, or up to any later turn than before, but never the first and last turns,
+  and so that the rest takes no more than the ceiling (if the turns that must stay are longer than it, only these
+  stay). Compacted turns become summaries, as long as Recall's own for as many turns;
 - the lifetime of the entries it writes, 5 minutes or 1 hour: of tools and system whenever these are rewritten, of
-  the history whenever this is, and never longer than theirs;
-- whether the breakpoint in the history moves on to its end, stays where it was (then the newer turns are plain input,
+  the history whenever it is, and never longer than theirs;
+- whether the breakpoint in the history moves to its end, stays where it was (then the newer turns are plain input,
   at most `LAG` turns long), or is left out.
 
-It knows all pauses and sizes beforehand. It pays what the cache rules say for breakpoints at the end of the system
-blocks and in the history, and the same as Recall for everything behind the history. A changed profile costs it
-nothing: the system blocks are as long as Recall's at each turn, and never lose what follows. Not counted on: that an
-entry behind the first turns, from before any compaction, is read once more after one. Not tried: an entry
-of an hour within a history whose other entries live 5 minutes, a second breakpoint in the history, and requests sent
-for nothing but to keep entries alive.
+It knows all pauses and sizes in advance. It pays what the cache rules say for breakpoints at the end of the system
+blocks and in the history, and the same as Recall for everything after the history. A changed profile costs it nothing:
+the system blocks are as long as Recall's at each turn, and never invalidate what follows. Not counted: that an entry
+after the first turns, from before any compaction, is read once more after one. Not tried: a one-hour entry within a
+history whose other entries live 5 minutes, a second breakpoint in the history, and requests sent only to keep entries
+alive.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 LIFETIMES: Final = {"5m": 300.0, "1h": 3_600.0}
 """Seconds."""
 LAG: Final = 3
-"""Turns that the breakpoint may stay behind."""
+"""Turns that the breakpoint may lag behind."""
 NONE: Final = ""
-"""Instead of a lifetime: no breakpoint in the history."""
+"""Used in place of a lifetime: no breakpoint in the history."""
 
 type Floats = NDArray[np.float64]
 type Ints = NDArray[np.int64]
@@ -53,15 +53,15 @@ class Rates(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a schedule has to show."""
+    """Constraints on a schedule."""
 
     ceiling: int
-    """Tokens of history."""
+    """Maximum tokens of history."""
     first: int
     last: int
     """Turns that are always kept verbatim."""
     summary: Sequence[int]
-    """Tokens of the summaries when all turns from `first` on up to this one are compacted; as many as turns, and 0."""
+    """Tokens of the summaries if all turns from `first` up to this one are compacted; one entry per turn, and 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ class Step:
     static: int
     """Tokens of tools and system."""
     tail: int
-    """Tokens behind the history."""
+    """Tokens after the history."""
     turn: int
-    """Tokens that this turn takes as history."""
+    """Tokens of this turn as part of the history."""
     rounds: int = 0
-    """Further requests, of tools ..."""
+    """Number of further requests, for tools."""
     more: tuple[int, int, int] = (0, 0, 0)
-    """... and what they read, write for 5 minutes, and pay in full behind the history."""
+    """Tokens these read, write for 5 minutes, and pay in full after the history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +87,13 @@ class Choice:
     """What is done at one turn."""
 
     folded: int
-    """Last compacted turn; `Rules.first`: none."""
+    """The last compacted turn; `Rules.first`: none."""
     static: str
     """Lifetime of tools and system."""
     history: str
     """Lifetime of the history's entry, or NONE."""
     covered: int
-    """The history's breakpoint is after this turn; 0 where there is none."""
+    """The turn after which the history's breakpoint is; 0 if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,11 @@ class Paid:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """All tokens."""
         return self.read + self.write_5m + self.write_1h + self.plain
 
     def dollars(self, rates: _Rates) -> float:
-        """What they cost."""
+        """Dollars that they cost."""
         return (
             self.read * rates.read
             + self.write_5m * rates.write["5m"]
@@ -122,7 +122,7 @@ class Paid:
 
 @dataclass(frozen=True, slots=True)
 class _Rates:
-    """Dollars a token."""
+    """Dollars per token."""
 
     plain: float
     read: float
@@ -137,7 +137,7 @@ class _Rates:
 
 
 def dollars(paid: Sequence[Paid], rates: Rates) -> float:
-    """What a schedule costs, input side."""
+    """Input cost of a schedule in dollars."""
     each = _Rates.of(rates)
     return sum(one.dollars(each) for one in paid)
 
@@ -162,18 +162,19 @@ def pay(steps: Sequence[Step], choices: Sequence[Choice], rules: Rules) -> list[
 
 
 def _is_read(before: Choice, now: Choice, pause: float) -> bool:
-    """Whether the history's earlier entry is still the beginning of what is sent."""
+    """Whether the history's earlier entry is still the start of what is sent."""
     return bool(before.history and now.history) and before.folded == now.folded and _lives(before.history, pause)
 
 
 def _paid(step: Step, choice: Choice, history: int, marked: int, read: int, *, static_is_there: bool) -> Paid:
-    """`marked`: tokens of the history up to its breakpoint; `read`: of these the ones that are in the cache."""
+    """Tokens paid for a step. `marked`: tokens of the history up to its breakpoint; `read`: those of them in
+    the cache."""
     tokens = {"read": read, "5m": 0, "1h": 0, "plain": step.tail + history - marked}
     tokens["read" if static_is_there else choice.static] += step.static
     if choice.history:
         tokens[choice.history] += marked - read
     if step.rounds:
-        rest = history - marked  # the first round writes it along with its results, the others read it
+        rest = history - marked  # the first round writes it together with its results, the others read it
         tokens["read"] += step.rounds * (step.static + marked) + (step.rounds - 1) * rest + step.more[0]
         tokens["5m"] += rest + step.more[1]
         tokens["plain"] += step.more[2]
@@ -204,7 +205,7 @@ class _Sizes:
         return int(self.before[self.first] + self.summary[folded] + kept)
 
     def histories(self, turns: int, folded: Ints) -> Ints:
-        """The same for several."""
+        """The same for several values of `folded`."""
         if turns <= self.first:
             return np.full(len(folded), self.before[turns])
         kept = self.before[turns] - self.before[folded]
@@ -215,7 +216,7 @@ class _Sizes:
 # The cheapest schedule -------------------------------------------------------------------------------------------
 
 type _Kind = tuple[str, str, int]
-"""Lifetime of the system, of the history, and by how many turns its breakpoint is behind."""
+"""Lifetime of the system, of the history, and how many turns its breakpoint lags behind."""
 
 KINDS: Final[tuple[_Kind, ...]] = (
     *(("1h", "1h", lag) for lag in range(LAG + 1)),
@@ -227,7 +228,7 @@ KINDS: Final[tuple[_Kind, ...]] = (
 
 
 def cheapest(steps: Sequence[Step], rules: Rules, rates: Rates) -> list[Choice]:
-    """The choices that cost least."""
+    """The cheapest choices."""
     search = _Search(steps, rules, _Rates.of(rates))
     for n in range(len(steps)):
         search.advance(n)
@@ -235,19 +236,19 @@ def cheapest(steps: Sequence[Step], rules: Rules, rates: Rates) -> list[Choice]:
 
 
 class _Search:
-    """Least dollars for each state, turn by turn: a kind and how far history is compacted."""
+    """The lowest cost of each state, turn by turn: a state is a kind, and how far history is compacted."""
 
     def __init__(self, steps: Sequence[Step], rules: Rules, rates: _Rates) -> None:
         self.steps, self.rules, self.rates = steps, rules, rates
         self.sizes = _Sizes.of(steps, rules)
         self.cost: dict[_Kind, Floats] = {}
         self.low = rules.first
-        """How far the first entry of each array is compacted."""
+        """How far history is compacted in the first entry of each array."""
         self.came: list[tuple[int, dict[_Kind, Ints]]] = []
-        """Of each turn `low`, and by kind the previous state: kind number times FOLDS plus how far it is compacted."""
+        """Per turn, `low`, and by kind the previous state: kind number times FOLDS plus how far it is compacted."""
 
     def advance(self, n: int) -> None:
-        """Take the turn that has `n` before it."""
+        """Advance to the turn with `n` turns before it."""
         low, high = self._bounds(n)
         folded = np.arange(low, high + 1)
         history = self.sizes.histories(n, folded)
@@ -270,14 +271,14 @@ class _Search:
         self.came.append((low, came))
 
     def _bounds(self, n: int) -> tuple[int, int]:
-        """Least and most that may be compacted."""
+        """The least and most turns that may be compacted."""
         most = max(self.rules.first, n - self.rules.last)
         every = np.arange(self.rules.first, most + 1)
         fits = every[self.sizes.histories(n, every) <= self.rules.ceiling] if n > self.rules.first else every
         return (int(fits[0]) if len(fits) else most), most
 
     def _aligned(self, folded: Ints, pause: float) -> list[tuple[_Kind, Floats]]:
-        """States whose entry in the history can still be read, for the new range of foldings."""
+        """States whose entry in the history can still be read, for the new range of compactions."""
         return [
             (kind, self._shifted(cost, folded))
             for kind, cost in self.cost.items()
@@ -292,7 +293,7 @@ class _Search:
         return found
 
     def _continue(self, n: int, kind: _Kind, least: Floats, history: Ints, offer: _Offer) -> None:
-        """The history's entry is read; its breakpoint moves on to the end, or stays."""
+        """The history's entry is read; its breakpoint moves to the end, or stays."""
         static, lifetime, lag = kind
         step, rates = self.steps[n], self.rates
         covered = n - 1 - lag
@@ -308,7 +309,8 @@ class _Search:
             offer((static, lifetime, lag + 1), stayed, source)
 
     def _restarts(self, n: int, folded: Ints, pause: float) -> list[tuple[str, bool, Floats, Ints]]:
-        """For each lifetime of the system: whether it is there, and the cheapest way to compact this far or further."""
+        """For each lifetime of the system: whether it is cached, and the cheapest previous state compacted this far or
+        less."""
         if not self.cost:
             nothing = np.zeros(len(folded)), np.full(len(folded), -1)
             return [("1h", False, *nothing), ("5m", False, *nothing)]
@@ -345,7 +347,7 @@ class _Search:
         offer((static, NONE, 0), begun + history * rates.plain + self._rest(step, history * 0, history), source)
 
     def _rest(self, step: Step, marked: Ints, rest: Ints) -> Floats:
-        """Dollars of what follows the history, and of further rounds."""
+        """Dollars for what follows the history, and for further rounds."""
         rates = self.rates
         dollars = np.full(len(marked), step.tail * rates.plain)
         if step.rounds:
@@ -355,7 +357,7 @@ class _Search:
         return dollars
 
     def choices(self) -> list[Choice]:
-        """The way that led to the cheapest end."""
+        """The choices that led to the cheapest end."""
         kind = min(self.cost, key=lambda one: float(self.cost[one].min()))
         folded = int(self.cost[kind].argmin()) + self.low
         found = []

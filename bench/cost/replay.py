@@ -1,10 +1,10 @@
 """Replay of a conversation: every prompt is built by the code that sends real ones, from rows kept in memory.
 
 `assemble_from_inputs` measures, fits and renders; `ensure_fits` and `ToolLoop` are the preflight check and the tool
-loop; `needs_renewal`, `first_trigger`, `select_turns`, `count_to_merge` and `merge` decide as they do for real. What is
-replaced: the database (`chat/prompt/inputs.py`, `chat/turns/finish.py`, `chat/compaction/segments.py` read and write
-what is handed on here), retrieval (a fixed set of memories a turn), the meaning of messages (the talk knows where its
-topic shifts) and the model that summarizes (the rules do). Compaction finishes before the next turn.
+loop; `needs_renewal`, `first_trigger`, `select_turns`, `count_to_merge` and `merge` decide as they do for real.
+Replaced are: the database (`chat/prompt/inputs.py`, `chat/turns/finish.py`, `chat/compaction/segments.py` read and
+write what is passed on here), retrieval (a fixed set of memories per turn), the meaning of messages (the conversation
+knows where its topic shifts) and the model that summarizes (the rules do). Compaction finishes before the next turn.
 """
 
 import asyncio
@@ -52,34 +52,34 @@ from recall.llm.client import Capabilities
 from recall.llm.tokens import count_tokens
 
 WINDOW: Final = 1_000_000
-"""Tokens the models hold."""
+"""The models' context window, in tokens."""
 START: Final = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 ABLE: Final = Capabilities(WINDOW, 128_000, caching=True, thinking=True, effort=True)
-"""The estimate alone decides: the provider is not asked to count."""
+"""Only the estimate decides: the provider isn't asked to count."""
 TTL: Final = "1h"
 
 
 @dataclass(slots=True)
 class Sent:
-    """One turn as Recall sent it, for other ways to send the same."""
+    """One turn as Recall sent it, for sending it in other ways."""
 
     exchange: Exchange
     at: float
     """Seconds on the clock."""
     compiled: AssembledPrompt
     requests: list[dict[str, Any]]
-    """The first one, and one a tool round."""
+    """The first request, and one per tool round."""
     outputs: list[int]
     billed: list[Billed]
     turns: Sequence[Turn]
     """All earlier turns, compacted or not."""
     folded_until: int
-    """Last compacted turn; 0: none."""
+    """The last compacted turn; 0: none."""
 
 
 @dataclass(slots=True)
 class Conversation:
-    """What the rows of a conversation would hold."""
+    """What the rows of a conversation would contain."""
 
     plan: ResolvedPlan
     meter: Meter = field(default_factory=Meter)
@@ -89,19 +89,19 @@ class Conversation:
     counted: cached_prefix.KnownCounts | None = None
     cut: TurnRange | None = None
     lines: list[profile_snapshots.Line] = field(default_factory=list)
-    """The profile today."""
+    """The current profile lines."""
     snapshot: ProfileSnapshot | None = None
     made: int = 0
-    """Segments made so far."""
+    """Segments created so far."""
     folded_at: float | None = None
-    """Seconds on the clock, since the snapshot was taken."""
+    """Seconds on the clock, if history was compacted since the snapshot was taken."""
     folds: dict[str, int] = field(default_factory=dict)
     """Segments by the name of their trigger."""
     seen: set[TextClass] = field(default_factory=set)
 
 
 def replay(talk: Iterator[Exchange], conversation: Conversation) -> Iterator[Sent]:
-    """Each turn, sent as Recall sends it."""
+    """Send each turn as Recall sends it."""
     conversation.lines = [_line(n, text) for n, text in enumerate(profile())]
     with asyncio.Runner() as runner:
         at = 0.0
@@ -127,7 +127,7 @@ async def _turn(conversation: Conversation, exchange: Exchange, at: float, pause
 
 
 async def _talk(meter: Meter, sent: Sent) -> list[str]:
-    """The requests of one turn, its tool rounds included; the lines that replace these later."""
+    """Send the requests of one turn, tool rounds included; return the lines that replace these later."""
     calls = [
         ToolUse(f"toolu_{n}", "search_knowledge", {"query": call.query}, call.result)
         for n, call in enumerate(sent.exchange.calls)
@@ -205,7 +205,7 @@ def _snapshot(conversation: Conversation, at: float, pause: float) -> ProfileSna
 
 
 def _learn(conversation: Conversation, compiled: AssembledPrompt, first: Billed) -> None:
-    """What `budget.receipts.record.learned_from` and `budget.counting.calibration.observe` do."""
+    """Do the work of `budget.receipts.record.learned_from` and `budget.counting.calibration.observe`."""
     cached = first.cache_read + first.cache_write_5m + first.cache_write_1h
     figures, settled = cached_prefix.reconcile_usage(
         compiled.prefix.as_json(), conversation.belief, cached, first.total
@@ -232,7 +232,7 @@ def _message(pk: int, turn: int, text: str, at: float, lines: Sequence[str] = ()
 
 
 def _close(conversation: Conversation, exchange: Exchange) -> None:
-    """What `chat/turns/finish.py` and the worker do."""
+    """Do the work of `chat/turns/finish.py` and the worker."""
     if exchange.learned:
         conversation.lines.append(_line(1_000 + exchange.number, exchange.learned))
     conversation.past = ConversationHistory(
@@ -263,7 +263,7 @@ def _moment(conversation: Conversation, exchange: Exchange) -> ConversationState
 
 
 def _compact(conversation: Conversation) -> bool:
-    """One segment, as `chat.compaction.segments.create_segment` makes it; False: there is nothing to compact."""
+    """Create one segment, like `chat.compaction.segments.create_segment`; False: there is nothing to compact."""
     past = conversation.past
     ratios = {kind: conversation.belief.ratios[kind] for kind in conversation.seen}
     found = select_turns(size_turns(past.turns, ratios), conversation.plan.ceilings[Section.HISTORY])

@@ -3,7 +3,7 @@
     .venv/bin/python -m bench.librarian.consolidation [--facts 10000] [--episodes 400]
 
 On a throw-away server: facts of every source, age and importance, and overlapping episodes in twenty conversations. The
-first run does the work, the second finds nothing to do; both are printed, with what the first one did.
+first run does the work, the second finds nothing to do; both times are printed, with what the first one did.
 """
 
 import argparse
@@ -25,7 +25,7 @@ def main() -> None:
 
 
 def measure(facts: int, episodes: int) -> None:
-    """Make the memory, consolidate it twice, and print how long each took."""
+    """Create the memory, consolidate it twice, and print how long each run took."""
     from django.utils import timezone
 
     from memory.consolidation.consolidate import consolidate
@@ -39,7 +39,7 @@ def measure(facts: int, episodes: int) -> None:
 
 
 def make_person(facts: int, episodes: int, now: datetime) -> Any:
-    """A user with that many facts, each with a vector, and so many episodes."""
+    """A user with this many facts, each with a vector, and this many episodes."""
     import numpy as np
 
     from accounts.models import User

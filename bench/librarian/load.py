@@ -2,11 +2,11 @@
 
     .venv/bin/python -m bench.librarian.load [--rate 20] [--seconds 10] [--model]
 
-On a throw-away server: `--rate` conversations a second end for `--seconds`, each with four turns, of fifty people; the
-Celery worker of the default installation takes them from the queue in PostgreSQL. Printed is how old the runs are when
-they are done, p50 and p95: an upper bound of their age at the first attempt (target: p95 within 30 s). With `--model`
-the model engine reads instead of the rules, against the offline server, whose unscripted answer is empty: its tokens
-are the least a conversation costs.
+On a throw-away server: `--rate` conversations per second end for `--seconds`, each with four turns, from fifty users;
+the Celery worker of the default installation takes them from the queue in PostgreSQL. It prints how old the runs are
+when they finish, p50 and p95: an upper bound of their age at the first attempt (target: p95 within 30 s). With
+`--model`, the model engine reads instead of the rules, against the offline server, whose unscripted answer is empty:
+its tokens are the minimum that a conversation costs.
 """
 
 import argparse
@@ -35,7 +35,7 @@ WORKER: Final = (
     *("-m", "celery", "--quiet", "--app", "recall", "worker", "--pool", "threads", "--loglevel", "error"),
     *("--without-gossip", "--without-mingle", "--without-heartbeat", "--hostname", "worker@bench"),
 )
-"""As in `recall/process/startup.py`, without beat."""
+"""The same as in `recall/process/startup.py`, without beat."""
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def main() -> None:
 
 @contextmanager
 def process(*arguments: str) -> Iterator[None]:
-    """A process of this Python, ended with the block."""
+    """Run a Python process that ends with the block."""
     started = subprocess.Popen([sys.executable, *arguments])
     try:
         yield
@@ -69,12 +69,12 @@ def process(*arguments: str) -> Iterator[None]:
 
 
 def measure(rate: int, seconds: int) -> None:
-    """Let the conversations end while the worker reads, and print what came of it."""
+    """Let the conversations end while the worker reads, and print the results."""
     from chat.ingest.librarian_triggers import end
     from chat.models import Conversation
     from memory.models import LibrarianRun
 
-    end(Conversation.objects.get(pk=_talk(0)))  # the worker starts, and loads what it needs
+    end(Conversation.objects.get(pk=_talk(0)))  # starts the worker and loads what it needs
     _until_read(150)
     LibrarianRun.objects.all().delete()
     talks = [_talk(number) for number in range(rate * seconds)]
@@ -98,7 +98,7 @@ def _until_read(seconds: float) -> None:
 
 
 def _talk(number: int) -> Any:
-    """A conversation that has been held and is about to end."""
+    """A conversation that is about to end."""
     from django.utils import timezone
 
     from accounts.models import User

@@ -2,9 +2,9 @@
 
     .venv/bin/python -m bench.pages.conversation_search [--messages 100000] [--rounds 20]
 
-On a throw-away server: one person with so many messages of 15 to 140 words, in conversations of forty, and half as
-many of another user's. Words come as often as words do (the n-th one 1/n as often as the first), out of 30,000. Each
-kind of search is made with `--rounds` different words; printed is what the page's first ten conversations take, all
+On a throw-away server: one user with this many messages of 15 to 140 words, in conversations of forty, and half as many
+of another user's. Word frequencies are natural (the n-th word is 1/n as frequent as the first), out of 30,000 words.
+Each kind of search runs with `--rounds` different words; it prints the time for the page's first ten conversations, all
 statements and snippets included, p50 and p95. The target is a p95 below 50 ms.
 """
 
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def measure(messages: int, rounds: int) -> None:
-    """Fill the tables, search, and print what it took."""
+    """Fill the tables, search, and print the times."""
     from django.db import connection
 
     chance = random.Random(1)
@@ -51,7 +51,7 @@ def measure(messages: int, rounds: int) -> None:
 
 
 def kinds(vocabulary: list[str], chance: random.Random) -> dict[str, Callable[[], str]]:
-    """Ways to search, each a maker of searches."""
+    """Kinds of searches, each as a function that makes a search."""
 
     def rank(low: int, high: int) -> str:
         return vocabulary[chance.randrange(low, high)]
@@ -88,7 +88,7 @@ def timed(user: Any, searches: list[str]) -> tuple[list[float], float]:
 
 
 def words(chance: random.Random) -> list[str]:
-    """Made-up words, no two the same, the short ones first: common words are short."""
+    """Invented words, all different, the short ones first: common words are short."""
     syllables = [first + vowel for first in "bcdfghjklmnprstvwz" for vowel in "aeiou"]
     made: dict[str, None] = {}
     while len(made) < WORDS:
@@ -98,7 +98,7 @@ def words(chance: random.Random) -> list[str]:
 
 
 def person(name: str, messages: int, vocabulary: list[str], chance: random.Random) -> Any:
-    """A user with that many messages."""
+    """A user with this many messages."""
     from django.db.models import OuterRef, Subquery
 
     from accounts.models import User

@@ -1,7 +1,7 @@
 """Time to open a long conversation: `python -m bench.pages.long_conversation`, in a throw-away database.
 
-Server time of the page `/c/<id>`, the session and all, by Django's test client: no network and no browser. The answers
-are Markdown with code, a table and a formula. Cold: nothing of it rendered before; warm: opened again.
+Server time of the page `/c/<id>`, including the session, by Django's test client: no network and no browser. The
+answers are Markdown with code, a table and a formula. Cold: nothing has been rendered before; warm: opened again.
 """
 
 import statistics
@@ -40,7 +40,7 @@ def main() -> None:
         user = make_user()
         client = Client(SERVER_NAME="localhost")
         client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[0])
-        open_page(client, talk(user, 2))  # templates are compiled
+        open_page(client, talk(user, 2))  # compiles the templates
         for length in LENGTHS:
             report(client, user, length)
 
@@ -78,7 +78,7 @@ def open_page(client: Any, conversation: Any, query: str = "") -> None:
 
 
 def talk(user: Any, turns: int) -> Any:
-    """A conversation of so many turns."""
+    """A conversation with this many turns."""
     from django.db.models import OuterRef, Subquery
 
     from chat.models import Conversation, Message

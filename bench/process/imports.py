@@ -2,8 +2,8 @@
 
     .venv/bin/python -m bench.process.imports [--megabytes 50] [--limit 0]
 
-On a throw-away server, in the way a worker does it: the file is kept as rows, read in slices, indexed by its words.
-`--limit` reads only so many conversations. Then everything is exported, and imported into an empty account.
+On a throw-away server, the way a worker does it: the file is stored as rows, read in slices, and indexed by its words.
+`--limit` reads only that many conversations. Then everything is exported, and imported into an empty account.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def measure(path: Path, megabytes: int, limit: int) -> None:
-    """Make the export, and print what each step takes."""
+    """Create the export, and print the time of each step."""
     from accounts.models import User
     from chat.archive.export import stream_archive
     from chat.archive.restore import restore_archive
@@ -69,7 +69,7 @@ def measure(path: Path, megabytes: int, limit: int) -> None:
 
 
 class timed:  # noqa: N801 - read as a word
-    """Prints how long its block took, and how many of something that is a second."""
+    """Prints how long its block took, and the rate per second."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -86,12 +86,12 @@ class timed:  # noqa: N801 - read as a word
 
 
 def memory() -> float:
-    """Most megabytes that this process ever had."""
+    """Peak megabytes of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def export(size: int) -> Iterator[bytes]:
-    """A conversations.json of about so many bytes."""
+    """A conversations.json of about this many bytes."""
     written, number, rng = 1, 0, random.Random(7)
     yield b"["
     while written < size:
@@ -102,7 +102,7 @@ def export(size: int) -> Iterator[bytes]:
 
 
 def conversation(number: int, rng: random.Random) -> dict[str, Any]:
-    """A conversation of some turns, with a second answer now and then."""
+    """A conversation of a few turns, with an occasional second answer."""
     mapping: dict[str, Any] = {"root": {"id": "root", "message": None, "parent": None, "children": []}}
     before = "root"
     for place in range(TURNS * 2):

@@ -1,7 +1,7 @@
 """Time to the first page: `python -m bench.process.startup` starts Recall in an empty folder, stops it and restarts it.
 
-Cold: no database, no tables, no static files collected. Warm: everything there. Both with the packages installed and
-the embedding's graph made; the time runs from the command to the answer of the sign-in page.
+Cold: no database, no tables, no static files collected. Warm: everything exists. In both cases the packages are
+installed and the embedding model's graph is built; the time runs from the command to the response of the sign-in page.
 """
 
 import shutil
@@ -42,7 +42,7 @@ class Measured:
 
 
 def measure(app: App) -> Measured:
-    """Start, ask, stop."""
+    """Start, request the page, stop."""
     began = time.monotonic()
     wait_until(lambda: answers(app))
     page = time.monotonic() - began
@@ -62,7 +62,7 @@ def answers(app: App) -> bool:
 
 
 def print_memory(app: App) -> None:
-    """What each process holds five seconds after its start, shared pages counted once (PSS)."""
+    """Memory of each process five seconds after its start, with shared pages counted once (PSS)."""
     app.wait_until_ready()
     time.sleep(5)
     for name in ("postgres", "offline", "web", "worker"):

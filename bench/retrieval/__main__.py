@@ -2,17 +2,17 @@
 
     .venv/bin/python -m bench.retrieval [--users 1000] [--items 1000] [--large 100000] [--keep FOLDER] [--explain]
 
-Real rows in a PostgreSQL of its own: so many people with so many items each (nine of ten are passages of messages, the
-others facts and episodes), one with ten times and one with `--large` as many. 10,000 passages are real texts with real
-vectors (`bench/retrieval/real_texts.py`), the rest are made (`bench/retrieval/synthetic_rows.py`); the questions are
-real. `--keep` leaves the database in a folder and uses it again the next time, whatever the retrieval looks like by
-then; migrations are applied.
+Real rows in a PostgreSQL of its own: `--users` users with `--items` items each (nine of ten are passages of messages,
+the others facts and episodes), one with ten times and one with `--large` as many. 10,000 passages are real texts with
+real vectors (`bench/retrieval/real_texts.py`), the rest are synthetic (`bench/retrieval/synthetic_rows.py`); the
+questions are real. `--keep` leaves the database in a folder and uses it again the next time, even if retrieval has
+changed by then; migrations are applied.
 
-Every query is timed as a whole, its embedding included; the first of each person is not counted, as it reads what the
-others leave in memory. "cpu" is the processor's time, the server's included: it says what a query costs on a busy
-machine, too. The statements of one query are counted, and each is explained: a sequential scan of a table that people
-share ends the run with an error. All settings are those of the embedded server, but for its durability: writing a fact
-does not wait for a disk.
+Every query is timed as a whole, its embedding included; each user's first one doesn't count, because it reads what the
+others find in memory. "cpu" is processor time, the server's included: the cost of a query even on a busy machine. The
+statements of one query are counted, and each is explained: a sequential scan of a table that users share ends the run
+with an error. All settings are those of the embedded server, except for durability: writing a fact doesn't wait for a
+disk.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ REAL_ROWS: Final = {"small": 890, "middle": 890, "large": 2_000}
 WRITER_FACTS: Final = 1_000
 PEOPLE: Final = 100
 QUESTIONS: Final = 4
-"""Counted questions of each of PEOPLE; as many in all to each larger collection."""
+"""Questions that count, per user of PEOPLE; the same total for each larger collection."""
 PAGES: Final = 300
 PAGE: Final = 2_500
-"""Characters of a page of the text that is indexed."""
+"""Characters per page of the indexed text."""
 SHARED: Final = ("memory_", "chat_", "accounts_", "budget_")
 """Name prefixes of the tables that users share."""
 SMALL_TABLE: Final = 1_000_000
-"""Bytes up to which reading a whole table is as good as looking into its index."""
+"""Bytes up to which reading a whole table is as fast as using its index."""
 
 TARGETS: Final[Mapping[str, str]] = {
     "small": "p50 ≤ 8, p95 ≤ 15",
@@ -75,7 +75,7 @@ def log(text: str) -> None:
 
 @contextmanager
 def database(folder: Path, *, keep: bool) -> Iterator[None]:
-    """A server on `folder` that need not be durable; Django is set up on it and its tables are up to date."""
+    """A non-durable server on `folder`, with Django set up on it and its tables up to date."""
     from recall.process import embedded_postgres
 
     cluster = embedded_postgres.open_cluster(folder, durable=False)
@@ -100,7 +100,7 @@ def database(folder: Path, *, keep: bool) -> Iterator[None]:
 
 
 def prepare(folder: Path) -> None:
-    """Settings of this process and its children: nothing of the developer's own."""
+    """Configure this process and its children: none of the developer's own settings."""
     os.environ |= {
         "VAR_DIR": str(folder),
         "DJANGO_SETTINGS_MODULE": "recall.settings",
@@ -118,7 +118,7 @@ def prepare(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much there is."""
+    """Size of the data."""
 
     users: int
     items: int
@@ -166,7 +166,7 @@ def load(size: Size) -> None:
 
 
 def loaded_in(folder: Path, size: Size) -> None:
-    """Load in a process of its own, unless the folder has been loaded: its memory is not the retrieval's."""
+    """Load in a separate process, unless the folder has been loaded: its memory use isn't retrieval's."""
     note, wanted = folder / "loaded.json", [size.users, size.items, size.large]
     if note.exists():
         if json.loads(note.read_text()) != wanted:
@@ -213,12 +213,12 @@ def print_tables() -> None:
 
 @dataclass
 class Timings:
-    """Milliseconds of each query: the whole, and its steps."""
+    """Milliseconds of each query: the total, and its steps."""
 
     whole: list[float] = field(default_factory=list)
     steps: list[Mapping[str, float]] = field(default_factory=list)
     processor: float = 0.0
-    """Seconds of all, in this process and the server's: says what a query costs however busy the machine is."""
+    """Total processor seconds, in this process and the server's: the cost of a query however busy the machine is."""
 
     def row(self, name: str, target: str) -> str:
         steps = (self.step("embed"), sum(map(self.step, ("read", "fetch"))), self.step("rank"))
@@ -226,12 +226,12 @@ class Timings:
         return f"{name:<24} " + " ".join(f"{figure:>9.1f}" for figure in figures) + f"   {target}"
 
     def step(self, name: str) -> float:
-        """The median of one; 0: there is no such step."""
+        """The median of a step; 0: there is no such step."""
         return statistics.median(steps.get(name, 0.0) for steps in self.steps)
 
 
 def percentiles(values: Sequence[float]) -> tuple[float, float]:
-    """The median, and what 95 of 100 do not exceed."""
+    """The median, and the 95th percentile."""
     ordered = sorted(values)
     return statistics.median(ordered), ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
 
@@ -260,12 +260,12 @@ def ask(people: Sequence[User], questions: Iterator[str], each: int) -> Timings:
 
 
 def processor_seconds() -> float:
-    """Of this process and of the server's."""
+    """Processor seconds of this process and of the server's."""
     own, server = psutil.Process().cpu_times(), psutil.Process(server_pid())
     ended = server.cpu_times()
     seconds = own.user + own.system + ended.children_user + ended.children_system
     for process in server.children():
-        with suppress(psutil.NoSuchProcess):  # ended meanwhile
+        with suppress(psutil.NoSuchProcess):  # ended in the meantime
             seconds += sum(process.cpu_times()[:2])
     return float(seconds)
 
@@ -279,7 +279,7 @@ def server_pid() -> int:
 
 
 def questions_of(texts: Sequence[str], seed: int = 1) -> Iterator[str]:
-    """Real questions without end, in random order."""
+    """An endless stream of real questions, in random order."""
     chance = random.Random(seed)
     while True:
         yield chance.choice(texts)
@@ -293,7 +293,7 @@ class Statement:
     parameters: Any
 
     def explained(self, options: str) -> Any:
-        """By the plan that serves all values, as the statement is carried out (`PLANNED_ONCE`)."""
+        """Explained with the generic plan that serves all values, as the statement is executed (`PLANNED_ONCE`)."""
         from django.db import connection
 
         from recall.db.prepared import numbered
@@ -310,7 +310,7 @@ class Statement:
                 cursor.execute("DEALLOCATE explained")
 
     def scanned(self) -> set[str]:
-        """Shared tables that it reads from the first to the last row, but for small ones."""
+        """Shared tables that it reads completely, except small ones."""
         return {
             name for name in _scanned(self.explained("FORMAT JSON")[0][0][0]["Plan"]) if table_bytes(name) > SMALL_TABLE
         }
@@ -328,7 +328,7 @@ def _scanned(plan: Mapping[str, Any]) -> Iterator[str]:
 
 
 def table_bytes(name: str) -> int:
-    """What the table takes, without its indexes."""
+    """Size of the table without its indexes."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -338,7 +338,7 @@ def table_bytes(name: str) -> int:
 
 
 def statements_of(work: Callable[[], object]) -> list[Statement]:
-    """What is sent to the database while `work` is done."""
+    """The statements sent to the database while `work` runs."""
     from django.db import connection
 
     sent: list[Statement] = []
@@ -353,7 +353,7 @@ def statements_of(work: Callable[[], object]) -> list[Statement]:
 
 
 def check_statements(user: User, question: str, *, explain: bool) -> int:
-    """How many statements a query takes; ends the run if one scans a shared table."""
+    """The number of statements per query; ends the run if one scans a shared table."""
     from django.utils import timezone
 
     from memory.retrieval.recall import retrieve
@@ -372,7 +372,7 @@ def check_statements(user: User, question: str, *, explain: bool) -> int:
 
 
 def add_facts(user: User, texts: Iterator[str], how_many: int = 60) -> list[float]:
-    """Milliseconds of each fact that the assistant is asked to remember; nothing of it stays."""
+    """Milliseconds for each fact that the assistant is asked to remember; nothing is kept."""
     from django.db import transaction
     from django.utils import timezone
 
@@ -393,17 +393,17 @@ def add_facts(user: User, texts: Iterator[str], how_many: int = 60) -> list[floa
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What became of a long text."""
+    """How long it took to index a long text."""
 
     chunks: int
     words: float
-    """Seconds until it was found by its words."""
+    """Seconds until it was found by words."""
     vectors: float
-    """Seconds from there until it was found by its meaning, too."""
+    """Further seconds until it was also found by meaning."""
 
 
 def index_text(user: User, text: str) -> Indexed:
-    """Cut and index a text as documents, and have its passages embedded; nothing of it stays."""
+    """Chunk and index a text as documents, and embed its passages; nothing is kept."""
     from memory.documents.revisions import MAX_TEXT
     from memory.index.indexer import embed_pending, index_document
     from memory.models import Chunk, Document

@@ -1,12 +1,12 @@
-"""Recall over one large collection, and what the indexed search of a large collection loses against an exact scan.
+"""Recall over one large collection, and what its indexed search loses against an exact scan.
 
     .venv/bin/python -m bench.retrieval.large_collection [FILE …]
 
-On a throw-away server: the conversations of the files (those of `../shared/bench` where none is named) are imported for
-one person, and every question is asked among all of them, as `manage.py evaluate` asks it among its own conversation's.
-First as a collection of that size is searched, by comparing every row; then as one beyond `PersonalIndex.LARGE` is, by
-indexes of its own. Printed is the share of the evidence among the first five, ten and twenty, in per cent, and what a
-question took.
+On a throw-away server: the conversations of the files (without files, those of `../shared/bench`) are imported for one
+user, and every question is asked over all of them, where `manage.py evaluate` asks it over its own conversation. First
+in the way a collection of that size is searched, by comparing every row; then as one beyond `PersonalIndex.LARGE`, by
+its own indexes. It prints the percentage of the evidence among the first five, ten and twenty results, and the time per
+question.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ FILES: Final = ("locomo_dev.json", "beam100k_dev.json")
 FOLDER: Final = Path(__file__).resolve().parents[3] / "shared" / "bench"
 AMONG: Final = (5, 10, 20)
 INDEXED_FROM: Final = 500
-"""Rows of a table from which it has indexes of its own here."""
+"""Rows of a table from which it gets its own indexes here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The conversations of a file, and which message each of their items became."""
+    """The conversations of a file, and the message of each of their items."""
 
     file: str
     conversations: Sequence[Conversation]
@@ -83,7 +83,7 @@ def import_file(person: User, file: Path) -> Imported:
 
 
 def ask_all(person: User, imported: Sequence[Imported], how: str) -> None:
-    """One line a file: what was found of the evidence, and how fast."""
+    """Print one line per file: how much of the evidence was found, and how fast."""
     from memory.evaluation.retrieval import metrics, product
     from memory.retrieval.ranking import MEASURED
 

@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 
 FILES: Final = ("locomo_dev.json", "beam100k_dev.json")
 LONGEST: Final = 300
-"""Characters taken of a message: it is one passage then, and ten thousand are embedded in a minute."""
+"""Characters used of each message: it is then one passage, and ten thousand are embedded in a minute."""
 EMBED_AT_ONCE: Final = 64
 
 
 def folder() -> Path:
-    """Where the conversations are looked for."""
+    """Where to look for the conversations."""
     return Path(settings.BASE_DIR).parent / "shared" / "bench"
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Real conversations and what people ask about them."""
+    """Real conversations and the questions about them."""
 
     sessions: tuple[tuple[str, tuple[Item, ...]], ...]
-    """Title and turns of each sitting."""
+    """Title and turns of each session."""
     questions: tuple[str, ...]
 
 
 def corpus() -> Corpus:
-    """From the files, else made up."""
+    """The texts of the files, else generated ones."""
     from memory.evaluation.datasets import read
 
     found = [one for name in FILES if (folder() / name).exists() for one in read(folder() / name)]
@@ -92,7 +92,7 @@ def _made_up(seed: int = 1, sittings: int = 200, turns: int = 40) -> Corpus:
 
 
 def store_for(people: Sequence[tuple[User, int]], texts: Corpus) -> None:
-    """Give each person so many passages, by the product's own import; their vectors are still to come."""
+    """Give each user this many passages, through the product's own import; their vectors follow."""
     from memory.ports.source import Utterance, get_source
 
     sessions = cycle(texts.sessions)
@@ -109,7 +109,7 @@ def store_for(people: Sequence[tuple[User, int]], texts: Corpus) -> None:
 
 
 def embed_all(tell: Callable[[str], None]) -> NDArray[np.float32]:
-    """Give every passage its vector, an equal text's only once, on two threads; the different vectors."""
+    """Embed every passage, equal texts only once, on two threads; return the different vectors."""
     from memory.embeddings.port import embedder
     from memory.index.indexer import embedded_text
     from memory.models import Chunk
@@ -127,5 +127,5 @@ def embed_all(tell: Callable[[str], None]) -> NDArray[np.float32]:
             Chunk.objects.filter(pk__in=rows[text]).update(vector=vector.tolist(), embedded_by=model.name)
     order = {text: place for place, text in enumerate(texts)}
     together = np.concatenate(vectors)
-    # As they were said, so that neighbours are about the same thing.
+    # In the order they were said, so that neighbors are about the same topic.
     return together[[order[text] for text in rows]]

@@ -1,10 +1,10 @@
 """A million synthetic rows in a few minutes: made by numpy in blocks of PostgreSQL's own format, loaded by binary COPY.
 
-Nothing is parsed on the way: vectors are written as half precision numbers and words as finished tsvectors, a
-passage's own with weight A and its neighbours' with B, C and D, just as `memory/index/indexer.py` makes them. Words are
-drawn as often as they come in the real texts, with a tail of rare ones (Zipf); a vector is that of a real passage with
-noise, and those of a conversation are near each other. Conversations of different people are written in random order,
-as they are when a thousand people talk in the same weeks. Messages behind the passages are empty: nothing reads them.
+Nothing is parsed on the way: vectors are written as half precision numbers and words as finished tsvectors, a passage's
+own with weight A and its neighbors' with B, C and D, as `memory/index/indexer.py` makes them. Words are drawn as often
+as they occur in the real texts, with a tail of rare ones (Zipf); a vector is that of a real passage with noise, and
+those of a conversation are close together. Conversations of different users are written in random order, as they are
+when a thousand users talk in the same weeks. Messages behind the passages are empty: nothing reads them.
 """
 
 import itertools
@@ -23,20 +23,20 @@ from numpy.typing import NDArray
 
 FACTS: Final = 0.10
 EPISODES: Final = 0.01
-"""Shares of a person's items; the rest are passages of messages."""
+"""Shares of a user's items; the rest are passages of messages."""
 CONVERSATION: Final = 50
-"""Passages of a conversation."""
+"""Passages per conversation."""
 WORDS: Final = (16.0, 0.6, 80)
-"""Different words of a passage that stop words leave: median, spread (of the logarithm), most."""
+"""Distinct words of a passage without stop words: median, spread (of the logarithm), maximum."""
 VOCABULARY: Final = 50_000
 NEIGHBOURS: Final = 3
 NOISE: Final = 0.8
-"""Length of what is added to a real vector of length 1: the two have a cosine of about .78."""
+"""Length of the noise added to a real vector of length 1: the two then have a cosine of about .78."""
 BLOCK: Final = 400
-"""Conversations made at once."""
+"""Conversations generated at a time."""
 YEARS: Final = timedelta(days=730)
 PACE: Final = timedelta(seconds=30)
-"""Between two messages."""
+"""Time between two messages."""
 
 EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
 VARCHAR_OID: Final = 1043
@@ -63,7 +63,7 @@ def halfvecs(vectors: NDArray[np.float32]) -> list[bytes]:
 
 
 def _constant(field: models.Field[Any, Any]) -> bytes | None:
-    """The field's default as a binary COPY has it; None: NULL."""
+    """The field's default in binary COPY format; None: NULL."""
     value = field.get_default()
     if value is None or (value == "" and not field.empty_strings_allowed):
         return None if field.null else moment(timezone.now())  # auto_now_add: the only one without a default
@@ -131,17 +131,17 @@ class Vocabulary:
 
     words: list[str]
     heaped: NDArray[np.float64]
-    """How often each comes, added up: the last is 1."""
+    """Cumulative frequency of each word: the last is 1."""
     lexemes: list[bytes]
-    """Of word w with weight A, B, C, D: at 4w to 4w + 3."""
+    """Word w with weight A, B, C, D: at 4w to 4w + 3."""
 
     def draw(self, random: np.random.Generator, size: int) -> Ints:
-        """So many words, by number."""
+        """Draw `size` words, by number."""
         return np.searchsorted(self.heaped, random.random(size)).astype(np.int64)
 
 
 def vocabulary(random: np.random.Generator) -> Vocabulary:
-    """The words of the passages that are in the database now, as often as they come there, and a tail of rare ones."""
+    """The words of the passages now in the database, with their frequencies, and a tail of rare ones."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT word, nentry FROM ts_stat('SELECT search FROM memory_chunk') ORDER BY nentry DESC, word")
         often = {word: float(count) for word, count in cursor.fetchall()}
@@ -165,7 +165,8 @@ def _invented(random: np.random.Generator) -> str:
 def passages_words(
     random: np.random.Generator, words: Vocabulary, conversation: Ints
 ) -> tuple[list[bytes], list[bytes]]:
-    """The text of each passage, and its tsvector with its neighbours' words; `conversation` numbers each one's."""
+    """The text of each passage, and its tsvector with its neighbors' words. `conversation`: each passage's conversation
+    number."""
     median, spread, most = WORDS
     size = len(conversation)
     lengths = np.clip(random.lognormal(np.log(median), spread, size), 3, most).astype(np.int64)
@@ -210,7 +211,7 @@ def near(random: np.random.Generator, centres: NDArray[np.float32], chosen: Ints
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation that is to be made."""
+    """A conversation to be generated."""
 
     user: int
     id: UUID
@@ -219,7 +220,7 @@ class Talk:
 
 
 class Filler:
-    """Makes rows for people; the same seed and real texts make the same rows."""
+    """Generates rows for users; the same seed and real texts give the same rows."""
 
     def __init__(self, seed: int, centres: NDArray[np.float32], model: str) -> None:
         self._random = np.random.default_rng(seed)
@@ -229,7 +230,8 @@ class Filler:
         self._now = timezone.now()
 
     def fill(self, wanted: Mapping[int, int], there: Mapping[int, int], tell: Callable[[str], None]) -> int:
-        """Make each user's items (by id) so many, where some passages are there; how many rows that made."""
+        """Fill up each user's items (by id) to the wanted number, given the existing passages; return how many rows
+        were added."""
         facts = {user: round(items * FACTS) for user, items in wanted.items()}
         episodes = {user: round(items * EPISODES) for user, items in wanted.items()}
         rows = self._facts(_repeated(facts)) + self._episodes(_repeated(episodes))
@@ -244,7 +246,7 @@ class Filler:
         return rows
 
     def facts_for(self, user: int, how_many: int) -> int:
-        """Give a user facts and nothing else."""
+        """Give a user only facts."""
         return self._facts([user] * how_many)
 
     def _talks(self, passages: Mapping[int, int]) -> list[Talk]:
@@ -332,7 +334,7 @@ class Filler:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A message that is to be made, as PostgreSQL keeps its parts."""
+    """A message to be generated, in PostgreSQL's format."""
 
     id: bytes
     user: bytes
@@ -384,7 +386,7 @@ _next_id: dict[str, int] = {}
 
 
 def _reserve(model: type[models.Model], how_many: int) -> int:
-    """The first of so many new ids; `settle_sequences` tells the database afterwards."""
+    """Reserve this many new ids and return the first; `settle_sequences` tells the database afterwards."""
     table = model._meta.db_table
     if table not in _next_id:
         _next_id[table] = 1 + (model._default_manager.aggregate(top=models.Max("pk"))["top"] or 0)
@@ -394,7 +396,7 @@ def _reserve(model: type[models.Model], how_many: int) -> int:
 
 
 def settle_sequences() -> None:
-    """Let each table's next id follow its last."""
+    """Set each table's sequence after its last id."""
     with connection.cursor() as cursor:
         for table, following in _next_id.items():
             cursor.execute("SELECT setval(pg_get_serial_sequence(%s, 'id'), %s, false)", [table, following])
@@ -404,7 +406,7 @@ def settle_sequences() -> None:
 
 
 def without_indexes(tables: Iterable[str], work: Callable[[], None], tell: Callable[[str], None]) -> None:
-    """Do the work with no foreign key checked and no index kept but the unique ones; rebuild the others after it."""
+    """Do the work without foreign key checks and without indexes except unique ones; rebuild the others afterwards."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index"

@@ -1,1 +1,1 @@
-"""A turn: first token and turns a second, beside a bare relay. `python -m bench.turn`."""
+"""A turn: first token and turns per second, next to a bare relay. `python -m bench.turn`."""

@@ -1,15 +1,15 @@
-"""Time to first token, and answers a second on one core.
+"""Time to first token, and answers per second on one core.
 
     .venv/bin/python -m bench.turn [--turns 100] [--facts 1000]
     .venv/bin/python -m bench.turn --compiles 1000 [--facts 1000]
 
 The web process is pinned to the first core; PostgreSQL, the model (the offline server, without a pause) and the load
-share the second. 1, 10 and 50 people ask at once; each has `--facts` facts, so retrieval is in every turn; answers have
-25 words. A bare relay of the SDK's stream (`bench/turn/relay.py`) is measured in the same run, pinned the same way,
-and the ratio is printed. "First token" is from sending the question to the first delta, seen by the client; "cpu ms"
-is the web process's processor time a turn, which says what a turn costs on a busy machine, too.
+share the second. 1, 10 and 50 users ask at once; each has `--facts` facts, so retrieval is in every turn; answers have
+25 words. A bare relay of the SDK's stream (`bench/turn/relay.py`) is measured in the same run, pinned the same way, and
+the ratio is printed. "First token" is the time from sending the question to the first delta, as seen by the client;
+"cpu ms" is the web process's processor time per turn: its cost even on a busy machine.
 
-With `--compiles` no server is loaded: one conversation grows by so many turns of real text
+With `--compiles`, no server is loaded: one conversation grows by this many turns of real text
 (`bench/retrieval/real_texts.py`), stored, indexed and compacted as for real, and the assembly of each prompt, retrieval
 included, is timed.
 """
@@ -37,8 +37,8 @@ from bench.ports import free_port, wait_for
 
 AT_ONCE: Final = (1, 10, 50)
 WORDS: Final = 25
-NEW_CONVERSATION_AFTER: Final = 5  # turns: a mixture of first and later turns
-WARM_UP: Final = 3  # turns of each client that are not counted
+NEW_CONVERSATION_AFTER: Final = 5  # turns: a mix of first and later turns
+WARM_UP: Final = 3  # turns of each client that don't count
 WEB_CORE: Final = 0
 QUESTION: Final = "Where does my sister live? ({number})"
 
@@ -48,13 +48,13 @@ QUESTION: Final = "Where does my sister live? ({number})"
 
 @contextmanager
 def server(application: str, port: int, core: int, **environment: str) -> Iterator[int]:
-    """A uvicorn of its own, pinned to a core; its process id."""
+    """A separate uvicorn, pinned to a core; yields its process id."""
     command = ["uvicorn", application, "--port", str(port), "--log-level", "warning", "--loop", "uvloop"]
     process = subprocess.Popen(
         [sys.executable, "-m", *command, "--ws-max-size", "65536", "--ws-per-message-deflate", "false"],
         env={**os.environ, **environment},
     )
-    os.sched_setaffinity(process.pid, {core})  # before it has threads to miss
+    os.sched_setaffinity(process.pid, {core})  # before it starts threads that would be missed
     try:
         wait_for(port)
         yield process.pid
@@ -68,13 +68,13 @@ def server(application: str, port: int, core: int, **environment: str) -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A user who asks: their session cookie."""
+    """A user who asks, with their session cookie."""
 
     cookie: str
 
 
 def make_people(how_many: int, facts: int) -> list[Person]:
-    """Signed-in users, each with so many facts; the vectors are random but for a few real ones."""
+    """Signed-in users, each with this many facts; the vectors are random except for a few real ones."""
     import numpy as np
     from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -121,13 +121,13 @@ def make_people(how_many: int, facts: int) -> list[Person]:
 
 @dataclass
 class Seen:
-    """What the clients saw, in milliseconds, and how long it took in all, in seconds."""
+    """What the clients saw, in milliseconds, and the total time, in seconds."""
 
     first_token: list[float] = field(default_factory=list)
     whole: list[float] = field(default_factory=list)
     seconds: float = 0.0
     cpu: float = 0.0
-    """Processor time of the web process, in seconds: says what a turn costs however busy the machine is."""
+    """Processor seconds of the web process: the cost of a turn however busy the machine is."""
 
     @property
     def turns_a_second(self) -> float:
@@ -168,7 +168,7 @@ async def ask_as(person: Person, port: int, path: str, turns: int, seen: Seen, r
 
 
 async def receive_answer(ws: Any, began: float, conversation: str | None) -> tuple[float, str | None]:
-    """Read until `done`; milliseconds until the first delta, and the conversation."""
+    """Read until `done`; return the milliseconds until the first delta, and the conversation."""
     first = 0.0
     async for text in ws:
         frame = json.loads(text)
@@ -186,7 +186,7 @@ async def receive_answer(ws: Any, began: float, conversation: str | None) -> tup
 
 
 async def load(people: list[Person], port: int, path: str, turns: int, pid: int) -> Seen:
-    """Everybody asks at once, `turns` questions in all."""
+    """Let everyone ask at once, `turns` questions in total."""
     seen, ready = Seen(), asyncio.Barrier(len(people) + 1)
     each = max(2, turns // len(people))
     clients = [asyncio.create_task(ask_as(person, port, path, each, seen, ready)) for person in people]
@@ -198,7 +198,7 @@ async def load(people: list[Person], port: int, path: str, turns: int, pid: int)
 
 
 def script(model_port: int, replies: int) -> None:
-    """Prepare so many answers of WORDS words."""
+    """Prepare this many answers of WORDS words."""
     reply = {"text": " ".join(["Lisbon"] * WORDS)}
     body = json.dumps({"replies": [reply] * replies}).encode()
     headers = {"Content-Type": "application/json"}
@@ -207,7 +207,7 @@ def script(model_port: int, replies: int) -> None:
 
 
 def statements_of(work: Callable[[], object]) -> int:
-    """SQL statements of the web process while `work` is done, transaction control included."""
+    """Number of SQL statements of the web process while `work` runs, transaction control included."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -232,7 +232,7 @@ def resident_megabytes(pid: int) -> float:
 
 
 def compile_times(turns: int) -> list[float]:
-    """Milliseconds that each prompt of a conversation of so many turns takes to compile."""
+    """Milliseconds to assemble each prompt of a conversation with this many turns."""
     from accounts.models import User
     from bench.retrieval.real_texts import corpus
     from chat.prompt.assemble import assemble_prompt
@@ -254,7 +254,7 @@ def compile_times(turns: int) -> list[float]:
 
 
 def finish_turn_untimed(opened: Any, compiled: Any, answer: str) -> None:
-    """Close the turn, embed what was said and compact what is due: what the worker does, at once and untimed."""
+    """Close the turn, embed what was said and compact what is due: the worker's job, done at once and untimed."""
     from chat.compaction.jobs import run_compaction
     from chat.models import Compaction
     from chat.turn import AgentRun
@@ -268,7 +268,7 @@ def finish_turn_untimed(opened: Any, compiled: Any, answer: str) -> None:
 
 
 def tell_compile_times(turns: int) -> None:
-    """Print them for the whole conversation, and for each quarter of it."""
+    """Print the times for the whole conversation, and for each quarter of it."""
     took = compile_times(turns)
     print(f"{'compilation, ms':<20} {'p50':>9} {'p95':>9} {'longest':>9}")
     quarter = max(1, len(took) // 4)
@@ -288,7 +288,7 @@ def figures(took: list[float]) -> tuple[float, float, float]:
 def measure(
     name: str, port: int, path: str, people: list[Person], turns: int, model_port: int, pid: int
 ) -> dict[int, Seen]:
-    """Every load on one server, with a printed row each."""
+    """Run every load on one server, and print a row for each."""
     found = {}
     for at_once in AT_ONCE:
         script(model_port, max(2, turns // at_once) * at_once + WARM_UP * at_once)

@@ -28,9 +28,9 @@ IN_CI = os.environ.get("CI", "").lower() not in {"", "0", "false"}
 def pytest_configure(config: pytest.Config) -> None:
     # A run that is ended from outside cleans up as after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # What a test queues goes nowhere; tests of delivery start processes of their own.
+    # What a test queues goes nowhere; tests of delivery start their own processes.
     celery_app.conf.update(broker_url="memory://", broker_transport="memory", broker_transport_options={})
-    # A slow moment of a shared machine is no failure.
+    # A slow moment of a shared machine isn't a failure.
     hypothesis.settings.register_profile("no-deadline", deadline=None)
     hypothesis.settings.load_profile("no-deadline")
 
@@ -43,15 +43,15 @@ LONGEST_FIRST = (
         "tests/memory/librarian/test_kills.py",
     ),
 )
-"""Groups that take minutes: begun last, one process would be left alone with them."""
+"""Groups that take minutes: if they started last, one process would be left alone with them."""
 
 
 def _group(path: str) -> str:
-    """What is run by one process: a file, or the files that share an application."""
+    """What one process runs: a file, or the files that share an application."""
     folder, _, name = path.rpartition("/")
     if folder == "tests/processes":
         return folder
-    if folder == "tests/browser":  # two halves, each with an application and a browser of its own
+    if folder == "tests/browser":  # two halves, each with its own application and browser
         return f"{folder}/{1 if name < 'test_m' else 2}"
     return path
 
@@ -68,7 +68,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest is begun first; everything else stays in its order."""
+    """Start what takes longest first; everything else stays in its order."""
     order = {group: place for place, group in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: order.get(_group(item.nodeid.partition("::")[0]), len(order)))
 
@@ -83,11 +83,11 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
     if report.skipped and IN_CI:
-        report.outcome = "failed"  # of several processes' collecting only failures are heard of
+        report.outcome = "failed"  # if several processes collect, only failures are reported
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """In CI a skipped test is a failed one: there everything is installed, so a skip hides something."""
+    """In CI a skipped test is a failed one: everything is installed there, so a skip hides something."""
     if IN_CI and _skipped and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -117,12 +117,12 @@ def postgres_server() -> Iterator[embedded_postgres.Cluster]:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(postgres_server: embedded_postgres.Cluster) -> None:
-    """pytest-django's hook before it makes the test database."""
+    """pytest-django's hook before it creates the test database."""
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """pytest-django's, and after a test that commits the tables are emptied our way."""
+    """pytest-django's fixture; after a test that commits, the tables are emptied in our own way."""
     with django_db_blocker.unblock():
         emptying.remember()
     TransactionTestCase._fixture_teardown = lambda case: emptying.restore()  # type: ignore[attr-defined]
@@ -130,10 +130,10 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
 
 @pytest.fixture
 def one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets a sync test run async code (`async_to_sync(story)()`) inside its own, rolled-back, transaction.
+    """Lets a sync test run async code (`async_to_sync(story)()`) inside its own rolled-back transaction.
 
     A test that is itself async would write on another connection: nothing of it is rolled back. And Channels closes
-    "old" connections between messages, the test's own among them.
+    "old" connections between messages, including the test's own.
     """
     monkeypatch.setattr("channels.db.close_old_connections", lambda **kwargs: None)
 
@@ -199,7 +199,8 @@ def sign_in(client: Any) -> Callable[[Any], Any]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _nothing_known_of_models() -> None:
-    """What a process found out about a model, or could not, with no server to ask: not for the next file's tests."""
+    """Forget what a process found out about a model, or couldn't without a server: the next file's tests start
+    fresh."""
     from recall.llm.client import forget_capabilities
 
     forget_capabilities()
@@ -207,7 +208,8 @@ def _nothing_known_of_models() -> None:
 
 @pytest.fixture(scope="session")
 def offline_server() -> Generator[str]:
-    """The address of an offline server, in a thread, that obeys admin calls; `PROVIDER_BASE_URL` names it meanwhile."""
+    """The address of an offline server, in a thread, with admin calls enabled; `PROVIDER_BASE_URL` names it
+    meanwhile."""
     from tests.running import listening_socket, serve_in_thread
 
     os.environ |= {"OFFLINE_ADMIN": "1", "OFFLINE_DELTA_DELAY": "0"}  # a test that needs it slow says so
@@ -217,7 +219,8 @@ def offline_server() -> Generator[str]:
     settings.PROVIDER_BASE_URL = address
     try:
         with serve_in_thread("offline.app:app", bound):
-            del os.environ["OFFLINE_DELTA_DELAY"]  # read; what other processes a test starts keep their own pace
+            # the server has read it; other processes that a test starts keep their own pace
+            del os.environ["OFFLINE_DELTA_DELAY"]
             yield address
     finally:
         settings.PROVIDER_BASE_URL = before

@@ -1,7 +1,7 @@
-"""How does the database get back to what migrations leave, after a test that commits?
+"""Restores the database to its state after migrations, after a test that commits.
 
-Django truncates every table and has the permissions made anew: half a second, a thousand times. Here one function in
-the database deletes what is there, and puts back what stood there at the start.
+Django truncates every table and recreates the permissions: half a second, a thousand times. Here one function in the
+database deletes the rows, and restores those that were there at the start.
 """
 
 from typing import Final
@@ -10,10 +10,10 @@ import psycopg
 from django.db import OperationalError, connection
 
 LARGE: Final = 32_768
-"""Bytes from which on a table is truncated: deleted rows stay until a vacuum, whoever scans the table reads them, and
-once they are gone PostgreSQL takes it for empty, and plans for that."""
+"""Bytes from which a table is truncated: deleted rows stay until a vacuum and are read by every scan, and once they are
+gone PostgreSQL takes the table for empty, and plans for that."""
 ATTEMPTS: Final = 5
-"""What is still closing its books may hold a lock the other way round; PostgreSQL then ends one of the two."""
+"""Code that is still finishing may hold a lock in the reverse order; PostgreSQL then ends one of the two."""
 
 _SNAPSHOT: Final = """
 CREATE SCHEMA kept;
@@ -54,13 +54,13 @@ END $$;
 
 
 def remember() -> None:
-    """Note what stands in the tables now; once, after the migrations."""
+    """Record the tables' current contents; once, after the migrations."""
     with connection.cursor() as cursor:
         cursor.execute(_SNAPSHOT)
 
 
 def restore() -> None:
-    """Bring every table back to what was noted. A sequence goes on where it is."""
+    """Restore every table to what was recorded. Sequences continue where they are."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             with connection.cursor() as cursor:

@@ -1,9 +1,9 @@
-"""What a first start makes, made once: a database with every table, and the static files, collected.
+"""The result of a first start, created once: a database with every table, and the collected static files.
 
-Test databases and most applications of a run begin from a copy, in `var/prepared`: migrations alone take seven seconds
-of a core, and a run in several processes would pay them a dozen times. It is made anew when a migration or a package is
-another one; what else has changed since is brought up to date by the start itself. What a first start does is tested
-without it (`tests/recall/process/test_up.py`).
+Test databases and most applications of a run start from a copy, in `var/prepared`: migrations alone take seven seconds
+of a core, and a run in several processes would pay that a dozen times. It is rebuilt when a migration or a package
+changes; the start itself updates anything else that has changed since. A first start is tested without it
+(`tests/recall/process/test_up.py`).
 """
 
 import fcntl
@@ -22,7 +22,7 @@ _COPIED: Final = ("postgres", "static")
 
 
 def copy_to(var_dir: Path) -> None:
-    """Put what a first start makes into an empty VAR_DIR. Whoever comes first makes it; others wait for that."""
+    """Copy the result of a first start into an empty VAR_DIR. The first process creates it; others wait for that."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -46,12 +46,12 @@ def _fingerprint() -> str:
 def _remove_all() -> None:
     for path in FOLDER.iterdir():
         if path.is_dir():
-            shutil.rmtree((path / "postgres").resolve(), ignore_errors=True)  # root's may stand elsewhere
+            shutil.rmtree((path / "postgres").resolve(), ignore_errors=True)  # root's may be elsewhere
             shutil.rmtree(path)
 
 
 def _prepare(var_dir: Path) -> None:
-    """Make it, by the steps of a first start."""
+    """Create it, by the steps of a first start."""
     var_dir.mkdir(mode=0o711)
     os.environ |= {"VAR_DIR": str(var_dir), "DJANGO_SETTINGS_MODULE": "recall.settings", "ENV_FILE": os.devnull}
     from recall.process import embedded_postgres
@@ -68,7 +68,7 @@ def _prepare(var_dir: Path) -> None:
         from recall.process.startup import prepare_database
         from recall.process.static_files import collect_if_changed
 
-        prepare_database(str)  # with nobody in it
+        prepare_database(str)  # without users
         connections.close_all()
         collect_if_changed()
     finally:

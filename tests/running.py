@@ -1,4 +1,4 @@
-"""Servers and whole applications for tests: started, asked, killed, stopped."""
+"""Servers and whole applications for tests: started, used, killed, stopped."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def wait_until(
     """Wait until `condition()` is true.
 
     Raises:
-        AssertionError: it was not, for `seconds` (a test machine may be busy); with what `explain` says.
+        AssertionError: it wasn't for `seconds` (a test machine may be busy); with the text of `explain`.
     """
     deadline = time.monotonic() + seconds
     while not condition():
@@ -46,7 +46,7 @@ def wait_until(
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """A temporary folder that other accounts may pass through: as root, PostgreSQL runs as one."""
+    """A temporary folder that other accounts may pass through: run as root, PostgreSQL uses one."""
     folder = Path(tempfile.mkdtemp(prefix="recall-test-")).resolve()
     folder.chmod(0o711)
     try:
@@ -56,9 +56,9 @@ def open_folder() -> Iterator[Path]:
 
 
 def clean_environment(**extra: str) -> dict[str, str]:
-    """This process's environment without any setting of Recall's, and no `.env`; `extra` on top."""
+    """This process's environment without any of Recall's settings and without `.env`, plus `extra`."""
     ours = {name.upper() for name in Environment.model_fields} | {"DJANGO_SETTINGS_MODULE"}
-    ours |= {"PYTHONDONTWRITEBYTECODE"}  # a start that compiles every module anew takes twice as long
+    ours |= {"PYTHONDONTWRITEBYTECODE"}  # a start that recompiles every module takes twice as long
     kept = {name: value for name, value in os.environ.items() if name not in ours}
     return {**kept, "ENV_FILE": os.devnull, **extra}
 
@@ -67,7 +67,7 @@ def clean_environment(**extra: str) -> dict[str, str]:
 
 
 class Server:
-    """An embedded server of a test's own, which may be killed and started again."""
+    """An embedded server of a test's own, which may be killed and restarted."""
 
     def __init__(self, var_dir: Path, settings: Mapping[str, str] = embedded_postgres.THROW_AWAY) -> None:
         self.cluster = embedded_postgres.open_cluster(var_dir, durable=False)
@@ -81,7 +81,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        """The same as an address, for DATABASE_URL."""
+        """The same as a URL, for DATABASE_URL."""
         return f"postgresql://postgres@/recall?host={self.cluster.socket}"
 
     def connect(self) -> psycopg.Connection:
@@ -95,12 +95,12 @@ class Server:
         embedded_postgres.ensure_database(self.cluster.var_dir)
 
     def stop(self) -> None:
-        """Stop it in order."""
+        """Shut it down properly."""
         if self.process.poll() is None:
             embedded_postgres.stop(self.process)
 
     def kill(self) -> None:
-        """SIGKILL to its first process; returns when its other processes have noticed and gone, too."""
+        """SIGKILL its first process; returns when its other processes have noticed and ended, too."""
         workers = psutil.Process(self.process.pid).children(recursive=True)
         self.process.kill()
         self.process.wait()
@@ -123,7 +123,7 @@ def own_server(settings: Mapping[str, str] = embedded_postgres.THROW_AWAY) -> It
 
 
 class RedisServer:
-    """A Redis of a test's own, which may be killed and started again."""
+    """A Redis of a test's own, which may be killed and restarted."""
 
     def __init__(self) -> None:
         self.port = free_port()
@@ -143,14 +143,14 @@ class RedisServer:
             return False
 
     def kill(self) -> None:
-        """SIGKILL: all it held is gone."""
+        """SIGKILL: everything it held is gone."""
         self.process.kill()
         self.process.wait()
 
 
 @contextmanager
 def own_redis() -> Iterator[RedisServer]:
-    """A Redis on a port of its own. Where none is installed the test is skipped, which fails in CI."""
+    """A Redis on its own port. If none is installed, the test is skipped, which fails in CI."""
     if shutil.which("redis-server") is None:
         pytest.skip("redis-server is not installed")
     server = RedisServer()
@@ -164,12 +164,12 @@ def own_redis() -> Iterator[RedisServer]:
 
 
 def listening_socket() -> socket.socket:
-    """A socket on a free loopback port; connections wait in it until somebody serves."""
+    """A socket on a free loopback port; connections wait in it until something serves them."""
     return socket.create_server(("127.0.0.1", 0))
 
 
 def free_port() -> int:
-    """A port nobody listens on at this moment."""
+    """A port that nothing listens on at this moment."""
     with listening_socket() as bound:
         port: int = bound.getsockname()[1]
         return port
@@ -194,7 +194,7 @@ def serve_in_thread(application: str, bound: socket.socket) -> Iterator[None]:
 
 
 class App:
-    """What `manage.py up` started: real processes, an embedded server of their own."""
+    """What `manage.py up` started: real processes with their own embedded server."""
 
     def __init__(self, var_dir: Path, **environment: str) -> None:
         self.var_dir = var_dir
@@ -218,14 +218,14 @@ class App:
         assert self.supervisor.poll() is None, self.output()
 
     def output(self) -> str:
-        """Everything it printed so far."""
+        """Everything printed so far."""
         return self.log.read_text()
 
     def _is_ready_or_ended(self) -> bool:
         return "worker@recall ready" in self.output() or self.supervisor.poll() is not None
 
     def pid(self, child: str) -> int:
-        """The process number of `postgres`, `offline`, `web` or `worker`, as it is now."""
+        """The current process id of `postgres`, `offline`, `web` or `worker`."""
         wait_until(lambda: child in self._register())
         pid: int = self._register()[child]["pid"]
         return pid
@@ -235,13 +235,13 @@ class App:
         return register
 
     def kill(self, child: str) -> None:
-        """SIGKILL to a child; returns when the supervisor has started its successor."""
+        """SIGKILL a child; returns when the supervisor has started its successor."""
         killed = self.pid(child)
         os.kill(killed, signal.SIGKILL)
         wait_until(lambda: self._register().get(child, {"pid": killed})["pid"] != killed)
 
     def healthy(self) -> bool:
-        """Whether the page says that it is fit to serve."""
+        """Whether the page reports that it can serve."""
         try:
             with urllib.request.urlopen(f"{self.url}/healthz", timeout=60) as answer:
                 return bool(answer.status == 200)
@@ -253,7 +253,7 @@ class App:
         return make_conninfo(**embedded_postgres.dsn(self.var_dir))
 
     def processes(self) -> list[psutil.Process]:
-        """The supervisor and all it started, and what those started."""
+        """The supervisor and everything it started, with their children."""
         supervisor = psutil.Process(self.supervisor.pid)
         return [supervisor, *supervisor.children(recursive=True)]
 
@@ -266,7 +266,7 @@ class App:
 
 @contextmanager
 def running(**environment: str) -> Iterator[App]:
-    """`manage.py up` in a folder of its own, where the tables are there already; ready to be used."""
+    """`manage.py up` in its own folder, where the tables already exist; ready for use."""
     with open_folder() as folder:
         prepared.copy_to(folder)
         with started_in(folder, **environment) as app:
@@ -275,7 +275,7 @@ def running(**environment: str) -> Iterator[App]:
 
 @contextmanager
 def started_in(folder: Path, **environment: str) -> Iterator[App]:
-    """`manage.py up` in this folder, ready to be used."""
+    """`manage.py up` in this folder, ready for use."""
     app = App(folder, **environment)
     try:
         app.wait_until_ready()
@@ -286,7 +286,7 @@ def started_in(folder: Path, **environment: str) -> Iterator[App]:
 
 
 def _share_caches(var_dir: Path) -> None:
-    """The model's graph and the vocabulary are made once, not once a test run."""
+    """The model's graph and the vocabulary are created once, not once per test run."""
     for name in ("models", "tiktoken"):
         (PROJECT / "var" / name).mkdir(parents=True, exist_ok=True)
         if not (var_dir / name).exists():

@@ -1,6 +1,6 @@
 """The settings of a test run: Recall's own, on a throw-away server in a temporary folder.
 
-Nothing of the developer's environment or `.env` counts: a key or a database that stands there is never used.
+Nothing in the developer's environment or `.env` counts: a key or database set there is never used.
 """
 
 import atexit
@@ -17,7 +17,7 @@ for _name in Environment.model_fields:
     os.environ.pop(_name.upper(), None)
 
 THROW_AWAY = Path(tempfile.mkdtemp(prefix="recall-test-")).resolve()
-THROW_AWAY.chmod(0o711)  # as root, PostgreSQL's own account must pass through
+THROW_AWAY.chmod(0o711)  # when run as root, PostgreSQL's own account must pass through
 atexit.register(shutil.rmtree, THROW_AWAY, ignore_errors=True)
 # Not below THROW_AWAY: what these folders cache (the model's graph, the vocabulary) is worth keeping between runs.
 _CACHES = Path(__file__).resolve().parent.parent / "var"
@@ -30,7 +30,7 @@ from recall.settings import DATABASE_DSN, django_database  # noqa: E402
 MODEL_CACHE_DIR = _CACHES / "models"
 TIKTOKEN_CACHE_DIR = _CACHES / "tiktoken"
 
-# No pool: a test's event loop ends with connections in it, and a test database in use cannot be dropped.
+# No pool: a test's event loop ends with connections in it, and a test database in use can't be dropped.
 DATABASES = {
     "default": {**django_database(DATABASE_DSN, pool_size=None), "TEST": {"TEMPLATE": embedded_postgres.DATABASE}},
 }
@@ -41,4 +41,4 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 WHITENOISE_AUTOREFRESH = True
-"""Static files are looked for when they are asked for: each test's client would look through all 400 of them first."""
+"""Look for static files on request: each test's client would otherwise look through all 400 of them first."""

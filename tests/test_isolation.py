@@ -1,6 +1,6 @@
-"""Bob sees nothing of Alice's: every address of the site is asked as Bob, as nobody, and as Charlie for the admin.
+"""Bob sees nothing of Alice's: every URL of the site is requested as Bob, as a visitor, and as Charlie for the admin.
 
-The table below is held against the URL configuration, so that a new page cannot be forgotten.
+The table below is checked against the URL configuration, so that a new page can't be forgotten.
 """
 
 from collections.abc import Iterator
@@ -98,7 +98,7 @@ def hers(alice: Any) -> Hers:
     )  # fmt: skip
 
 
-# Address → method, arguments from her rows, and fields. What has no argument is Bob's own page, without her secret.
+# URL → method, arguments from her rows, and fields. A page without arguments is Bob's own, without her secret.
 HERS: dict[str, tuple[str, Any]] = {
     "conversation": ("get", lambda h: {"pk": h.conversation.pk}),
     "conversation_messages": ("get", lambda h: {"pk": h.conversation.pk}),
@@ -207,7 +207,7 @@ OWN_PAGES = [
     "answers",
 ]
 OWN_POSTS = [
-    "conversations_together",  # what these two may touch is asked in test_conversation_list.py and test_trash.py
+    "conversations_together",  # test_conversation_list.py and test_trash.py check what these two may touch
     "restore_conversations",
     "unarchive_conversations",
     "memory:restore",
@@ -228,13 +228,13 @@ OWN_POSTS = [
 ]
 PUBLIC = ["healthz", "livez", "readyz", "metrics", "account_deleted", "docs", "docs_page", "docs_source"]
 STREAMED = ["export"]
-"""What Bob's own holds is asked in tests/chat/importing/test_pages.py."""
+"""tests/chat/importing/test_pages.py checks the contents of Bob's own."""
 RECOVERY_CODES = ["mfa_view_recovery_codes", "mfa_download_recovery_codes"]
-"""Allauth's; that Bob, who has none, sees none is asked in tests/accounts/test_two_factor.py."""
+"""Allauth's; tests/accounts/test_two_factor.py checks that Bob, who has none, sees none."""
 
 
 def named_addresses() -> Iterator[str]:
-    """Every named address of Recall's own apps."""
+    """Every named URL of Recall's own apps."""
     for pattern in get_resolver().url_patterns:
         if isinstance(pattern, URLPattern):
             yield pattern.name or str(pattern.pattern)

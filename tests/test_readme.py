@@ -1,4 +1,4 @@
-"""The README, the code map and the docs are true: their files, names, commands and links exist."""
+"""The README, the code map and the docs are accurate: their files, names, commands and links exist."""
 
 import ast
 import re

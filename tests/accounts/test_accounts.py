@@ -1,4 +1,4 @@
-"""Signing up, in and out, and the password: by e-mail address alone."""
+"""Signing up, in and out, and the password: by email address alone."""
 
 import re
 import subprocess
@@ -121,7 +121,7 @@ PRINTED = "is in the server log"
 def test_a_page_that_tells_of_a_mail_says_where_it_is(client: Client, settings: Any, backend: str) -> None:
     settings.MAILERS = {"default": {"BACKEND": f"django.core.mail.backends.{backend}.EmailBackend"}}
     is_printed = backend == "console"
-    address = {"email": f"{backend}@example.org"}  # one of its own: mail to the same one again is throttled
+    address = {"email": f"{backend}@example.org"}  # a separate address: mail to the same one is throttled
 
     signed_up = client.post("/accounts/signup/", NEW | address, follow=True).content.decode()
     client.post("/accounts/logout/")
@@ -133,7 +133,7 @@ def test_a_page_that_tells_of_a_mail_says_where_it_is(client: Client, settings: 
 
 
 def reset_by_mail(user: User, client: Client, mailoutbox: list[EmailMessage]) -> str:
-    """The whole way of a forgotten password; the last page of it."""
+    """Go through the whole password reset; returns its last page."""
     client.post("/accounts/password/reset/", {"email": user.email})
     link = re.search(r"http://testserver(/accounts/password/reset/key/\S+)", str(mailoutbox[0].body))
     assert link

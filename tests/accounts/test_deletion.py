@@ -1,4 +1,4 @@
-"""Somebody who leaves leaves no row: every column of every table is looked at for their number, address and words."""
+"""A deleted account leaves no row: every column of every table is searched for the user's id, address and words."""
 
 import json
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ SEARCHED = ("text", "character varying", "jsonb", "json", "tsvector", "ARRAY", "
 
 
 def columns() -> Iterator[tuple[str, str, str, str]]:
-    """Schema, table, column and type of everything that is kept, the queue's tables among it."""
+    """Schema, table, column and type of everything stored, the queue's tables included."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns"
@@ -40,7 +40,7 @@ def columns() -> Iterator[tuple[str, str, str, str]]:
 
 
 def pointing_at_users() -> list[tuple[str, str]]:
-    """Table and column of every foreign key to the people, from PostgreSQL's own catalogue."""
+    """Table and column of every foreign key to users, from PostgreSQL's own catalog."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT conrelid::regclass::text, attname FROM pg_constraint"
@@ -51,7 +51,7 @@ def pointing_at_users() -> list[tuple[str, str]]:
 
 
 def found(word: str) -> list[str]:
-    """Where the word stands."""
+    """Where the word occurs."""
     places = []
     for schema, table, column, kind in columns():
         if kind in SEARCHED:
@@ -70,7 +70,7 @@ def found(word: str) -> list[str]:
 
 
 def rows_of(user_id: int) -> dict[str, int]:
-    """Rows that point to the person, by column."""
+    """Rows that reference the user, by column."""
     told: dict[str, int] = {}
     for table, column in pointing_at_users():
         with connection.cursor() as cursor:
@@ -85,7 +85,7 @@ def rows_of(user_id: int) -> dict[str, int]:
 
 @pytest.fixture
 def everything(alice: Any, charlie: Any, client: Client) -> Any:
-    """All that Alice has, and the traces of her elsewhere."""
+    """Everything Alice has, and the traces of her elsewhere."""
     install_broker()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pgmq.create('recall')")

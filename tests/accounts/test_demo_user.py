@@ -1,4 +1,4 @@
-"""The demo user of a first start: made once, told once, and never in a database of the operator's own."""
+"""The demo user of a first start: created once, announced once, and never in an operator's own database."""
 
 import re
 from typing import Any

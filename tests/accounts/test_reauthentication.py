@@ -1,4 +1,5 @@
-"""Who finds a browser signed in takes nothing out and empties nothing; the person is asked once more, and goes on."""
+"""Someone at a signed-in browser can neither export nor delete everything; the user confirms once more and
+continues."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -35,13 +36,13 @@ def no_attempts_yet() -> None:
 
 @pytest.fixture
 def found(sign_in: SignIn, alice: User) -> Client:
-    """A browser in which Alice signed in a while ago."""
+    """A browser in which Alice signed in some time ago."""
     Fact.objects.create(user=alice, statement="Alice sails.", status="active")
     return left_alone(sign_in(alice))
 
 
 def left_alone(client: Client) -> Client:
-    """As long as it takes until one is asked again."""
+    """The client, left alone until reauthentication is required."""
     session = client.session
     session[SIGNED_IN_AT] -= app_settings.REAUTHENTICATION_TIMEOUT
     session.save()
@@ -49,7 +50,7 @@ def left_alone(client: Client) -> Client:
 
 
 def asked(response: Any) -> tuple[str, str]:
-    """Which page asks, and where it leads afterwards."""
+    """The page that asks, and where it leads afterwards."""
     assert response.status_code == 302
     where = urlsplit(response["Location"])
     return where.path, parse_qs(where.query)["next"][0]
@@ -126,7 +127,7 @@ def test_somebody_who_could_be_asked_for_nothing_is_not_kept_from_what_is_theirs
 
 
 def without_password(user: User, client: Client) -> None:
-    """Their browser stays signed in."""
+    """Remove the user's password; their browser stays signed in."""
     user.set_unusable_password()
     user.save()
     session = client.session

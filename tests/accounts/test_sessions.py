@@ -1,4 +1,4 @@
-"""Sessions: one sees where one is signed in, ends one or all others, and what they let in ends with them."""
+"""Sessions: users see where they are signed in and end one or all others, and open sockets end with them."""
 
 import re
 import time
@@ -31,7 +31,7 @@ def no_attempts_yet() -> None:
 
 @pytest.fixture
 def nudges(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """What open sockets were told."""
+    """Events that open sockets received."""
     told: list[tuple[str, str]] = []
     monkeypatch.setattr("accounts.adapter.publish_event", lambda group, kind: told.append((group, kind)))
     return told

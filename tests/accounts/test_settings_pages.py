@@ -1,4 +1,4 @@
-"""The settings: each page shows one's own, saves in place or by a plain form, and says what is wrong."""
+"""The settings: each page shows the user's own, saves in place or through a plain form, and explains errors."""
 
 import re
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def text(response: Any) -> str:
 
 
 def confirmed(client: Client) -> Client:
-    """They typed their password once more."""
+    """A client whose user has just typed the password again."""
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})
     return client
 

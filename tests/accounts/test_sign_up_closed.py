@@ -1,4 +1,4 @@
-"""SIGN_UP: open for everyone, for the first person only, or for nobody."""
+"""SIGN_UP: open to everyone, to the first user only, or to no one."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ ADDRESS = "/accounts/signup/"
 
 @pytest.fixture
 def rule(settings: Any) -> Any:
-    """`rule("first")` is what the operator chose."""
+    """`rule("first")` sets the operator's choice."""
 
     def rule(chosen: str) -> None:
         settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"sign_up": chosen})
@@ -74,7 +74,7 @@ def test_of_two_who_send_the_form_at_once_one_is_the_first(rule: Any, monkeypatc
     rule("first")
     asked: list[str] = []
     monkeypatch.setattr(joining, "wait_for_turn", lambda: asked.append("waited"))
-    monkeypatch.setattr(joining, "is_open", lambda: not asked)  # while they waited, the other one came in
+    monkeypatch.setattr(joining, "is_open", lambda: not asked)  # while they waited, another user signed up
     assert sign_up("dora")["Location"] == ADDRESS
     assert not User.objects.exists()
 

@@ -1,4 +1,5 @@
-"""Two factors: an authenticator app is set up, asked for, replaced by a recovery code once, sealed, and turned off."""
+"""Two factors: an authenticator app is set up, requested, replaced by a recovery code once, encrypted, and
+turned off."""
 
 import re
 import time
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 SignIn = Callable[[Any], Client]
 STEP = 30
-"""Seconds a code holds."""
+"""Seconds a code is valid."""
 
 
 @pytest.fixture(autouse=True)
@@ -53,13 +54,13 @@ def confirmed(client: Client) -> Client:
 
 
 def with_app(client: Client) -> tuple[str, list[str]]:
-    """Set the app up as a person would; the secret it has scanned, and the recovery codes they were given."""
+    """Set up the app as a user would; returns the scanned secret and the recovery codes."""
     page = text(confirmed(client).get(reverse("mfa_activate_totp")))
     shown = re.search(r'id="authenticator_secret"[^>]* value="([A-Z2-7]+)"', page)
     assert shown
     answer = client.post(reverse("mfa_activate_totp"), {"code": code_of(shown[1])}, follow=True)
     assert answer.redirect_chain[-1][0] == reverse("mfa_view_recovery_codes")
-    cache.clear()  # the code was used: nobody can use it twice, not this test either
+    cache.clear()  # the code was used, and no one can use it twice, not even this test
     return shown[1], re.findall(r"<li>(\d{8})</li>", text(answer))
 
 
@@ -202,17 +203,17 @@ SECOND_KEY = "a second key, which this installation was given later"
 
 
 def stored() -> str:
-    """All that a dump of the table would show."""
+    """Everything that a dump of the table would show."""
     return str(list(Authenticator.objects.values_list("data", flat=True)))
 
 
 def seed() -> str:
-    """What the recovery codes are made of, as it is read."""
+    """The seed of the recovery codes, decrypted."""
     return secret_encryption.unseal(Authenticator.objects.get(type="recovery_codes").data["seed"])
 
 
 def lies_open(user: User, secret: str) -> None:
-    """As a Recall without seals stored it."""
+    """Store the secret as a Recall without encryption did."""
     Authenticator.objects.create(user=user, type="totp", data={"secret": secret})
 
 

@@ -1,4 +1,4 @@
-"""The API in a test's own, rolled-back, transaction; or, where that will not do, as it is served."""
+"""The API within a test's own rolled-back transaction or, where that isn't possible, as it is served."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""One row of everything of somebody's, each with a word of theirs in it; and the addresses it has below the API."""
+"""One row of everything a user can have, each with a word of theirs in it; and its URLs below the API."""
 
 from typing import Any, Final
 from uuid import uuid4
@@ -20,13 +20,13 @@ DOCUMENT: Final = "/projects/garden/plan"
 
 
 def with_key(user: Any, *scopes: str) -> Client:
-    """A program with a key of this person's; without `scopes` it may do everything."""
+    """A program with a key of this user; without `scopes` it may do everything."""
     _, secret = keys.create_key(user, "a program", scopes or SCOPES)
     return Client(headers={"Authorization": f"Bearer {secret}"})
 
 
 def everything_of(user: Any, word: str) -> dict[str, Any]:
-    """Placeholders of addresses → this person's rows; each row says `word`."""
+    """URL placeholder → this user's row; each row contains `word`."""
     role = Role.objects.create(user=user, name=word, instructions=word)
     project = Project.objects.create(user=user, name=word, path="/projects/garden", instructions=word)
     conversation = Conversation.objects.create(
@@ -86,7 +86,7 @@ def _receipt(user: Any, conversation: Conversation, answer: Message, word: str) 
 
 
 def filled(path: str, rows: dict[str, Any]) -> str:
-    """The address of a row: its placeholders filled. `number` is an upload, an import, or a document's version."""
+    """The URL of a row, with its placeholders filled. `number` is an upload, an import, or a document's version."""
     number = rows["upload"] if "/uploads/" in path else rows["import"] if "/imports/" in path else 1
     for name, value in {**rows, "number": number}.items():
         path = path.replace(f"{{{name}}}", str(value))

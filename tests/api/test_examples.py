@@ -1,4 +1,4 @@
-"""The client and the examples of the documentation, against a running server."""
+"""The documentation's client and examples, against a running server."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""To Bob, with a key that may do everything, nothing of Alice's is there: each operation is asked."""
+"""For Bob, with a key that may do everything, nothing of Alice's exists: every operation is tried."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def of_a_row() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Operations whose address names a row, or a document by its path."""
+    """Operations whose URL names a row, or a document by its path."""
     for method, path, told in operations():
         if "{" in path or any(one["name"] == "path" and one["required"] for one in told.get("parameters", [])):
             yield method, path, told
@@ -84,7 +84,7 @@ WITHOUT_HER_WORDS = {
     "list_policies", "list_receipts", "list_spent", "list_tags", "list_usage", "list_versions", "search_memory",
     "list_documents",
 }  # fmt: skip
-"""Operations that tell numbers, names of models, or what these rows do not have."""
+"""Operations that return numbers, model names, or what these rows don't have."""
 
 
 def test_nobody_is_let_in(client: Any, db: None) -> None:

@@ -1,4 +1,4 @@
-"""A key lets a program in as its owner, within its scopes, as long as it is good."""
+"""A key lets a program act as its owner, within its scopes, while it is valid."""
 
 from datetime import timedelta
 from typing import Any

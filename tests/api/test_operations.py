@@ -1,4 +1,4 @@
-"""What the pages do, done by a program: each resource is changed, and stands as it was changed."""
+"""What pages can do, programs can do: each resource is changed, and stays changed."""
 
 import json
 from datetime import timedelta

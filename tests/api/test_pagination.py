@@ -1,4 +1,4 @@
-"""Every list is read page by page: nothing twice, nothing missed, whatever comes meanwhile."""
+"""Every list is read page by page: nothing is repeated or missed, whatever is added meanwhile."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Whatever goes wrong below /api/v1 is told as a problem, and tells nothing that is nobody's business."""
+"""Every error below /api/v1 is returned as a problem, and reveals nothing private."""
 
 import json
 from typing import Any

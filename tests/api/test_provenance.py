@@ -1,4 +1,4 @@
-"""Which answer was given from what, and what a memory did to one: listed by day, and both answers side by side."""
+"""What an answer was based on, and the effect of a memory on it: listed by day, and both answers side by side."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -109,7 +109,7 @@ def test_answers_are_filtered_by_the_days_of_the_person(
     alice.time_zone = "Asia/Tokyo"
     alice.save()
     given_at(rows["message"], 2026, 5, 1, 16)  # the second of May, in Tokyo
-    given_at(rows["tried"], 2026, 5, 3, 14, 59)  # one minute to midnight
+    given_at(rows["tried"], 2026, 5, 3, 14, 59)  # one minute before midnight
     assert len(send(hers, "GET", f"/turns/answers{query.format(**rows)}")["items"]) == found
 
 

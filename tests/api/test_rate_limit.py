@@ -1,4 +1,4 @@
-"""How often a program may call is counted for all processes, told with each answer, and ends in a 429."""
+"""The rate limit of a program is counted across all processes, reported with each response, and ends in a 429."""
 
 import threading
 from datetime import timedelta

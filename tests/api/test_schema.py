@@ -1,4 +1,4 @@
-"""The description is whole: every operation with its scope, examples that fit, and the problems it may answer."""
+"""The description is complete: every operation with its scope, valid examples, and its possible problems."""
 
 import re
 from collections.abc import Iterator

@@ -1,6 +1,7 @@
-"""Every operation of the running server, asked with what schemathesis thinks up from the description.
+"""Every operation of the running server, tried with requests that schemathesis generates from the description.
 
-No 5xx, nothing that is not as described, no word of Bob's for Alice. The same examples each time: the seed is fixed.
+No 5xx, nothing that isn't described, no word of Bob's for Alice. The examples are the same each time: the seed is
+fixed.
 """
 
 from typing import Any
@@ -24,7 +25,7 @@ from tests.api.rows import everything_of
 SEED = 20_261_122
 EXAMPLES = 4
 TURNS = 1
-"""Examples of each operation that begins a turn: each is answered by the offline server."""
+"""Examples of each operation that starts a turn: each is answered by the offline server."""
 BOBS = "bobs-xyzzy-secret"
 CHECKS = [
     not_a_server_error,
@@ -34,7 +35,7 @@ CHECKS = [
     response_headers_conformance,
 ]
 LAST = ("DELETE", "forget", "delete", "end", "reject", "cancel")
-"""What takes rows away comes last, so that the others have something to find."""
+"""Operations that remove rows come last, so that the others find some."""
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def in_order(operations: list[Any]) -> list[Any]:
 
 
 def asked(operation: Any, headers: dict[str, str], rows: dict[str, Any]) -> int:
-    """Ask it a few times, every second time for rows that are there; how often."""
+    """Try it a few times, every second time on existing rows; returns how often."""
     times = 0
     is_turn = "/turns" in operation.path and operation.method == "post"
 

@@ -1,4 +1,4 @@
-"""What was deleted comes back by what its deletion was answered with; a project is put away, too."""
+"""Deletions are undone with what their response contained; a project can also be archived."""
 
 from datetime import timedelta
 from typing import Any
@@ -83,7 +83,7 @@ def test_what_is_there_already_is_not_brought_back_twice(kind: str, hers: Client
 
 def test_of_two_at_once_one_brings_it_back(hers: Client, rows: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     gone = send(hers, "DELETE", f"/projects/{rows['project']}")
-    send(hers, "POST", "/projects", {"name": "Garden"})  # between the other's look and its deed
+    send(hers, "POST", "/projects", {"name": "Garden"})  # between the other one's check and its write
     monkeypatch.setattr("chat.projects.projects._project_paths", lambda user: set())
     assert refused(hers, "POST", "/projects/restore", {"token": gone["token"]}) == 409
 

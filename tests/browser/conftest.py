@@ -1,4 +1,4 @@
-"""One running application and one Chromium for all tests of this folder; a complaint on any page fails its test."""
+"""One running application and one Chromium for all tests of this folder; an error on any page fails its test."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -39,7 +39,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def app(browser: Browser) -> Iterator[App]:
-    """What `make run` starts, with an offline server that tests may tell what to answer."""
+    """What `make run` starts, with an offline server whose answers tests can script."""
     with running(OFFLINE_PORT=str(OFFLINE_PORT), OFFLINE_ADMIN="1") as app:
         yield app
 
@@ -52,7 +52,7 @@ def offline(app: App) -> OfflineServer:
 
 @pytest.fixture
 def watch() -> Iterator[Watch]:
-    """Fails the test when a browser complained of something that the test did not provoke."""
+    """Fails the test if a browser reported an error that the test didn't provoke."""
     watch = Watch()
     yield watch
     assert not watch.unforgiven(), "\n".join(watch.unforgiven())
@@ -60,7 +60,7 @@ def watch() -> Iterator[Watch]:
 
 @pytest.fixture
 def newcomer(browser: Browser, app: App, watch: Watch) -> Iterator[Callable[[str], Person]]:
-    """`newcomer("Dana")` is somebody nobody knows yet."""
+    """`newcomer("Dana")` is a user without an account yet."""
     people: list[Person] = []
 
     def newcomer(name: str) -> Person:
@@ -74,7 +74,7 @@ def newcomer(browser: Browser, app: App, watch: Watch) -> Iterator[Callable[[str
 
 @pytest.fixture(scope="package")
 def signed_up(browser: Browser, app: App) -> Person:
-    """Somebody who signed up for all tests that ask for no newcomer."""
+    """A user who signed up, for all tests that need no newcomer."""
     person = Person(browser, app, Watch(), new_name("Somebody"))
     person.sign_up()
     person.leave()
@@ -83,7 +83,7 @@ def signed_up(browser: Browser, app: App) -> Person:
 
 @pytest.fixture
 def somebody(signed_up: Person, watch: Watch, request: pytest.FixtureRequest) -> Iterator[Person]:
-    """That person with a fresh browser, signed in; they may have conversations already."""
+    """That user with a fresh browser, signed in; they may already have conversations."""
     person = anew(signed_up, watch, request)
     yield person
     person.leave()

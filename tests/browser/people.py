@@ -1,4 +1,4 @@
-"""Somebody at a browser: signs up, talks, looks; and what a browser complains of meanwhile."""
+"""A user at a browser: signs up, chats, looks around; and the errors the browser reports meanwhile."""
 
 import json
 import re
@@ -23,20 +23,20 @@ from tests.conftest import PASSWORD
 from tests.running import App
 
 PATIENCE = 30_000
-"""Milliseconds a page may take to become what it should be; two cores carry everything here."""
+"""Milliseconds a page may take to reach its expected state; two cores carry everything here."""
 DESKTOP_SIZE: ViewportSize = {"width": 1280, "height": 800}
 PHONE_SIZE: ViewportSize = {"width": 390, "height": 844}
 DESKTOP = {"viewport": DESKTOP_SIZE}
 PHONE = {"viewport": PHONE_SIZE, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
 ON_BOTH = pytest.mark.parametrize("screen", [pytest.param(DESKTOP, id="desktop"), pytest.param(PHONE, id="phone")])
-"""A journey that is made at a desk and with a phone."""
+"""A journey made on a desktop and on a phone."""
 
 AT_ONCE = """() => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync("* { transition: none !important }");
   document.adoptedStyleSheets = [sheet];
 }"""
-"""Has every change of a colour happen at once; a made-up sheet needs no permission by the policy."""
+"""Makes every color change immediate; a constructed style sheet needs no permission by the policy."""
 TELL_OF_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) => {
   console.error(`CSP: ${event.violatedDirective} refused ${event.blockedURI} on ${event.documentURI}`);
@@ -46,24 +46,24 @@ document.addEventListener("securitypolicyviolation", (event) => {
 
 @dataclass
 class Watch:
-    """What browsers complained of: errors of scripts and on the console, violations of the content policy."""
+    """Errors that browsers reported: of scripts, on the console, and violations of the content policy."""
 
     complaints: list[str] = field(default_factory=list)
     forgiven: list[str] = field(default_factory=list)
-    """Patterns of what a test provokes on purpose."""
+    """Patterns of errors that a test provokes on purpose."""
 
     def over(self, context: BrowserContext) -> None:
-        """Hear everything that goes wrong in `context`."""
+        """Listen for everything that goes wrong in `context`."""
         context.add_init_script(TELL_OF_VIOLATIONS)
         context.on("console", self._hear)
         context.on("weberror", lambda error: self._note(str(error.error)))
 
     def forgive(self, pattern: str) -> None:
-        """This test provokes complaints in which `pattern` is found."""
+        """Allow errors that match `pattern`, because this test provokes them."""
         self.forgiven.append(pattern)
 
     def unforgiven(self) -> list[str]:
-        """What nobody asked for."""
+        """Errors that no test provoked."""
         return [said for said in self.complaints if not any(re.search(pattern, said) for pattern in self.forgiven)]
 
     def _hear(self, said: ConsoleMessage) -> None:
@@ -76,7 +76,7 @@ class Watch:
 
 @dataclass
 class OfflineServer:
-    """The offline server of the running application, told what to answer and what to do wrong."""
+    """The offline server of the running application, with scripted answers and faults."""
 
     url: str
 
@@ -87,7 +87,7 @@ class OfflineServer:
             self.fail(f"slow:{seconds_a_word}", match=match)
 
     def fail(self, fault: str, *, match: str) -> None:
-        """Strike the next request whose question contains `match`; docs/offline.md lists the faults."""
+        """Make the next request whose question contains `match` fail; docs/offline.md lists the faults."""
         self._post("faults", {"fault": fault, "match": match})
 
     def requests(self, match: str) -> list[dict[str, Any]]:
@@ -102,32 +102,32 @@ class OfflineServer:
 
 
 def wear(page: Page, scheme: Literal["light", "dark"]) -> None:
-    """Have the page in light or in dark, and nothing halfway between the two."""
+    """Show the page in light or dark mode, without a transition between the two."""
     page.evaluate(AT_ONCE)
     page.emulate_media(color_scheme=scheme)
 
 
 @dataclass
 class Person:
-    """Somebody with browsers of their own."""
+    """A user with browsers of their own."""
 
     browser: Browser
     app: App
     watch: Watch
     name: str
     signed_in: StorageState | None = None
-    """The cookies they came with; None: nobody has signed in yet."""
+    """The cookies they start with; None: no one has signed in yet."""
     screen: dict[str, Any] = field(default_factory=lambda: DESKTOP)
-    """What their browsers show on, unless one is opened with something else."""
+    """The screen of their browsers, unless one is opened with another."""
     contexts: list[BrowserContext] = field(default_factory=list)
 
     @property
     def email(self) -> str:
-        """Where mail would reach them."""
+        """Their email address."""
         return f"{self.name.lower()}@example.org"
 
     def open_browser(self, **options: Any) -> BrowserContext:
-        """Another browser of theirs, signed in if they have signed in before."""
+        """Open another browser, signed in if they have signed in before."""
         options = {**self.screen, **options, "base_url": self.app.url, "storage_state": self.signed_in}
         context = self.browser.new_context(**options)
         context.set_default_timeout(PATIENCE)
@@ -136,7 +136,7 @@ class Person:
         return context
 
     def tab(self, address: str = "/") -> Page:
-        """A new tab of their first browser, at this address."""
+        """Open a new tab of their first browser at this address."""
         context = self.contexts[0] if self.contexts else self.open_browser()
         page = context.new_page()
         page.goto(address)
@@ -159,7 +159,7 @@ class Person:
         return page
 
     def leave(self) -> None:
-        """Close every browser; what they still had to say is heard first."""
+        """Close every browser after collecting its last errors."""
         for context in self.contexts:
             for page in context.pages:
                 page.evaluate("0")
@@ -167,12 +167,12 @@ class Person:
 
 
 def new_name(name: str) -> str:
-    """A name nobody has yet, since all tests share one application."""
+    """A name no one has yet, since all tests share one application."""
     return f"{name}-{secrets.token_hex(3)}"
 
 
 def anew(person: Person, watch: Watch, request: pytest.FixtureRequest) -> Person:
-    """`person` with no browser yet; for a test's second try somebody else, to whom the first has done nothing."""
+    """`person` without a browser yet; for a test's second attempt another user, unaffected by the first."""
     if getattr(request.node, "execution_count", 1) == 1:  # of pytest-rerunfailures
         return replace(person, watch=watch, contexts=[])
     another = replace(person, watch=watch, contexts=[], signed_in=None, name=new_name("Again"))
@@ -186,19 +186,19 @@ def anew(person: Person, watch: Watch, request: pytest.FixtureRequest) -> Person
 
 
 def composer(page: Page) -> Locator:
-    """Where one writes."""
+    """The box to write a message in."""
     return page.get_by_label("Your message")
 
 
 def ask(page: Page, words: str) -> None:
-    """Write and send, once the page listens."""
+    """Write and send, once the page is ready."""
     page.wait_for_load_state()
     composer(page).fill(words)
     send(page)
 
 
 def send(page: Page) -> None:
-    """Enter at a desk; on a phone that key begins a new line, and one taps the button."""
+    """Press Enter on a desktop; on a phone, where that key starts a new line, tap the button."""
     if is_phone(page):
         page.get_by_role("button", name="Send", exact=True).tap()
     else:
@@ -212,7 +212,7 @@ def save_memories(page: Page) -> None:
 
 
 def being_written(page: Page) -> Locator:
-    """The text of the answer that is being written."""
+    """The text of the answer in progress."""
     return page.locator(".message-assistant [data-text]")
 
 
@@ -222,7 +222,7 @@ def last_answer(page: Page) -> Locator:
 
 
 def grown(body: Locator) -> str:
-    """Wait until an answer that is being written has more text; returns it."""
+    """Wait until an answer in progress has more text, and return it."""
     before = body.inner_text()
     expect(body).not_to_have_text(before, timeout=PATIENCE)
     now = body.inner_text()
@@ -231,7 +231,7 @@ def grown(body: Locator) -> str:
 
 
 def says_offline(page: Page) -> None:
-    """Whoever looks at this page is told that no language model answers."""
+    """The page says that no language model answers."""
     expect(page.get_by_text("Demo mode:")).to_be_visible()
 
 
@@ -239,24 +239,24 @@ def says_offline(page: Page) -> None:
 
 
 def is_phone(page: Page) -> bool:
-    """Whether one holds this page in a hand: the list and the context are sheets there, and nobody presses keys."""
+    """Whether this page is shown on a phone: the list and the context are sheets there, and there are no keys."""
     return page.viewport_size == PHONE_SIZE
 
 
 def tap(target: Locator) -> None:
-    """With a finger, where there is none with the mouse."""
+    """Tap on a phone, click elsewhere."""
     target.tap() if is_phone(target.page) else target.click()
 
 
 def open_list(page: Page) -> None:
-    """The conversations, beside the talk at a desk."""
+    """Open the conversation list, which is next to the chat on a desktop."""
     if is_phone(page):
         page.get_by_role("button", name="Conversations").tap()
     expect(page.locator("#conversations")).to_be_visible()
 
 
 def open_context(page: Page) -> None:
-    """What the last answer was given, beside the talk at a desk."""
+    """Open the last answer's context, which is next to the chat on a desktop."""
     if is_phone(page) and not page.locator("#context").is_visible():
         page.get_by_role("button", name="Context panel").tap()
     expect(page.locator("#context")).to_be_visible()

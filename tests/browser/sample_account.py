@@ -1,9 +1,9 @@
-"""Weeks of somebody's life in Recall, so that pages have something to show: `python -m tests.browser.sample_account
-E-MAIL`.
+"""A sample account with weeks of use, so that pages have something to show:
+`python -m tests.browser.sample_account E-MAIL`.
 
-Runs in the environment of the application whose pages are looked at. What can be learned is learned by the worker from
-the messages; only what takes weeks to come about (episodes, an uploaded folder) is written here. The last line it
-prints is JSON: names of things to look at, with their addresses.
+Runs in the environment of the application whose pages are shown. Whatever can be learned, the worker learns from the
+messages; only what would take weeks (episodes, an uploaded folder) is written here. The last line it prints is JSON:
+names of things to look at, with their URLs.
 """
 
 import json
@@ -65,7 +65,7 @@ TALKS: Final = (
         ),
     ),
 )
-"""Days ago, title, and what was said: the person, then Recall."""
+"""Days ago, title, and the messages: the user's, then Recall's."""
 
 EPISODES: Final = (
     (33, "plain", "Getting familiar", "Mara told of her work at sea and of her sister's bakery.", 0.3, 0.5),
@@ -84,7 +84,7 @@ DOCUMENTS: Final = (
 
 
 def begin(email: str) -> dict[str, str]:
-    """Write it all; the addresses of what is worth a look."""
+    """Create everything; returns the URLs of what is worth a look."""
     from django.utils import timezone
 
     from accounts.models import User

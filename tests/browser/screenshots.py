@@ -1,4 +1,4 @@
-"""`make screenshots`: every page in both themes and three widths, below var/screenshots, to be looked at."""
+"""`make screenshots`: every page in both themes and three widths, below var/screenshots, for checking by eye."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -44,7 +44,7 @@ def _take(person: Person, folder: Path, addresses: Mapping[str, str]) -> Iterato
 
 
 def main(wanted: list[str]) -> None:
-    """Take them; `wanted` names pages of PLACES, none: all."""
+    """Take them; `wanted` names pages of PLACES, empty: all."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with _opened() as (browser, app, offline):
         person = Person(browser, app, Watch(), new_name("Mara"))

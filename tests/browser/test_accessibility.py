@@ -1,4 +1,4 @@
-"""Every page as axe-core sees it in light and in dark (WCAG 2.2 AA and its good practices), and without script."""
+"""Every page checked by axe-core in light and dark mode (WCAG 2.2 AA and its best practices), and without scripts."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -28,7 +28,7 @@ from tests.test_isolation import OWN_PAGES
 pytestmark = pytest.mark.browser
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
-"""axe-core as npm has it; the package of this name brings the file along, so that nobody needs npm."""
+"""axe-core as published on npm; the package of this name contains the file, so that npm isn't needed."""
 RUN = """(rules) => axe.run({ resultTypes: ["violations"], ...rules }).then(({ violations }) =>
   violations.flatMap((one) =>
     one.nodes.map((node) => `${one.id} (${one.impact}): ${node.target.join(" ")}: ${node.failureSummary}`)))"""
@@ -44,12 +44,12 @@ LONGEST_MOTION = """() => Math.max(0, ...[...document.querySelectorAll("*")].fla
 }))"""
 """In seconds."""
 LOADING = ".htmx-request, [aria-busy='true'], .skeleton"
-"""What stands for something that only a script would fetch."""
+"""Placeholders for content that only a script would fetch."""
 
 
 @pytest.fixture(scope="module")
 def lived(browser: Browser, app: App, offline: OfflineServer) -> tuple[Person, dict[str, str]]:
-    """Somebody who has used Recall for weeks, and where to look at what came of it."""
+    """A user who has used Recall for weeks, and where to find the results."""
     person = Person(browser, app, Watch(), new_name("Mara"))
     places = furnish(person, app, offline)
     person.leave()
@@ -58,7 +58,7 @@ def lived(browser: Browser, app: App, offline: OfflineServer) -> tuple[Person, d
 
 @pytest.fixture
 def mara(lived: tuple[Person, dict[str, str]], watch: Watch) -> Iterator[Person]:
-    """That person with a fresh browser; one of the pages is a 404 on purpose."""
+    """That user with a fresh browser; one of the pages is a 404 on purpose."""
     watch.forgive("404")
     person = replace(lived[0], watch=watch, contexts=[])
     yield person
@@ -67,12 +67,12 @@ def mara(lived: tuple[Person, dict[str, str]], watch: Watch) -> Iterator[Person]
 
 @pytest.fixture
 def addresses(lived: tuple[Person, dict[str, str]]) -> list[str]:
-    """Of every page."""
+    """The URLs of every page."""
     return [address.format(**lived[1]) for address in PLACES.values()]
 
 
 def violations(page: Page, address: str, rules: dict[str, Any] = ALL_RULES) -> list[str]:
-    """What axe finds on the page that is open; scripts given to the debugger are not the page's, so CSP stands."""
+    """What axe finds on the open page; scripts given to the debugger aren't the page's, so the CSP stays in force."""
     page.evaluate(AXE)
     found: list[str] = page.evaluate(RUN, rules)
     return [f"{address}: {one}" for one in found]
@@ -109,7 +109,7 @@ def test_without_script_a_word_says_what_needs_it_and_the_context_is_a_link(
 ) -> None:
     page = mara.open_browser(java_script_enabled=False).new_page()
     page.goto(f"/c/{lived[1]['conversation']}")
-    # Chromium parses a page as with scripts even where they are switched off so, and so shows no <noscript>.
+    # Chromium parses a page as if scripts were on even if they are switched off this way, so it shows no <noscript>.
     assert "Chat needs JavaScript" in str(page.locator(".talk noscript").text_content())
     page.get_by_role("link", name="Context: memories and cost").last.click()
     expect(page.get_by_role("heading", name="Memories used")).to_be_visible()

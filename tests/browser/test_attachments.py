@@ -1,4 +1,4 @@
-"""Somebody drops files on the talk, or chooses them on a phone, pastes a text, sends all, and finds all of it again."""
+"""A user drops files on the chat, or chooses them on a phone, pastes a text, sends everything, and finds it again."""
 
 import base64
 from typing import Any
@@ -37,7 +37,7 @@ LETTER = "Dear Sir or Madam, the rent is due. " * 150
 
 
 def drop(page: Page, **files: bytes) -> None:
-    """Drop files by their names, with an underscore for the dot."""
+    """Drop files by name, with an underscore for the period."""
     given = [
         {"name": name.replace("_", "."), "type": "", "content": base64.b64encode(content).decode()}
         for name, content in files.items()
@@ -46,7 +46,7 @@ def drop(page: Page, **files: bytes) -> None:
 
 
 def choose(page: Page, **files: bytes) -> None:
-    """Take files by their names from where a phone keeps them."""
+    """Choose files by name from where a phone keeps them."""
     with page.expect_file_chooser() as asked:
         page.locator("#attach").tap()
     given = [FilePayload(name=name.replace("_", "."), mimeType="", buffer=files[name]) for name in files]
@@ -56,7 +56,7 @@ def choose(page: Page, **files: bytes) -> None:
 @ON_BOTH
 def test_what_is_given_and_pasted_goes_with_the_message(somebody: Person, screen: dict[str, Any]) -> None:
     somebody.screen = screen
-    somebody.watch.forgive("422")  # an image that is none
+    somebody.watch.forgive("422")  # a file that only claims to be an image
     page = somebody.tab()
     chips = page.get_by_role("list", name="Attachments of this message").get_by_role("listitem")
 
@@ -85,7 +85,7 @@ def test_what_is_given_and_pasted_goes_with_the_message(somebody: Person, screen
     drop(page, broken_png=b"\x89PNG\r\n\x1a\nnothing")
     expect(chips.filter(has_text="broken.png")).to_contain_text("This file is damaged or not an image")
     page.get_by_label("Your message").fill("What is all this?")
-    send(page)  # what failed stands in the way of nothing
+    send(page)  # a failed upload blocks nothing
     asked = page.locator(".message-user").last
     expect(asked.get_by_role("img", name="plan.png")).to_be_visible()
     expect(asked.get_by_text("lease.md")).to_be_visible()

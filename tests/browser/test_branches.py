@@ -1,4 +1,4 @@
-"""Somebody changes their mind: asks in other words where the message stands, looks back, and loses nothing."""
+"""A user changes their mind: they reword a message in place, look back, and lose nothing."""
 
 import re
 from typing import Any
@@ -51,14 +51,14 @@ def test_a_message_is_asked_in_other_words_and_both_branches_stay(
 
     look_back(page)
     expect(last_answer(second)).to_have_text("In Lisbon.")
-    expect(page.get_by_role("button", name="Later version")).to_be_focused()  # it heard of its own turning, too
+    expect(page.get_by_role("button", name="Later version")).to_be_focused()  # it was also notified of its own switch
     page.reload()
     expect(last_answer(page)).to_have_text("In Lisbon.")
     fits_the_screen(page)
 
 
 def in_other_words(page: Page) -> Locator:
-    """The box in which the last message is asked anew."""
+    """The box in which the last message is reworded."""
     if is_phone(page):
         page.get_by_role("link", name="Edit").tap()
     else:

@@ -1,4 +1,5 @@
-"""The dashboard in a browser: it follows a turn in another tab, previews a plan, and fits a phone and a keyboard."""
+"""The dashboard in a browser: it follows a turn in another tab, previews a plan, and works on a phone and by
+keyboard."""
 
 import re
 from collections.abc import Callable
@@ -20,7 +21,7 @@ def live(page: Page) -> Locator:
 
 
 def number(page: Page, label: str) -> Locator:
-    """The number beside a slider."""
+    """The number next to a slider."""
     return page.get_by_role("spinbutton", name=label, exact=True)
 
 

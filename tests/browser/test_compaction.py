@@ -1,4 +1,4 @@
-"""Turns are folded by the real worker when somebody presses the button, and stand on the page behind their summary."""
+"""The real worker compacts turns when a user presses the button, and the page shows them behind their summary."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 TURNS = 14
 FOLDING = 30_000
-"""Milliseconds the worker may take: it may have other work before."""
+"""Milliseconds the worker may take: it may have other work first."""
 
 
 def test_the_button_folds_and_the_keyboard_opens_what_was_folded(

@@ -1,4 +1,4 @@
-"""The conversation page: quiet actions, the composer as one box, and the context panel where there is room for it."""
+"""The conversation page: quiet actions, the composer as one box, and the context panel if there is room for it."""
 
 from collections.abc import Callable
 

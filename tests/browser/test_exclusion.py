@@ -1,4 +1,4 @@
-"""“Answer without this memory” at a browser: by keyboard, both answers side by side; and without JavaScript."""
+"""“Answer without this memory” in a browser: by keyboard, both answers side by side; and without JavaScript."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ QUESTION = "What do you know about my harbour?"
 
 
 def asked_with_a_profile(person: Person, offline: OfflineServer) -> Page:
-    """An answer that was given a line of the person's profile."""
+    """An answer whose prompt contained a line of the user's profile."""
     page = person.sign_up()
     page.goto("/memory/about")
     page.get_by_text("Write “Introduction”").click()
@@ -76,7 +76,7 @@ def test_it_works_without_javascript(newcomer: Callable[[str], Person], offline:
     page = asked_with_a_profile(person, offline)
     answer = page.locator(".message-assistant").last.get_attribute("data-message")
     offline.reply("I know nothing of it.", match=QUESTION)
-    person.watch.forgive("favicon.ico")  # the panel by itself has no head that names another icon
+    person.watch.forgive("favicon.ico")  # the panel alone has no head that names another icon
     plain = person.open_browser(java_script_enabled=False).new_page()
     plain.goto(f"/receipts/{answer}")
     plain.get_by_text("Always included: 1").click()
@@ -88,5 +88,5 @@ def test_it_works_without_javascript(newcomer: Callable[[str], Person], offline:
         again.click()
     expect(plain.get_by_text("I know nothing of it.")).to_be_visible()
     expect(plain.get_by_text("You keep a boat there.")).to_be_visible()
-    person.contexts.remove(plain.context)  # no script can be asked there whether anything went wrong
+    person.contexts.remove(plain.context)  # without scripts, no one can ask whether anything went wrong
     plain.context.close()

@@ -1,4 +1,4 @@
-"""The whole story, told in a browser to the processes that `make run` starts: say, learn, review, be reminded."""
+"""The whole story in a browser, with the processes that `make run` starts: say, learn, review, be reminded."""
 
 import re
 from collections.abc import Callable
@@ -34,7 +34,7 @@ NOTE_LENGTHS = """() => {
     if (length && length !== window.lengths.at(-1)) window.lengths.push(length);
   }).observe(document.body, { subtree: true, childList: true, characterData: true });
 }"""
-"""From now on `window.lengths` tells how long the answer being written was, each time it changed."""
+"""From now on `window.lengths` records how long the answer in progress was each time it changed."""
 
 
 @ON_BOTH
@@ -60,7 +60,7 @@ def test_what_a_newcomer_says_is_learned_reviewed_and_remembered(
 
 
 def test_the_librarian_may_be_quicker_than_the_answer_to_the_button(newcomer: Callable[[str], Person]) -> None:
-    """The page hears by its socket what the librarian found; the answer to the pressed button comes later."""
+    """The page learns through its socket what the librarian found; the response to the button may come later."""
     page = newcomer("Erin").sign_up()
     held: list[tuple[Route, APIResponse]] = []
     page.route("**/end", lambda route: held.append((route, route.fetch())))
@@ -106,7 +106,7 @@ def accept_both_by_finger(page: Page) -> None:
 
 
 def accept_both_by_keyboard(page: Page) -> None:
-    """As fast as somebody who knows the key: the second press does not wait for the first."""
+    """As fast as a user who knows the key: the second press doesn't wait for the first."""
     proposals = both_proposals(page)
     expect(proposals.first).to_be_focused()
     page.keyboard.press("a")
@@ -137,7 +137,7 @@ def ask_in_a_new_conversation(page: Page) -> None:
 
 
 def remembers(page: Page) -> None:
-    """The question, the answer, and beside them what the answer was given."""
+    """The question, the answer, and the memories next to it."""
     says_offline(page)
     expect(page.locator(".message-user")).to_have_count(1)
     expect(page.locator(".message-user")).to_contain_text(QUESTION)
@@ -146,7 +146,7 @@ def remembers(page: Page) -> None:
     recalled = page.get_by_role("region", name="Memories used").get_by_role("listitem")
     learned, said = recalled.filter(has_text=re.compile(rf"^\s*{LEARNED}")), recalled.filter(has_text=TOLD)
     expect(learned).to_have_count(1)
-    for item in (learned, said.first):  # what was said stands in the conversation's summary, too
+    for item in (learned, said.first):  # what was said is also in the conversation's summary
         expect(item).to_contain_text(re.compile(r"\b[1-9]\d* tokens"))
 
 

@@ -1,4 +1,4 @@
-"""Conversations come in from elsewhere, are watched while they are read, and found; everything goes out as one file."""
+"""Conversations are imported, watched while they are read, and found; everything is exported as one file."""
 
 import zipfile
 from collections.abc import Callable
@@ -21,7 +21,7 @@ EXPORT = FilePayload(name="conversations.json", mimeType="application/json", buf
 def test_an_export_of_another_assistant_is_read_reviewed_found_and_taken_along(
     newcomer: Callable[[str], Person], watch: Watch, screen: dict[str, Any], tmp_path: Path
 ) -> None:
-    watch.forgive("status of 422")  # Chromium tells of every refused request
+    watch.forgive("status of 422")  # Chromium reports every refused request
     person = newcomer("Ines")
     person.screen = screen
     page = person.sign_up()

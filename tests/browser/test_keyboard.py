@@ -1,4 +1,4 @@
-"""Everything by keyboard, from signing in to signing out, with the focus in sight all the way."""
+"""Everything by keyboard, from signing in to signing out, with a visible focus all the way."""
 
 import re
 from collections.abc import Callable
@@ -29,11 +29,12 @@ FOCUSED = """() => {
     visible: box.width > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth,
   };
 }"""
-"""What has the focus, whether it lies in the window, and whether a frame shows it: its own, or of the box around it."""
+"""What has the focus, whether it is within the window, and whether a frame shows it: its own, or of the box
+around it."""
 
 
 def focus_shows(page: Page) -> str:
-    """The focus is somewhere, where one sees it; returns the name of what has it."""
+    """The focus is visible; returns the name of what has it."""
     focused = page.evaluate(FOCUSED)
     assert focused["visible"], f"the focus is on something unseen: {focused['name']}"
     assert focused["shown"], f"the focus does not show on {focused['name']}"
@@ -117,13 +118,13 @@ def test_from_signing_in_to_signing_out_nothing_but_the_keyboard_is_needed(newco
 
 
 def write(page: Page, words: str) -> None:
-    """Into what has the focus, which shows."""
+    """Type into what has the focus, which must be visible."""
     focus_shows(page)
     page.keyboard.type(words)
 
 
 def go_by_palette(page: Page, words: str, first: str) -> None:
-    page.wait_for_load_state()  # the keys are heard from then on
+    page.wait_for_load_state()  # keys work from then on
     type_into_palette(page, words, first)
     focus_shows(page)
     with page.expect_navigation():

@@ -1,4 +1,4 @@
-"""How the pages look: nothing wider than a phone, readable in light and dark, and offline said on each."""
+"""How the pages look: nothing wider than a phone, readable in light and dark mode, and the offline notice on each."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -45,9 +45,9 @@ SHIFTED = """
   setTimeout(() => told(0), 500);
 })
 """
-"""How much of the page has moved since it was painted first."""
+"""How much of the page has moved since its first paint."""
 FROM_THE_END = "scroller => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight"
-"""WCAG 2.2, success criterion 1.4.3: text against what is behind it."""
+"""WCAG 2.2, success criterion 1.4.3: text against its background."""
 LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 6
 WIDE_ANSWER = f"""A [link](https://example.org/{"a" * 120}) and {LONG}.
 
@@ -114,14 +114,14 @@ HARD_TO_READ = """(enough) => {
   }
   return found;
 }"""
-"""Visible text whose contrast to the nearest opaque background is below `enough`."""
+"""Visible text whose contrast with the nearest opaque background is below `enough`."""
 
 BRIGHTNESS = "Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number))"
-"""Of the page's ground: its strongest colour, 0 to 255."""
+"""The strongest color channel of the page's background, 0 to 255."""
 
 
 def with_wide_content(person: Person, offline: OfflineServer) -> str:
-    """Give them a conversation, proposals and facts that are as wide as they can be; returns the address."""
+    """Give the user a conversation, proposals and facts as wide as possible; returns the URL."""
     page = person.sign_up()
     question = f"My aunt {LONG} lives in {LONG} and I'm allergic to nuts"
     offline.reply(WIDE_ANSWER, match="My aunt Donau", seconds_a_word=0)
@@ -133,12 +133,12 @@ def with_wide_content(person: Person, offline: OfflineServer) -> str:
 
 
 def fits_the_screen(page: Page) -> None:
-    """Nothing on the page has more width than it shows, but for what may be scrolled by itself."""
+    """Nothing on the page is wider than what it shows, except what scrolls by itself."""
     assert page.evaluate(STICKING_OUT) == [], page.url
 
 
 def check(page: Page, address: str) -> None:
-    """Look at the page that is open as a whole."""
+    """Check the open page as a whole."""
     says_offline(page)
     fits_the_screen(page)
     assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == [], address
@@ -207,7 +207,7 @@ def test_the_chat_does_not_move_under_its_reader(somebody: Person) -> None:
 
 
 def test_what_goes_wrong_on_a_page_is_noticed(somebody: Person) -> None:
-    """The watch over every test of this folder sees a refused style, a script's error and a word on the console."""
+    """The watch over every test in this folder notices a refused style, a script error and a console message."""
     somebody.watch = watch = Watch()
     page = somebody.tab()
     page.evaluate("document.body.setAttribute('style', 'color: red')")

@@ -1,4 +1,4 @@
-"""The memory page in a browser: documents, search, files, on a desk and on a phone, and by keyboard alone."""
+"""The memory page in a browser: documents, search, files, on a desktop and a phone, and by keyboard alone."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +16,7 @@ GARDEN = "# The bed\n\nA raised bed of **larch**, on the south side."
 
 @pytest.fixture(scope="module")
 def signed_up_gardener(browser: Browser, app: App) -> Person:
-    """Somebody with two documents, one of them in a folder of a folder."""
+    """A user with two documents, one of them in a nested folder."""
     person = Person(browser, app, Watch(), new_name("Gerda"))
     page = person.sign_up()
     for path, text in (("/projects/garden/plan", GARDEN), ("/stories/Porto", "We drove to Porto in an old van.")):
@@ -27,7 +27,7 @@ def signed_up_gardener(browser: Browser, app: App) -> Person:
 
 @pytest.fixture
 def gardener(signed_up_gardener: Person, watch: Watch) -> Iterator[Person]:
-    """That person with a fresh browser; what earlier tests wrote is there."""
+    """That user with a fresh browser; what earlier tests wrote is still there."""
     person = replace(signed_up_gardener, watch=watch, contexts=[])
     yield person
     person.leave()
@@ -43,14 +43,14 @@ def begin(page: Page, path: str, text: str) -> None:
 
 
 def search(page: Page, words: str) -> None:
-    """Ask, and wait until the answer is there."""
+    """Search, and wait for the results."""
     page.get_by_role("searchbox").fill(words)
     page.get_by_role("searchbox").press("Enter")
     expect(page.locator(".result").first).to_be_visible()
 
 
 def unfold(tree: Locator, folder: str) -> None:
-    """Open a folder that shows."""
+    """Open a visible folder."""
     tree.locator("summary", has_text=folder).locator("visible=true").first.click()
 
 

@@ -1,4 +1,4 @@
-"""The memory pages in a browser: a document is dragged into a folder and back, and a text is edited where it stands."""
+"""The memory pages in a browser: a document is dragged into a folder and back, and a text is edited in place."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ DROP_A_FILE = """(folder) => {
 
 
 def folder(tree: Locator, path: str) -> Locator:
-    """The name of a folder in the tree: where one drops."""
+    """The name of a folder in the tree: where to drop."""
     return tree.locator(f'[data-path="{path}"] > details > summary')
 
 
@@ -51,7 +51,7 @@ def drag_and_undo(page: Page) -> None:
 
     tree.get_by_role("button", name="Undo").click()
     expect(tree.get_by_text("Moved plan to /projects.")).to_be_visible()
-    expect(tree.locator('li[data-path="/reference/soil"]')).to_be_visible()  # what was unfolded stays so
+    expect(tree.locator('li[data-path="/reference/soil"]')).to_be_visible()  # what was open stays open
 
 
 def drop_a_file(page: Page) -> None:

@@ -1,4 +1,4 @@
-"""What one does with one's memory, and with the settings, by a thumb on a phone."""
+"""Memory and settings, used by thumb on a phone."""
 
 import re
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ LONG_ANSWER = "\n\n".join(f"It flies over valley {number}." for number in range(
 
 @pytest.fixture(scope="module")
 def signed_up_by_phone(browser: Browser, app: App) -> Person:
-    """Somebody who has no other device."""
+    """A user who has no other device."""
     person = Person(browser, app, Watch(), new_name("Pia"), screen=PHONE)
     person.sign_up()
     person.leave()
@@ -41,7 +41,7 @@ def signed_up_by_phone(browser: Browser, app: App) -> Person:
 
 @pytest.fixture
 def pia(signed_up_by_phone: Person, watch: Watch, request: pytest.FixtureRequest) -> Iterator[Person]:
-    """That person with a fresh browser."""
+    """That user with a fresh browser."""
     person = anew(signed_up_by_phone, watch, request)
     yield person
     person.leave()
@@ -122,7 +122,7 @@ def test_the_review_is_cleared_by_taps(pia: Person, app: App) -> None:
 
 
 def decide(page: Page, place: int, verb: str, state: str) -> None:
-    """Tap the button of the proposal in this place, which is the one that stands in full."""
+    """Tap the button of the proposal at this position, which is the one shown in full."""
     proposal = page.locator("[data-fact]").nth(place)
     proposal.get_by_role("button", name=verb, exact=True).tap()
     expect(proposal).to_have_attribute("data-state", state)
@@ -189,7 +189,7 @@ def test_the_time_zone_is_changed_and_a_key_is_made_and_revoked(pia: Person) -> 
     page.get_by_role("button", name="Revoke Notes on my phone").tap()
     expect(page.locator("#key-list")).to_contain_text("revoked")
     expect(page.get_by_role("button", name="Revoke Notes on my phone")).to_have_count(0)
-    expect(page.get_by_label("New key")).to_have_count(0)  # there is nothing left to copy it for
+    expect(page.get_by_label("New key")).to_have_count(0)  # there is no reason left to copy it
     fits_the_screen(page)
 
 

@@ -1,4 +1,4 @@
-"""By keyboard alone: the palette finds a command and a conversation, a conversation is deleted and brought back."""
+"""By keyboard alone: the palette finds a command and a conversation, which is deleted and restored."""
 
 import re
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 
 def chosen(page: Page) -> str:
-    """The option that Enter would take, by what a screen reader is told."""
+    """The option that Enter would choose, as announced to screen readers."""
     named = page.get_by_role("combobox").get_attribute("aria-activedescendant")
     return page.locator(f"#{named}").inner_text().split("\n")[0]
 
@@ -30,7 +30,7 @@ def test_a_conversation_is_found_deleted_and_brought_back_by_keyboard(somebody: 
     expect(last_answer(page)).to_be_visible()
     address = page.url
 
-    # What was begun and not sent stays with its conversation, over a change to another one and a reload.
+    # A draft stays with its conversation, through a switch to another one and a reload.
     composer(page).fill("And what else")
     type_into_palette(page, "new conv", "New conversation")
     page.keyboard.press("Enter")
@@ -43,7 +43,7 @@ def test_a_conversation_is_found_deleted_and_brought_back_by_keyboard(somebody: 
     page.reload()
     expect(composer(page)).to_have_value("And what else")
 
-    # Arrow keys choose, Escape gives the focus back to where it was.
+    # Arrow keys choose, Escape returns the focus to where it was.
     page.keyboard.press("Control+k")
     expect(page.locator("#palette [role=option]").first).to_be_visible()
     before = chosen(page)
@@ -60,7 +60,7 @@ def test_a_conversation_is_found_deleted_and_brought_back_by_keyboard(somebody: 
     page.keyboard.press("Enter")
     expect(page.locator("#conversation-list")).to_contain_text("zeppelin")
 
-    # The row's own menu, and single keys outside of what one types into.
+    # The row's own menu, and single keys outside of text fields.
     row = page.locator(".list-row", has_text="zeppelin")
     row.locator("summary").focus()
     page.keyboard.press("Enter")

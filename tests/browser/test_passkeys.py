@@ -1,4 +1,4 @@
-"""A passkey is made on one page and signs in on another: by a virtual authenticator of Chromium's."""
+"""A passkey is created on one page and signs in on another, with Chromium's virtual authenticator."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from tests.conftest import PASSWORD
 
 
 def with_authenticator(page: Page) -> None:
-    """As if a phone with a fingerprint sensor lay beside: present, unlocked, and holding keys of its own."""
+    """A virtual phone with a fingerprint sensor: present, unlocked, with its own keys."""
     devtools = page.context.new_cdp_session(page)
     devtools.send("WebAuthn.enable")
     kind = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True}
@@ -22,7 +22,7 @@ def with_authenticator(page: Page) -> None:
 
 
 def sign_in_by_name(page: Page, person: Person) -> str:
-    """At `localhost`: a passkey belongs to a name, and the tests' application is reached by its number."""
+    """At `localhost`: a passkey belongs to a host name, but the tests' application is reached by its IP address."""
     home = person.app.url.replace("127.0.0.1", "localhost")
     page.goto(f"{home}/accounts/login/")
     page.get_by_label("Email").fill(person.email)

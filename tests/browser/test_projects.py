@@ -1,4 +1,4 @@
-"""Somebody makes a role and a project, begins a conversation in them, and changes its model; on a phone, too."""
+"""A user creates a role and a project, starts a conversation in them, and changes its model; on a phone, too."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What somebody wrote is never lost: not to an error, not to a process that was killed."""
+"""What a user wrote is never lost: not to an error, not to a killed process."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ DRAFT = "And another thing:\nwhat about tomorrow?"
 @ON_BOTH
 def test_a_refused_message_goes_back_to_the_composer(somebody: Person, watch: Watch, screen: dict[str, Any]) -> None:
     somebody.screen = screen
-    watch.forgive(r"status of 4\d\d")  # Chromium tells of every refused request
+    watch.forgive(r"status of 4\d\d")  # Chromium reports every refused request
     page = somebody.tab()
     much = "much " * 80_001
     ask(page, much)

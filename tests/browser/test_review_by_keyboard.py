@@ -1,4 +1,5 @@
-"""A queue of 50 is cleared by keyboard alone: no page load, the focus always on what waits, nothing told twice."""
+"""A queue of 50 is cleared by keyboard alone: no page load, the focus always on a waiting item, nothing announced
+twice."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -32,7 +33,7 @@ FOCUSED = "() => document.activeElement?.closest('[data-fact]')?.dataset.state ?
 
 @pytest.fixture
 def reviewer(newcomer: Callable[[str], Person], app: App) -> Person:
-    """Somebody with a queue of 50."""
+    """A user with a queue of 50."""
     person = newcomer("Rita")
     person.sign_up()
     with psycopg.connect(app.conninfo(), autocommit=True) as connection:
@@ -46,7 +47,7 @@ def press(page: Page, *keys: str) -> None:
 
 
 def left(page: Page, number: int) -> None:
-    """Until so many wait; then the focus is on one of them."""
+    """Wait until this many are left; then the focus is on one of them."""
     words = f"{number} memor{'ies' if number != 1 else 'y'} to review." if number else "You're all caught up."
     expect(page.locator("#queue-count")).to_contain_text(words)
     if number:
@@ -62,11 +63,12 @@ def test_a_queue_of_fifty_is_cleared_by_keyboard_alone(reviewer: Person, app: Ap
     page.on("framenavigated", lambda frame: loads.append(frame.url))
     left(page, 50)
 
-    press(page, "a", "a", "a", "a", "a", "r", "r", "r", "r", "r")  # as fast as the keys go
+    press(page, "a", "a", "a", "a", "a", "r", "r", "r", "r", "r")  # as fast as the keys can be pressed
     left(page, 40)
     press(page, "u")  # the last one again, and rejected again
     left(page, 41)
-    # Told of before the next: decisions within a moment are told together, and these two would sound like those before.
+    # Announced before the next: decisions within a moment are announced together, and these two would sound like those
+    # before.
     expect(page.locator("#queue-status")).not_to_contain_text("Rejected")
     press(page, "r")
     left(page, 40)
@@ -79,7 +81,7 @@ def test_a_queue_of_fifty_is_cleared_by_keyboard_alone(reviewer: Person, app: Ap
     press(page, "e", "Escape", "ArrowDown", "ArrowUp")
     left(page, 39)
 
-    press(page, "x", "j", "x", "j", "x", "a")  # three with one key, and back, and again
+    press(page, "x", "j", "x", "j", "x", "a")  # three with one key, back, and again
     left(page, 36)
     press(page, "u")
     left(page, 39)
@@ -95,7 +97,7 @@ def test_a_queue_of_fifty_is_cleared_by_keyboard_alone(reviewer: Person, app: Ap
 
     press(page, *"arararararararar")
     left(page, 18)
-    press(page, *["k"] * 34, *["x", "j"] * 34, "a")  # all that is left, past those that are decided
+    press(page, *["k"] * 34, *["x", "j"] * 34, "a")  # all that are left, past those already decided
     left(page, 0)
 
     with psycopg.connect(app.conninfo(), autocommit=True) as connection:

@@ -1,4 +1,4 @@
-"""An answer belongs to no tab: a reload and a second tab show it going on, and Stop in any of them stops it."""
+"""An answer belongs to no tab: a reload and a second tab show it in progress, and Stop in either stops it."""
 
 import re
 import time
@@ -13,11 +13,11 @@ from tests.running import wait_until
 pytestmark = pytest.mark.browser
 
 WORDS = " ".join(f"word{number}" for number in range(1, 51))
-"""An answer in which a lost, doubled or exchanged piece shows."""
+"""An answer that shows a lost, doubled or swapped piece."""
 
 
 def ask_for_a_slow_answer(page: Page, offline: OfflineServer, question: str, seconds_a_word: float) -> None:
-    """Ask, and wait until the first words are there."""
+    """Ask, and wait for the first words."""
     offline.reply(WORDS, match=question, seconds_a_word=seconds_a_word)
     ask(page, question)
     expect(being_written(page)).to_have_text(re.compile("^word1 word2"))

@@ -1,4 +1,4 @@
-"""A temporary chat at a browser: switched on by keyboard, marked while it runs, gone on reload."""
+"""A temporary chat in a browser: switched on by keyboard, marked while it runs, gone on reload."""
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
@@ -98,7 +98,7 @@ def test_a_message_that_was_sent_into_no_line_is_sent_again_and_answered_once(
     def connect(socket: WebSocketRoute) -> None:
         if sockets:
             socket.connect_to_server()
-        sockets.append(socket)  # the first leads nowhere
+        sockets.append(socket)  # the first connects to nothing
 
     page = somebody.open_browser().new_page()
     page.route_web_socket("**/ws/chat", connect)

@@ -1,4 +1,4 @@
-"""Which pages are there to be looked at? One table, for axe, for screenshots, for readers without script."""
+"""The pages to look at: one table, for axe, for screenshots, and for reading without scripts."""
 
 import json
 import subprocess
@@ -63,7 +63,7 @@ PLACES: Final[Mapping[str, str]] = {
     "api-docs": "/api/v1/docs",
     "not-found": "/nowhere",
 }
-"""Pages of somebody who has used Recall for weeks, by name; in braces what `furnish` returns."""
+"""Pages of a user who has used Recall for weeks, by name; in braces what `furnish` returns."""
 
 ENTRANCES: Final[Mapping[str, str]] = {
     "landing": "/",
@@ -71,7 +71,7 @@ ENTRANCES: Final[Mapping[str, str]] = {
     "sign-up": "/accounts/signup/",
     "forgotten-password": "/accounts/password/reset/",
 }
-"""Pages for those who are not signed in."""
+"""Pages for visitors who aren't signed in."""
 
 QUESTION: Final = "Where does my sister live, and what may I cook for Saturday?"
 ANSWER: Final = """Your sister Ines lives in Porto, where she has her bakery.
@@ -86,7 +86,8 @@ no shellfish for you.
 
 
 def furnish(person: Person, app: App, offline: OfflineServer) -> dict[str, str]:
-    """Sign up, live some weeks, be read by the librarian, and ask one question; the names that PLACES fills in."""
+    """Sign up, use Recall for weeks, let the librarian read, and ask one question; returns the names that PLACES fills
+    in."""
     person.sign_up()
     environment = clean_environment(VAR_DIR=str(app.var_dir), DJANGO_SETTINGS_MODULE="recall.settings")
     told = subprocess.run(

@@ -1,4 +1,4 @@
-"""A month of turns for tests of the dashboard: receipts as they are booked, many at once."""
+"""A month of turns for tests of the dashboard: many finalized receipts at once."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -37,7 +37,8 @@ def month_of_turns(
     days: int = 28,
     title: str = "Gardening",
 ) -> Conversation:
-    """`turns` booked receipts over the last `days` days, the newest at `until`, each with these items; counted too."""
+    """`turns` finalized receipts over the last `days` days, the newest at `until`, each with these items;
+    counted too."""
     until = until or timezone.now()
     conversation = Conversation.objects.create(user=user, title=title, next_seq=2 * turns + 1)
     messages = Message.objects.bulk_create(

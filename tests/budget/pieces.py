@@ -22,17 +22,17 @@ def piece(
     is_protected: bool = False,
     turn: int | None = None,
 ) -> Piece:
-    """A piece that is labelled with its ref."""
+    """A piece whose label is its ref."""
     return Piece(section, ref, label=ref, tokens=tokens, score=score, is_protected=is_protected, turn=turn)
 
 
 def turns(*tokens: int) -> list[Piece]:
-    """A history of one piece a turn, numbered from 1."""
+    """A history with one piece per turn, numbered from 1."""
     return [piece(Section.HISTORY, f"turn:{n}", size, turn=n) for n, size in enumerate(tokens, start=1)]
 
 
 def plan_of(available: int, *, reserve: int = 0, memory_cap: int | None = None, **ceilings: int) -> ResolvedPlan:
-    """A plan with these ceilings and the rest for the message."""
+    """A plan with these ceilings, and the rest for the message."""
     named = {section: ceilings.get(section, 0) for section in (*CUTTABLE, Section.SYSTEM_PROMPT)}
     rest = available - sum(named.values())
     assert rest >= 0
@@ -42,12 +42,12 @@ def plan_of(available: int, *, reserve: int = 0, memory_cap: int | None = None, 
 
 
 def refs(fitted: FitResult) -> list[str]:
-    """What was kept, without the placeholder."""
+    """The refs of kept pieces, without the placeholder."""
     return [p.ref for p in fitted.kept if not p.ref.startswith(PLACEHOLDER_REF)]
 
 
 def cut_refs(fitted: FitResult) -> list[str]:
-    """What was cut."""
+    """The refs of cut pieces."""
     return [one.piece.ref for one in fitted.cut]
 
 
@@ -57,7 +57,7 @@ scores = st.none() | st.floats(0, 1)
 
 @st.composite
 def prompts(draw: st.DrawFn) -> list[Piece]:
-    """Any pieces: sections in any mixture, history of any length: turns of one or two pieces, segments among them."""
+    """Any pieces: any mix of sections, history of any length with turns of one or two pieces, and segments."""
     pieces = []
     for section in (*FIXED, Section.ROLE, Section.PROFILE, Section.MEMORIES, Section.TASK):
         for number in range(draw(st.integers(0, 2 if section in FIXED else 6))):
@@ -87,14 +87,14 @@ def _plans(memory_caps: st.SearchStrategy[int | None]) -> st.SearchStrategy[Reso
 
 @st.composite
 def own_plans(draw: st.DrawFn, memory_caps: st.SearchStrategy[int | None]) -> ResolvedPlan:
-    """Plans as people make them: a preset with any ceilings moved, for a model with any window."""
+    """Plans as users make them: a preset with any ceilings changed, for a model with any window."""
     base = PLANS[draw(st.sampled_from(sorted(PLANS)))]
     moved = draw(st.dictionaries(st.sampled_from(MOVABLE), st.integers(0, 3_000)))
     ceilings = {section: max(tokens, NEEDS.get(section, 0)) for section, tokens in moved.items()}
     reserve = draw(st.integers(RESERVE_NEEDS, 4_000))
     fixed = [c for c in {**base.ceilings, **ceilings}.values() if not isinstance(c, Percent)]
     taken = sum(fixed) + reserve + base.message_minimum
-    total = taken + draw(st.integers(1_000, 3_000))  # of 900, long's history has the 500 it needs
+    total = taken + draw(st.integers(1_000, 3_000))  # of 900, the history of `long` has the 500 it needs
     plan = validate_plan(base.name, total, reserve, {str(s): tokens for s, tokens in ceilings.items()})
     return resolve(plan, draw(st.integers(0, total) | st.just(total)), draw(memory_caps))
 
@@ -108,7 +108,7 @@ stored_cuts = st.none() | st.builds(
 
 
 def larger(plan: ResolvedPlan, more: dict[Section, int]) -> ResolvedPlan:
-    """The plan with that much more for each named section, so that no other loses by it."""
+    """The plan with this much more for each named section, so that no other one loses."""
     ceilings = {section: ceiling + more.get(section, 0) for section, ceiling in plan.ceilings.items()}
     growth = sum(ceilings.values()) - sum(plan.ceilings.values())
     return ResolvedPlan(

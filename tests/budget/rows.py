@@ -29,7 +29,7 @@ class Figures:
 
 
 def answer_of(user: Any, text: str = "In Lisbon.") -> Message:
-    """A conversation's first answer, still being written."""
+    """A conversation's first answer, still in progress."""
     conversation = Conversation.objects.create(user=user, title="Family")
     common = {"user": user, "conversation": conversation, "turn": 1}
     asked = {"role": "user", "event_type": "user_message", "text": "Where does my sister live?"}

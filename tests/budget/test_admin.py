@@ -29,7 +29,7 @@ def _nothing_known() -> Iterator[None]:
 
 @pytest.fixture
 def staff(charlie: Any, sign_in: Any) -> Any:
-    """Charlie's client, who may do everything in the admin."""
+    """Charlie's client, with every permission in the admin."""
     charlie.is_superuser = True
     charlie.save()
     return sign_in(charlie)

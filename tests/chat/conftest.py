@@ -1,4 +1,4 @@
-"""A socket to talk through, and a provider whose answers and failures a test can order."""
+"""A socket to chat through, and a provider whose answers and failures a test can script."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ class Provider:
     http: httpx2.Client
 
     def fail(self, fault: str, times: int = 1, match: str = "") -> None:
-        """The next `times` requests meet this fault."""
+        """Make the next `times` requests meet this fault."""
         self._post("faults", {"fault": fault, "times": times, "match": match})
 
     def script(self, *replies: Frame) -> None:
@@ -36,12 +36,12 @@ class Provider:
         self._post("script", {"replies": list(replies)})
 
     def script_as_it_is(self, body: str) -> None:
-        """The same from JSON text, which may name characters that no UTF-8 can hold."""
+        """The same from JSON text, which may name characters that UTF-8 can't hold."""
         headers = {"Content-Type": "application/json"}
         self.http.post("/offline/script", content=body.encode(), headers=headers).raise_for_status()
 
     def requests(self) -> list[Frame]:
-        """What the Messages endpoint received, oldest first."""
+        """The requests to the Messages endpoint, oldest first."""
         logged: list[Frame] = self.http.get("/offline/requests").raise_for_status().json()["requests"]
         return [one for one in logged if one["path"] == "/v1/messages"]
 
@@ -63,14 +63,14 @@ def provider(offline_server: str, transactional_db: None) -> Iterator[Provider]:
 
 
 class Socket:
-    """A socket of the consumer without a server. Channels' own communicator would need daphne."""
+    """A consumer's socket without a server. Channels' own communicator would need daphne."""
 
     def __init__(self, user: Any) -> None:
         scope = {"type": "websocket", "path": "/ws/chat", "user": user, "headers": [], "subprotocols": []}
         self.app: Any = ApplicationCommunicator(ChatConsumer.as_asgi(), scope)  # type: ignore[no-untyped-call]
 
     async def connect(self) -> Frame:
-        """Knock; what the application says first."""
+        """Connect; returns the application's first event."""
         await self.app.send_input({"type": "websocket.connect"})
         return await self.event()
 
@@ -80,12 +80,12 @@ class Socket:
         return event
 
     async def send(self, text: str | None = None, data: bytes | None = None) -> None:
-        """One message in."""
+        """Send one message to the application."""
         message = {"text": text} if text is not None else {"bytes": data}
         await self.app.send_input({"type": "websocket.receive", **message})
 
     async def disconnect(self) -> None:
-        """Go away."""
+        """Disconnect."""
         await self.app.send_input({"type": "websocket.disconnect", "code": 1001})
         await self.app.wait(PATIENCE)
 
@@ -102,11 +102,11 @@ class Tab:
         await self.socket.send(json.dumps({"v": 1, "type": type_, **fields}))
 
     async def hear(self, type_: str) -> Frame:
-        """The next frame of this type; those before it are kept in `seen`."""
+        """Wait for the next frame of this type; those before it are kept in `seen`."""
         return await self.hear_any(type_)
 
     async def hear_any(self, *types: str) -> Frame:
-        """The next frame of one of these types."""
+        """Wait for the next frame of one of these types."""
         async with asyncio.timeout(PATIENCE):
             while True:
                 frame: Frame = json.loads((await self.socket.event())["text"])
@@ -115,20 +115,20 @@ class Tab:
                     return frame
 
     async def ask(self, text: str, conversation: str | None = None, **fields: Any) -> Frame:
-        """Send a message; the `accepted` frame."""
+        """Send a message; returns the `accepted` frame."""
         client_id = fields.pop("client_id", None) or str(uuid4())
         await self.tell("send", client_id=client_id, conversation=conversation, text=text)
         return await self.hear("accepted")
 
     async def talk(self, text: str, conversation: str | None = None) -> Frame:
-        """Send a message and wait for the answer; the `accepted` frame with the `done` frame's fields."""
+        """Send a message and wait for the answer; returns the `accepted` frame with the `done` frame's fields."""
         accepted = await self.ask(text, conversation)
         done = await self.hear("done")
         await settled()
         return {**accepted, **done}
 
     def text_of(self, message: int) -> str:
-        """The answer's text as its deltas tell it, checked for gaps."""
+        """The answer's text from its deltas, checked for gaps."""
         text = ""
         for frame in self.seen:
             if frame["type"] == "delta" and frame["message"] == message:
@@ -138,7 +138,7 @@ class Tab:
 
 
 async def settled() -> None:
-    """Wait until every turn of the process has closed its books."""
+    """Wait until every turn of the process has finished."""
     async with asyncio.timeout(PATIENCE):
         while TURN_REGISTRY.by_conversation or TURN_REGISTRY._tasks:  # noqa: ASYNC110 (the product needs no event for it)
             await asyncio.sleep(0.01)
@@ -151,7 +151,7 @@ class Tabs:
         self.open_ones: list[Tab] = []
 
     async def open(self, user: Any) -> Tab:
-        """A connected tab of `user`."""
+        """Open a connected tab of `user`."""
         tab = Tab(Socket(user))
         assert (await tab.socket.connect())["type"] == "websocket.accept"
         self.open_ones.append(tab)
@@ -159,14 +159,14 @@ class Tabs:
         return tab
 
     async def close(self, tab: Tab) -> None:
-        """Close one tab, as by a reload."""
+        """Close one tab, as a reload does."""
         self.open_ones.remove(tab)
         await tab.socket.disconnect()
 
 
 @pytest.fixture
 async def tabs(provider: Provider) -> AsyncIterator[Tabs]:
-    """Browser tabs of anybody."""
+    """Browser tabs of any user."""
     opened = Tabs()
     yield opened
     await settled()

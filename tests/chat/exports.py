@@ -1,4 +1,4 @@
-"""Exports of other assistants as files: written by hand in all their variants, and put into zips."""
+"""Exports of other assistants as files: written by hand in all their variants, and packed into zips."""
 
 import io
 import json
@@ -43,7 +43,7 @@ def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -
 
 
 def conversation(key: str, *texts: str, title: str = "") -> dict[str, Any]:
-    """A conversation of ChatGPT's in which these were said in turn."""
+    """A ChatGPT conversation with these alternating messages."""
     mapping: dict[str, Any] = {}
     for place, text in enumerate(texts):
         message = {

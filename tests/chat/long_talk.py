@@ -23,7 +23,7 @@ def numbered(turns: int, first: int = 1) -> list[Exchange]:
 
 
 def begin(user: User, said: Sequence[Exchange] = (), *, index: bool = False) -> Conversation:
-    """A conversation in which this was said."""
+    """A conversation with these exchanges."""
     conversation = Conversation.objects.create(user=user, title="A long talk")
     go_on(conversation, said)
     if index:
@@ -32,7 +32,7 @@ def begin(user: User, said: Sequence[Exchange] = (), *, index: bool = False) -> 
 
 
 def go_on(conversation: Conversation, said: Sequence[Exchange], after: Message | None = None) -> list[Message]:
-    """Say more at the end, or below `after` as a new branch, which is followed from now on."""
+    """Add exchanges at the end, or below `after` as a new branch, which becomes active."""
     conversation.refresh_from_db()
     leaf = after or conversation.active_leaf
     turn, seq = (leaf.turn if leaf else 0), conversation.next_seq
@@ -66,7 +66,7 @@ def _message(conversation: Conversation, seq: int, turn: int, text: str) -> Mess
 
 
 def ask(conversation: Conversation, text: str) -> tuple[AcceptedTurn, AssembledPrompt]:
-    """Open the next turn and compile its prompt."""
+    """Open the next turn and assemble its prompt."""
     opened = accept_message(conversation.user, uuid4(), conversation.pk, text)
     return opened, assemble_prompt(opened)
 
@@ -79,14 +79,14 @@ def answered(opened: AcceptedTurn, text: str = "An answer.") -> None:
 
 
 def fold(conversation_id: UUID, why: str) -> None:
-    """Fold all there is to fold, here and now."""
+    """Compact everything there is to compact, now and in this process."""
     wish = jobs.request_compaction(Conversation.objects.get(pk=conversation_id), why)
     while wish is not None and jobs.run_compaction(wish.pk):
         pass
 
 
 def standing(conversation: Conversation) -> tuple[list[int], list[tuple[int, int]]]:
-    """What the next prompt reads: the turns as they were said, and the folded stretches."""
+    """What the next prompt reads: the verbatim turns, and the compacted ranges."""
     conversation.refresh_from_db()
     found = load_history(conversation, conversation.active_leaf_id)
     return [turn.number for turn in found.turns], [(one.first_turn, one.last_turn) for one in found.segments]

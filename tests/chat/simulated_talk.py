@@ -1,6 +1,6 @@
 """Conversations of mixed content, and the offline server's own count of each request that Recall makes of them.
 
-Everything between is the real thing: weighing, fitting, rendering, the cache's accounting, booking and learning.
+Everything in between is real: measuring, fitting, rendering, the cache's accounting, recording and learning.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ START = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 
 @cache
 def _sentences(kind: str) -> Sequence[str]:
-    """Real text: documentation and source of the standard library, the sentences of Django's translations."""
+    """Real text: documentation and source of the standard library, and the sentences of Django's translations."""
     modules = (asyncio, json, textwrap, threading, inspect, random)
     if kind == "english":
         docs = [inspect.getdoc(value) or "" for module in modules for value in vars(module).values()]
@@ -97,7 +97,7 @@ class Talk:
 
     seed: int
     longest: int = 4_000
-    """Characters of the longest message but for a rare paste of four times that."""
+    """Characters of the longest message, except for a rare paste four times as long."""
     chance: random.Random = field(init=False)
     mixture: list[str] = field(default_factory=list)
 
@@ -105,7 +105,7 @@ class Talk:
         self.chance = random.Random(self.seed)
 
     def exchange(self, number: int) -> tuple[str, str]:
-        """What is asked and answered in one turn."""
+        """The question and answer of one turn."""
         if number % 12 == 1:
             self.mixture = self.chance.choices(KINDS, weights=[6, 3, 2, 2, 1, 1, 2, 1, 1], k=3)
         return self._text(), self._text()
@@ -119,7 +119,7 @@ class Talk:
         return text
 
     def memories(self) -> list[MemoryItem]:
-        """What is recalled for a message."""
+        """Memories recalled for a message."""
         found = []
         for place in range(self.chance.randint(0, 8)):
             text = words_of(self.chance.choice(["english", *self.mixture]), self.chance.randint(40, 900), self.chance)
@@ -135,7 +135,7 @@ class Talk:
 
 @dataclass
 class Predicted:
-    """One request: what was expected, and what the provider counted."""
+    """One request: the prediction, and the provider's count."""
 
     turn: int
     estimate: int
@@ -143,13 +143,13 @@ class Predicted:
     available: int
     uncertainty: float
     known: int
-    """Tokens that the provider had counted before ..."""
+    """Tokens that the provider had counted before."""
     counted_of_it: int
-    """... and what it counts of the very same parts now."""
+    """Its current count of the very same parts."""
 
     @property
     def error(self) -> float:
-        """As a share of the actual figure."""
+        """The error as a share of the actual figure."""
         return abs(self.estimate - self.actual) / self.actual
 
 
@@ -171,7 +171,7 @@ def replay(
 ) -> Iterator[Predicted]:
     """Each turn's request, predicted, counted by the offline server's rules, and learned from.
 
-    `checking`: with the pre-flight check, on a server that cannot count.
+    `checking`: with the preflight check, on a server that can't count.
     """
     clock = Clock()
     server = PromptCache(clock)
@@ -204,7 +204,7 @@ def replay(
 
 
 class Clock:
-    """Seconds that pass when told to."""
+    """A clock that advances only on request."""
 
     now = 0.0
 
@@ -249,12 +249,12 @@ def _count(compiled: AssembledPrompt, server: PromptCache, clock: Clock) -> Usag
 
 
 def _new_parts(compiled: AssembledPrompt, receipt: Receipt) -> Iterator[int]:
-    """What the parts that joined the known ones have by the provider's count."""
+    """The provider's counts of the parts added to the known ones."""
     return (tokens for key, tokens in receipt.prefix["parts"].items() if key not in compiled.prefix.known)
 
 
 def _book(compiled: AssembledPrompt, usage: Usage) -> Receipt:
-    """What `budget.receipts.record.finalize_receipt` does, without a row."""
+    """Do the work of `budget.receipts.record.finalize_receipt`, without a row."""
     from budget.receipts.record import learned_from
 
     not_taken: tuple[Cut, ...] = ()

@@ -1,4 +1,4 @@
-"""What comes in over the socket is a frame of the protocol, or is refused with a sentence."""
+"""Whatever arrives over the socket is a frame of the protocol, or is refused with a sentence."""
 
 import json
 from uuid import uuid4

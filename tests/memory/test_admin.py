@@ -1,4 +1,4 @@
-"""Staff look at memory in the admin, and decide there as on the review page."""
+"""Staff view memory in the admin, and decide there as on the review page."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ PAGES = ["fact", "document", "revision", "boundary", "librarianrun", "reviewacti
 
 @pytest.fixture
 def staff(charlie: User, sign_in: SignIn) -> Client:
-    """Charlie, who may do everything."""
+    """Charlie, who has every permission."""
     charlie.is_superuser = True
     charlie.save()
     return sign_in(charlie)

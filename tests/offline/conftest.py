@@ -41,20 +41,20 @@ def serving(environ: dict[str, str]) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def offline_url() -> Iterator[str]:
-    """A server without pauses between words that obeys admin calls."""
+    """A server without pauses between words and with admin endpoints."""
     with serving({"OFFLINE_ADMIN": "1", "OFFLINE_DELTA_DELAY": "0"}) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def closed_url() -> Iterator[str]:
-    """A server as a user starts it: no admin calls."""
+    """A server as a user starts it: without admin endpoints."""
     with serving({"OFFLINE_DELTA_DELAY": "0"}) as url:
         yield url
 
 
 class Admin:
-    """The admin calls."""
+    """The admin endpoints."""
 
     def __init__(self, url: str) -> None:
         self.http = httpx2.Client(base_url=f"{url}/offline", timeout=10, verify=PLAIN)
@@ -79,7 +79,7 @@ class Admin:
 
 @pytest.fixture
 def admin(offline_url: str) -> Iterator[Admin]:
-    """Admin calls on a server without faults, scripted replies and logged requests."""
+    """Admin endpoints of a server without faults, scripted replies and logged requests."""
     admin = Admin(offline_url)
     admin.reset()
     yield admin
@@ -89,7 +89,7 @@ def admin(offline_url: str) -> Iterator[Admin]:
 
 @pytest.fixture
 async def client(offline_url: str, admin: Admin) -> AsyncIterator[AsyncAnthropic]:
-    """The SDK with a key, and so a cache, of its own; it does not retry."""
+    """The SDK with its own key, and therefore its own cache; it doesn't retry."""
     http = DefaultAsyncHttpxClient(verify=PLAIN)
     key = f"offline-{uuid4()}"
     async with AsyncAnthropic(base_url=offline_url, api_key=key, max_retries=0, http_client=http) as client:
@@ -98,7 +98,7 @@ async def client(offline_url: str, admin: Admin) -> AsyncIterator[AsyncAnthropic
 
 @pytest.fixture
 def raw(offline_url: str) -> Iterator[httpx2.Client]:
-    """Plain HTTP with the provider's headers, for what the SDK would not send."""
+    """Plain HTTP with the provider's headers, for what the SDK wouldn't send."""
     headers = {"authorization": f"Bearer raw-{uuid4()}", "anthropic-version": "2026-10-21"}
     with httpx2.Client(base_url=offline_url, headers=headers, timeout=20, verify=PLAIN) as http:
         yield http

@@ -70,7 +70,7 @@ def request(*messages: Json, **more: Any) -> Json:
 
 
 def said(message: Any) -> str:
-    """All text of an answer, whether it is the SDK's message or a JSON body."""
+    """All text of an answer, an SDK message or a JSON body."""
     content = message["content"] if isinstance(message, dict) else [block.to_dict() for block in message.content]
     return "".join(block["text"] for block in content if block["type"] == "text")
 

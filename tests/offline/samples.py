@@ -1,4 +1,4 @@
-"""Texts of every kind that Recall counts, for measuring one tokenizer against another."""
+"""Texts of every kind that Recall counts, for comparing tokenizers."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What tests may set and see, and that nobody else can."""
+"""What tests may set and see, and that no one else can."""
 
 from typing import Any
 

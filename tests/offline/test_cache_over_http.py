@@ -25,7 +25,7 @@ def conversation(question: str, *turns: str, system: str = LONG) -> Json:
 
 
 def billed(usage: Usage) -> tuple[int, int, int]:
-    """Plain, written, read."""
+    """Plain, written and read tokens."""
     return usage.input_tokens, usage.cache_creation_input_tokens or 0, usage.cache_read_input_tokens or 0
 
 
@@ -86,7 +86,7 @@ async def test_a_request_for_no_tokens_warms_the_cache(client: AsyncAnthropic, a
 
 
 async def diagnosed(client: AsyncAnthropic, previous: Message | str, body: Json) -> str | None:
-    """The reason the provider gives for not reusing the former request's prefix."""
+    """The reason the provider gives for not reusing the previous request's prefix."""
     name = previous if isinstance(previous, str) else previous.id
     answer = await client.messages.create(**body, diagnostics={"previous_message_id": name})
     reason = answer.diagnostics.cache_miss_reason if answer.diagnostics else None

@@ -1,4 +1,4 @@
-"""The provider's caching rules one by one, on the pure class with a clock of the test's own."""
+"""The provider's caching rules one by one, on the pure class with the test's own clock."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ NOTES = {"type": "document", "source": {"type": "text", "media_type": "text/plai
 
 
 class Provider:
-    """A cache and its clock; `send` is one whole request: looked up, begun, billed."""
+    """A cache and its clock; `send` is one whole request: looked up, started, billed."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -42,7 +42,7 @@ def tokens(body: Json) -> int:
 
 
 def layered(question: str = "q", **changes: Any) -> Json:
-    """Tools, system and history, each with a breakpoint of its own, then a question."""
+    """Tools, system and history, each with its own breakpoint, then a question."""
     body = request(
         user("a"),
         assistant(text(LONG, **mark())),
@@ -54,7 +54,7 @@ def layered(question: str = "q", **changes: Any) -> Json:
 
 
 def chain(length: int, *marked: int) -> Json:
-    """One message of `length` text blocks, long ones, with breakpoints at the given numbers (from 1)."""
+    """One message of `length` long text blocks, with breakpoints at the given numbers (from 1)."""
     blocks = [text(f"{number} {LONG}", **(mark() if number in marked else {})) for number in range(1, length + 1)]
     return request({"role": "user", "content": blocks})
 
@@ -221,7 +221,7 @@ def test_the_lifetime_counts_from_the_start_of_the_request(provider: Provider) -
     body = request(user(text(LONG, **mark()), "q"))
     model = MODELS[body["model"]]
     booking = provider.cache.look_up("alice", read_prompt(body, model), model.cache_minimum)
-    provider.now = 100  # thinking for long
+    provider.now = 100  # a long time thinking
     provider.cache.publish(booking)
     provider.now = 301
     assert provider.send(body).read == 0
@@ -341,7 +341,7 @@ def with_first(*content: Json | str) -> Json:
         (layered("another question"), ALL),
         (layered(max_tokens=5), ALL),
         (layered(metadata={"user_id": "x"}), ALL),
-        (layered(output_config={"effort": "high"}), ALL),  # the default, said aloud
+        (layered(output_config={"effort": "high"}), ALL),  # the default, made explicit
         (layered(thinking={"type": "adaptive"}), ALL),
         (layered(tools=[REMEMBER | {"description": LONG, **mark()}, SEARCH]), NOTHING),
         (layered(tools=[SEARCH | {"description": "x"}, REMEMBER | {"description": LONG, **mark()}]), NOTHING),

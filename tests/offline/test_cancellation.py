@@ -1,4 +1,4 @@
-"""A client that leaves stops its answer at once, and the log says so: this is what Stop rests on."""
+"""A client that disconnects stops its answer at once, and the log says so: Stop depends on this."""
 
 import asyncio
 from typing import Any

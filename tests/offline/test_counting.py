@@ -1,4 +1,4 @@
-"""count_tokens gives the figure that the three input parts of usage sum up to."""
+"""count_tokens returns the sum of the three input parts of usage."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ NOTES = {"type": "document", "title": "Notes", "source": {"type": "text", "media
 )
 async def test_the_count_equals_what_usage_sums_up_to(client: AsyncAnthropic, asked: Json) -> None:
     counted = await client.messages.count_tokens(**{key: asked[key] for key in asked if key != "max_tokens"})
-    for _ in range(2):  # the second time from the cache
+    for _ in range(2):  # from the cache the second time
         usage = (await client.messages.create(**asked)).usage
         parts = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
         assert counted.input_tokens == sum(part or 0 for part in parts)

@@ -1,4 +1,4 @@
-"""docs/offline.md is true: its tables name what there is, and its example runs."""
+"""docs/offline.md is accurate: its tables name what exists, and its example runs."""
 
 import re
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Every failure can be had on demand, by header or by admin call, and looks to the SDK as the provider's does."""
+"""Every failure can be requested, by header or admin call, and looks to the SDK like the provider's."""
 
 import asyncio
 import time

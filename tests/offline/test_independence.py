@@ -1,4 +1,4 @@
-"""The offline server stands alone: it loads nothing of Recall, no Django, and not the SDK."""
+"""The offline server is independent: it loads nothing of Recall, no Django, and not the SDK."""
 
 import ast
 import subprocess

@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is the provider's: accepted or refused, never a crash."""
+"""Whatever is sent, the response is the provider's: accepted or refused, never a crash."""
 
 import copy
 import json
@@ -77,7 +77,7 @@ def test_a_request_with_junk_in_it_is_answered_or_refused(changes: list[tuple[tu
 
 
 def put(body: Any, path: tuple[Any, ...], junk: Any) -> None:
-    """Put junk in a place, if the place is still there."""
+    """Put junk in a place, if the place still exists."""
     for key in path[:-1]:
         try:
             body = body[key]

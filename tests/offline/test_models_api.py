@@ -1,4 +1,4 @@
-"""The Models API, from which a client learns what it may ask for."""
+"""The Models API, from which a client learns what it may request."""
 
 import anthropic
 import httpx2

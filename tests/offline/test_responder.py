@@ -1,4 +1,4 @@
-"""The responder: a table of what is asked, what was given, and what is answered. It never passes for a model."""
+"""The responder: a table of questions, memories and answers. It never pretends to be a model."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""The fake search server speaks SearXNG's JSON, and the responder searches, with either tool, for what is new."""
+"""The fake search server speaks SearXNG's JSON, and the responder searches for what is new, with either tool."""
 
 import json
 from collections.abc import Iterator

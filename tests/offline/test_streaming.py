@@ -1,4 +1,4 @@
-"""A stream is the provider's event sequence, and tells the same message as a request without streaming."""
+"""A stream is the provider's event sequence, with the same message as a request without streaming."""
 
 import json
 from itertools import groupby

@@ -1,4 +1,4 @@
-"""Structured output is a prepared answer, or else the smallest instance of the schema; it is no extraction."""
+"""Structured output is a scripted answer, or else the smallest instance of the schema; it isn't an extraction."""
 
 import json
 from typing import Any

@@ -33,7 +33,7 @@ VOCABULARY = "fb374d419588a4632f3f557e76b4b70aebbca790"  # o200k_base in tiktoke
 
 
 def base_count(kind: str) -> int:
-    """By tiktoken where its vocabulary is on this machine, else as measured before. Nothing is fetched."""
+    """Counted by tiktoken if its vocabulary is on this machine, else as measured before. Nothing is downloaded."""
     folder = os.environ.get("TIKTOKEN_CACHE_DIR", "")
     if not folder or not (Path(folder) / VOCABULARY).exists():
         return MEASURED[kind][0]

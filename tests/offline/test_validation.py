@@ -28,7 +28,7 @@ def image(data: str = PNG, kind: str = "image/png") -> Json:
 
 
 def png(width: int, height: int) -> str:
-    """The beginning of an image of this size; more of it is not read."""
+    """The start of an image of this size; the rest is never read."""
     raw = base64.b64decode(PNG)
     return base64.b64encode(raw[:16] + width.to_bytes(4) + height.to_bytes(4) + raw[24:]).decode()
 
@@ -86,7 +86,7 @@ REFUSED: list[tuple[str, Json, str]] = [
     ("a call by the user", request(user(CALL)), "`tool_use` blocks are not allowed in `user` messages"),
     ("thinking by the user", request(user({"type": "thinking", "thinking": "", "signature": ""})), "`thinking` blocks"),
     ("a tool result by the assistant", request(user("a"), assistant(result("x"))), "`tool_result` blocks are not"),
-    # who speaks when
+    # roles
     ("the assistant first", request(assistant("a"), user("b")), 'first message must use the "user" role'),
     ("a prefilled answer", request(user("a"), assistant("b")), "does not support assistant message prefill"),
     ("an operator message first", request(SYSTEM, user("a")), "messages.0: use the top-level 'system' parameter"),
@@ -200,7 +200,7 @@ REFUSED: list[tuple[str, Json, str]] = [
         request(user({"type": "document", "source": {"type": "base64", "media_type": "text/plain", "data": "x"}})),
         "Input should be 'application/pdf'",
     ),
-    # where the cache is marked
+    # cache breakpoints
     ("five breakpoints", request(user(*[text("x", **mark())] * 5)), "maximum of 4 blocks with cache_control"),
     (
         "four breakpoints and the automatic one",

@@ -1,4 +1,4 @@
-"""A browser without a window: it signs up over HTTP, speaks docs/protocol.md, and comes back when a socket is lost."""
+"""A browser without a window: it signs up over HTTP, speaks docs/protocol.md, and reconnects when a socket is lost."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from tests.conftest import PASSWORD
 
 Frame = dict[str, Any]
 PATIENCE = 60.0
-"""Seconds a frame may take: the machine may be busy, and PostgreSQL starts again in between."""
+"""Seconds a frame may take: the machine may be busy, and PostgreSQL restarts in between."""
 KNOCK_AGAIN = 0.2
 """Seconds before a lost socket is opened again; the page's own script waits longer."""
 
 
 class Browser:
-    """One person's session at one web process."""
+    """One user's session at one web process."""
 
     def __init__(self, url: str, cookies: httpx2.Cookies | None = None) -> None:
         self.url = url
         self.http = httpx2.Client(base_url=url, timeout=PATIENCE, headers={"Origin": url}, cookies=cookies)
 
     def sign_up(self, email: str) -> None:
-        """Become somebody new."""
+        """Sign up as a new user."""
         self.http.get("/accounts/signup/").raise_for_status()
         answer = self.post(
             "/accounts/signup/", {"email": email, "password1": PASSWORD, "password2": PASSWORD, "preferred_name": ""}
@@ -62,7 +62,7 @@ class Browser:
 
 
 class Tab:
-    """One socket, and what was heard through it."""
+    """One socket, and everything received through it."""
 
     def __init__(self, url: str, cookie: str) -> None:
         self._url, self._cookie = url, cookie
@@ -91,7 +91,7 @@ class Tab:
             origin=Origin(self._url),
             additional_headers={"Cookie": self._cookie},
             open_timeout=PATIENCE,
-            max_queue=None,  # a browser takes whatever comes, whether or not somebody looks
+            max_queue=None,  # a browser accepts whatever arrives, whether or not anyone looks
         )
         self._socket: ClientConnection = self._open.enter_context(opening)
 
@@ -104,7 +104,7 @@ class Tab:
         self._socket.send(json.dumps({"v": 1, "type": kind, **fields}))
 
     def hear(self, frame_type: str, /, **fields: Any) -> Frame:
-        """The next frame of this kind with these fields; those before it are only noted.
+        """Wait for the next frame of this kind with these fields; those before it are only recorded.
 
         Raises:
             ConnectionClosed: the socket was lost.
@@ -116,31 +116,31 @@ class Tab:
         return self.first(lambda frame: frame.get("client_id") == client_id)
 
     def wait_until_lost(self) -> None:
-        """Wait until the server's end of the socket is gone."""
+        """Wait until the server's end of the socket is closed."""
         with suppress(ConnectionClosed):
             self.first(lambda frame: False)
 
     def send(self, text: str, conversation: str | None = None, client_id: str = "") -> Frame:
-        """Send a message; its `accepted` frame."""
+        """Send a message; returns its `accepted` frame."""
         return self._transmit("send", client_id, conversation=conversation, text=text)
 
     def retry(self, answer: int) -> Frame:
-        """Press “Try again” below an answer; the `done` frame of the new one."""
+        """Press “Try again” below an answer; returns the `done` frame of the new one."""
         return self.hear("done", message=self._transmit("retry", "", message=answer)["message"])
 
     def open(self, conversation: str) -> Frame:
-        """Follow a conversation; the `opened` frame."""
+        """Follow a conversation; returns the `opened` frame."""
         self.tell("open", conversation=conversation)
         return self.hear("opened", conversation=conversation)
 
     def come_back(self, conversation: str) -> Frame:
-        """Notice that the socket is lost, connect again, and open the conversation again; the `opened` frame."""
+        """Notice that the socket is lost, reconnect, and open the conversation again; returns the `opened` frame."""
         self.wait_until_lost()
         self.connect()
         return self.open(conversation)
 
     def hear_until(self, answer: int, characters: int) -> str:
-        """The text of an answer, once at least so many characters of it were streamed."""
+        """The text of an answer, once at least this many characters of it were streamed."""
         while len(self.texts.get(answer, "")) < characters:
             self.hear("delta", message=answer)
         return self.texts[answer]
@@ -155,7 +155,7 @@ class Tab:
                 return frame
 
     def _transmit(self, kind: str, client_id: str, **fields: Any) -> Frame:
-        """Send a message, again if it could not be saved, until it is accepted: the page keeps it that long."""
+        """Send a message, again if it couldn't be saved, until it is accepted: the page keeps it that long."""
         client_id = client_id or str(uuid4())
         while True:
             self.tell(kind, client_id=client_id, **fields)

@@ -1,4 +1,4 @@
-"""One running Recall for the tests that kill its parts: its people, its model server, its rows, its clock."""
+"""One running Recall for the tests that kill its parts: its users, its model server, its rows, its clock."""
 
 import socket
 import subprocess
@@ -32,12 +32,12 @@ def offline_port() -> int:
 
 
 ON_BOTH = pytest.mark.parametrize("environment", ["notify", "redis"], indirect=True)
-"""Mark of tests that run twice: events go through PostgreSQL, and through Redis."""
+"""Marks tests that run twice: events go through PostgreSQL, and through Redis."""
 
 
 @pytest.fixture(scope="package")
 def environment(offline_port: int, request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
-    """The librarian asks the model server, too: what can be slowed down can be killed in the middle."""
+    """The librarian calls the model server, too: whatever can be slowed down can be killed midway."""
     everywhere = {"OFFLINE_PORT": str(offline_port), "OFFLINE_ADMIN": "1", "LIBRARIAN_ENGINE": "model"}
     if getattr(request, "param", "notify") == "notify":
         yield everywhere
@@ -54,7 +54,7 @@ def app(environment: dict[str, str]) -> Iterator[App]:
 
 @contextmanager
 def web_process(app: App, environment: dict[str, str], offline_port: int) -> Iterator[str]:
-    """The address of a second web process, started by hand as on a second machine."""
+    """The URL of a second web process, started by hand as on a second machine."""
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", "recall.asgi:application", "--port", str(port)]
     places = {"VAR_DIR": str(app.var_dir), "OFFLINE_URL": f"http://127.0.0.1:{offline_port}"}
@@ -66,7 +66,7 @@ def web_process(app: App, environment: dict[str, str], offline_port: int) -> Ite
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_until(lambda: _accepts(port))  # else a turn that is to be stopped has ended before it listens
+        wait_until(lambda: _accepts(port))  # otherwise a turn to be stopped would end before it listens
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
@@ -83,7 +83,7 @@ def _accepts(port: int) -> bool:
 
 @pytest.fixture(scope="package")
 def newcomer(app: App) -> Newcomer:
-    """Signs somebody new up: nobody is disturbed by what another one does."""
+    """Signs up a new user: no one is disturbed by another's actions."""
     numbers = count(1)
 
     def newcomer() -> Browser:
@@ -96,7 +96,7 @@ def newcomer(app: App) -> Newcomer:
 
 @dataclass
 class Turn:
-    """One message of somebody's, in a conversation of its own, and the tab it is sent from."""
+    """One message of a user, in its own conversation, and the tab it is sent from."""
 
     browser: Browser
     asked: str
@@ -108,17 +108,17 @@ class Turn:
         self.tab: Tab = self.browser.tab()
 
     def tell(self) -> None:
-        """Send the message, and do not wait."""
+        """Send the message without waiting."""
         self.tab.tell("send", client_id=self.client_id, conversation=None, text=self.asked)
 
     def send(self) -> Frame:
-        """Send the message, as often as it takes; its `accepted` frame."""
+        """Send the message, as often as needed; returns its `accepted` frame."""
         accepted = self.tab.send(self.asked, client_id=self.client_id)
         self.conversation, self.answer = accepted["conversation"], accepted["message"]
         return accepted
 
     def done(self) -> Frame:
-        """Wait until it is answered; the `done` frame."""
+        """Wait until it is answered; returns the `done` frame."""
         return self.tab.hear("done", message=self.answer)
 
     def stop(self) -> None:
@@ -130,31 +130,31 @@ class Turn:
 
 
 class Provider:
-    """What the model server says, and how slowly."""
+    """The model server's scripted answers, and their pace."""
 
     def __init__(self, port: int) -> None:
         self._http = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE)
 
     def will_say(self, asked: str, text: str, *, pause: float = 0.0) -> None:
-        """Answer the next request that holds `asked` with `text`, with `pause` seconds between two words."""
+        """Answer the next request that contains `asked` with `text`, with `pause` seconds between two words."""
         self._post("script", {"replies": [{"match": asked, "text": text}]})
         self._post("faults", {"match": asked, "fault": f"slow:{pause}"})
 
     def will_find(self, asked: str, facts: list[dict[str, Any]], *, pause: float = 0.0) -> None:
-        """Give the librarian these facts, once, for a conversation that holds `asked`."""
+        """Give the librarian these facts, once, for a conversation that contains `asked`."""
         self._post("script", {"replies": [{"match": asked, "json": {"facts": facts}}]})
         self._post("faults", {"match": asked, "fault": f"slow:{pause}"})
 
     def will_hang(self, asked: str) -> None:
-        """Leave the next request that holds `asked` without any answer."""
+        """Never answer the next request that contains `asked`."""
         self._post("faults", {"match": asked, "fault": "timeout"})
 
     def wait_until_asked(self, asked: str, times: int = 1) -> None:
-        """Wait until so many requests that hold `asked` have come."""
+        """Wait until this many requests that contain `asked` have arrived."""
         wait_until(lambda: len(self.asked(asked)) >= times)
 
     def asked(self, asked: str) -> list[str]:
-        """How the requests that hold `asked` went, oldest first: running, complete, cancelled, …"""
+        """Outcomes of the requests that contain `asked`, oldest first: running, complete, cancelled, …"""
         log = self._http.get("/offline/requests").raise_for_status().json()["requests"]
         return [one["outcome"] for one in log if one["body"] and asked in str(one["body"]["messages"][-1])]
 
@@ -180,7 +180,7 @@ class Said(NamedTuple):
 
 
 class Rows:
-    """What is really stored. Each question has a connection of its own, and waits while PostgreSQL is away."""
+    """What is really stored. Each query has its own connection, and waits while PostgreSQL is away."""
 
     def __init__(self, conninfo: str) -> None:
         self.conninfo = conninfo
@@ -208,7 +208,7 @@ class Rows:
         return [state for (state,) in self.ask(query, conversation)]
 
     def conversations_with(self, asked: str) -> int:
-        """How many conversations hold this message, each as often as it stands there."""
+        """How many conversations contain this message, counting repetitions."""
         return len(self.ask("SELECT conversation_id FROM chat_message WHERE text = %s", asked))
 
     def runs(self, conversation: str) -> list[tuple[Any, ...]]:
@@ -217,7 +217,7 @@ class Rows:
         return self.ask(query, conversation)
 
     def facts(self, conversation: str) -> list[tuple[Any, ...]]:
-        """Statement and status of each fact that was learned from a conversation."""
+        """Statement and status of each fact learned from a conversation."""
         query = """
             SELECT statement, f.status FROM memory_fact f JOIN chat_message m ON m.id = f.message_id
             WHERE m.conversation_id = %s ORDER BY statement
@@ -225,12 +225,12 @@ class Rows:
         return self.ask(query, conversation)
 
     def end_leases(self) -> None:
-        """Let five minutes pass for the librarian: what a lost worker held counts as abandoned now."""
+        """Let five minutes pass for the librarian: a lost worker's claims then count as abandoned."""
         self.ask("UPDATE memory_librarianrun SET lease_until = now() WHERE state = 'running'")
         self.ask("UPDATE pgmq.q_recall SET vt = clock_timestamp()")
 
     def end_signs_of_life(self, conversation: str) -> None:
-        """End the connection that says of the process which writes here that it lives."""
+        """End the connection that shows that the process writing here is alive."""
         self.ask(
             """
             SELECT pg_terminate_backend(l.pid) FROM pg_locks l
@@ -244,7 +244,7 @@ class Rows:
 
     @contextmanager
     def held(self, table: str, mode: LiteralString = "ACCESS EXCLUSIVE") -> Iterator[None]:
-        """Lock a table, so that whoever needs it stands still exactly there. A killed PostgreSQL lets go, too."""
+        """Lock a table, so that whoever needs it stops exactly there. A killed PostgreSQL releases it, too."""
         lock = sql.SQL("LOCK TABLE {} IN {} MODE").format(sql.Identifier(table), sql.SQL(mode))
         connection = psycopg.connect(self.conninfo)
         try:
@@ -254,13 +254,13 @@ class Rows:
             connection.close()
 
     def wait_until_stuck_at(self, table: str, how_many: int = 1) -> None:
-        """Wait until so many stand before a table that is held."""
+        """Wait until this many are blocked by the lock on a table."""
         query = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
         wait_until(lambda: len(self.ask(query, table)) >= how_many)
 
     @contextmanager
     def commits_unconfirmed(self) -> Iterator[None]:
-        """Every commit is on the disk, and whoever made it waits for the word: for a standby that does not exist."""
+        """Commits reach the disk but aren't confirmed: they wait for a standby that doesn't exist."""
         self.ask("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
         self.ask("SELECT pg_reload_conf()")
         try:
@@ -270,11 +270,11 @@ class Rows:
             self.ask("SELECT pg_reload_conf()")
 
     def confirm_commits_later(self) -> None:
-        """Let commits be confirmed again as soon as PostgreSQL reads its settings anew, or starts again."""
+        """Let commits be confirmed again once PostgreSQL reloads its settings, or restarts."""
         self.ask("ALTER SYSTEM RESET synchronous_standby_names")
 
     def wait_until_unconfirmed(self, how_many: int = 1) -> None:
-        """Wait until so many wait for the word that their transaction is committed."""
+        """Wait until this many wait for the confirmation of their commit."""
         query = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'"
         wait_until(lambda: len(self.ask(query)) >= how_many)
 
@@ -289,7 +289,7 @@ def rows(app: App) -> Rows:
 
 @pytest.fixture
 def clock(app: App) -> Iterator[Callable[[str], object]]:
-    """`clock(task)` has the worker do now what the clock would have it do within half a minute."""
+    """`clock(task)` makes the worker do now what the scheduler would start within half a minute."""
     with Celery("tests", set_as_current=False) as sender:
         sender.conf.update({**CONFIGURATION, **broker(dict(conninfo_to_dict(app.conninfo())), None)})
         yield sender.send_task

@@ -20,7 +20,7 @@ PROGRAMS = str(Path(sys.executable).parent)
 
 
 def documented(program: str) -> str:
-    """The one line of "Many machines" that starts with these words."""
+    """The line of "Many machines" that starts with these words."""
     text = (PROJECT / "docs" / "self-hosting.md").read_text()
     section = text.partition("## Many machines")[2].partition("\n## ")[0]
     (line,) = re.findall(rf"^    ({program}.*?)(?: +#.*)?$", section, re.MULTILINE)
@@ -79,7 +79,7 @@ class Machine:
             process.wait(30)
 
     def is_healthy(self, service: str, port: int = 8000) -> bool:
-        """What the container's health check says."""
+        """The result of the container's health check."""
         default = ["CMD", "python", "docker/healthcheck.py"]
         check = COMPOSE[service].get("healthcheck", {}).get("test", default)
         environment = {**self.environment, "PORT": str(port)}

@@ -1,4 +1,4 @@
-"""The commands of docs/self-hosting.md and docker/compose.yaml, run as they are printed, make one working Recall."""
+"""The commands of docs/self-hosting.md and docker/compose.yaml, run as printed, make one working Recall."""
 
 import shlex
 from collections.abc import Iterator

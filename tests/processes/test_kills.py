@@ -1,6 +1,6 @@
-"""Any process may be killed at any moment: no message is lost, none doubled, and everything goes on by itself.
+"""Any process may be killed at any moment: no message is lost or doubled, and everything continues on its own.
 
-Each process is killed once, at several moments of several people's turns at the same time; then each is judged.
+Each process is killed once, at several moments of several users' turns at the same time; then each turn is checked.
 """
 
 import os
@@ -31,7 +31,7 @@ def whole(seq: int) -> Said:
 
 
 def begun(rows: Rows, turn: Turn, status: str) -> Said:
-    """The answer as it is stored: a beginning of the story."""
+    """The answer as stored: the start of the story."""
     stored = rows.messages(turn.conversation)[1]
     assert stored == Said(2, "assistant", status, stored.text)
     assert STORY.startswith(stored.text)
@@ -93,7 +93,7 @@ def test_web_killed_before_it_could_confirm_has_the_message_once(web_killed: Sce
 def test_web_taken_for_dead_keeps_the_whole_answer_after_all(
     app: App, newcomer: Newcomer, provider: Provider, rows: Rows, clock: Callable[[str], object]
 ) -> None:
-    """It stands still for a moment, as on a machine that sleeps, and its sign of life is lost meanwhile."""
+    """It freezes for a moment, as on a machine that sleeps, and is taken for dead meanwhile."""
     turn = Turn(newcomer(), "Tell me, and web sleeps in mid-stream.")
     provider.will_say(turn.asked, STORY, pause=0.03)
     turn.send()
@@ -127,7 +127,7 @@ def postgresql_killed(app: App, provider: Provider, rows: Rows, newcomer: Newcom
     with rows.held("memory_boundary"):
         compiling.send()
         rows.wait_until_stuck_at("memory_boundary")
-        with rows.held("chat_conversation", "SHARE"):  # can be read, and not written
+        with rows.held("chat_conversation", "SHARE"):  # it can be read, but not written
             closing.stop()
             sending.tell()
             rows.wait_until_stuck_at("chat_conversation", how_many=2)
@@ -149,7 +149,7 @@ def test_postgresql_killed_after_the_commit_costs_nothing(postgresql_killed: Sce
 
 def test_postgresql_killed_while_the_answer_is_being_kept(postgresql_killed: Scene, rows: Rows) -> None:
     turn: Turn = postgresql_killed.closing
-    assert turn.done()["outcome"] == "interrupted"  # as it was stopped
+    assert turn.done()["outcome"] == "interrupted"  # in its stopped state
     answer = begun(rows, turn, "interrupted")
     assert answer.text == turn.tab.texts[turn.answer].strip()
     assert rows.messages(turn.conversation) == [question(turn), answer]
@@ -159,7 +159,7 @@ def test_postgresql_killed_while_the_answer_is_being_kept(postgresql_killed: Sce
 def test_postgresql_killed_before_the_commit_has_the_message_once(postgresql_killed: Scene, rows: Rows) -> None:
     turn: Turn = postgresql_killed.sending
     assert turn.tab.hear_of(turn.client_id)["code"] == "unavailable"
-    turn.send()  # as the page does by itself
+    turn.send()  # as the page does on its own
     assert turn.done()["outcome"] == "complete"
     assert rows.conversations_with(turn.asked) == 1
     assert rows.messages(turn.conversation) == [question(turn), whole(2)]
@@ -198,7 +198,7 @@ def test_postgresql_killed_before_it_could_confirm_an_answer_has_it_once(
     postgresql_killed_unheard: Scene, rows: Rows
 ) -> None:
     turn: Turn = postgresql_killed_unheard.closing
-    assert turn.done()["outcome"] == "interrupted"  # as it was stopped
+    assert turn.done()["outcome"] == "interrupted"  # in its stopped state
     answer = begun(rows, turn, "interrupted")
     assert answer.text == turn.tab.texts[turn.answer].strip()
     assert rows.messages(turn.conversation) == [question(turn), answer]
@@ -210,7 +210,7 @@ def test_postgresql_killed_before_it_could_confirm_a_message_has_it_answered(
 ) -> None:
     turn: Turn = postgresql_killed_unheard.sending
     assert turn.tab.hear_of(turn.client_id)["code"] == "unavailable"
-    turn.send()  # as the page does by itself
+    turn.send()  # as the page does on its own
     assert turn.done()["outcome"] == "complete"
     assert rows.conversations_with(turn.asked) == 1
     assert rows.messages(turn.conversation) == [question(turn), whole(2)]
@@ -221,7 +221,7 @@ def test_postgresql_killed_before_it_could_confirm_a_message_has_it_answered(
 
 
 def answered(turn: Turn, provider: Provider) -> Turn:
-    """Something was said, and answered."""
+    """A message with its answer."""
     provider.will_say(turn.asked, "I see.")
     turn.send()
     turn.done()
@@ -229,7 +229,7 @@ def answered(turn: Turn, provider: Provider) -> Turn:
 
 
 def fact(quote: str, **fields: Any) -> dict[str, Any]:
-    """What the librarian's model finds: `quote` itself, said in the first message."""
+    """A fact that the librarian's model finds: `quote` itself, said in the first message."""
     sure = {"confidence": 0.95, "importance": 0.7, "kind": "biography", "number": 1}
     return {"statement": quote, "quote": quote, **sure, **fields}
 
@@ -248,7 +248,7 @@ def worker_killed(app: App, provider: Provider, rows: Rows, newcomer: Newcomer) 
     for turn in (asking, writing):
         turn.browser.end(turn.conversation)
         provider.wait_until_asked(turn.asked, times=2)  # by the chat, and by the librarian
-    with rows.held("memory_librarianrun", "SHARE"):  # facts can be written, the run cannot be closed
+    with rows.held("memory_librarianrun", "SHARE"):  # facts can be written, but the run can't be closed
         rows.wait_until_stuck_at("memory_librarianrun")
         app.kill("worker")
     for turn in (asking, writing):

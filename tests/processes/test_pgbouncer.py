@@ -1,4 +1,4 @@
-"""Behind PgBouncer: in session mode everything works as it is, in transaction mode Recall refuses to start."""
+"""Behind PgBouncer: in session mode everything works unchanged, in transaction mode Recall refuses to start."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ STORY = " ".join(f"word{number}" for number in range(60))
 
 @contextmanager
 def pooling(server: Server, mode: str) -> Iterator[str]:
-    """The address of a PgBouncer in this mode, with its defaults otherwise."""
+    """The address of a PgBouncer in this mode, otherwise with its defaults."""
     program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
     if program is None:
         pytest.skip("pgbouncer is not installed")
@@ -74,7 +74,7 @@ def test_in_session_mode_turns_stops_and_the_worker_work(server: Server, tmp_pat
         alice = Browser(f"http://127.0.0.1:{port}")
         alice.sign_up("alice@example.org")
         provider = Provider(machine.offline)
-        for number in range(6):  # from the fifth on, statements are prepared
+        for number in range(6):  # statements are prepared from the fifth on
             turn = Turn(alice, f"I live in Lisbon, and this is message {number}.")
             provider.will_say(turn.asked, "Noted.")
             turn.send()

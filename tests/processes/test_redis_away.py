@@ -1,4 +1,4 @@
-"""Redis is killed under a running Recall, stays away, and comes back empty: messages are answered all the while."""
+"""Redis is killed under a running Recall, stays away, and returns empty: messages are answered all the while."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Recall is told to stop in the middle of an answer: it keeps what was written, and leaves nothing running."""
+"""Recall is stopped in the middle of an answer: it keeps what was written, and leaves nothing running."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_told_to_stop_in_mid_stream_it_keeps_the_answer_and_leaves_nothing_runni
         assert "did not stop within" not in app.output()
         assert "Traceback" not in app.output()
 
-        database = Server(app.var_dir)  # alone: no next start has tidied up
+        database = Server(app.var_dir)  # unaided: no following start has cleaned up
         try:
             rows = Rows(database.conninfo)
             question, answer = rows.messages(turn.conversation)

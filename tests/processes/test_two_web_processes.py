@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.processes,
     ON_BOTH,
     pytest.mark.timeout(300),
-]  # it starts two, which takes its time on a busy machine
+]  # it starts two, which takes time on a busy machine
 
 STORY = " ".join(f"word{number}" for number in range(60))
 SHOWN_WITHIN = 0.3
@@ -35,7 +35,7 @@ def other_process(app: App, environment: dict[str, str], offline_port: int) -> I
 
 @pytest.fixture
 def turn(newcomer: Newcomer, provider: Provider, request: pytest.FixtureRequest) -> Turn:
-    """A turn that runs at the first process."""
+    """A turn that runs in the first process."""
     turn = Turn(newcomer(), f"Tell me in {request.node.name}.")
     provider.will_say(turn.asked, STORY, pause=0.05)
     turn.send()
@@ -130,7 +130,7 @@ def test_failed_sign_ins_are_counted_by_both_processes_together(app: App, other_
 
 
 def is_signed_in(url: str, password: str) -> bool:
-    """Whether this password lets Dora in."""
+    """Whether Dora can sign in with this password."""
     browser = Browser(url)
     browser.http.get("/accounts/login/").raise_for_status()
     return browser.post("/accounts/login/", {"login": "dora@example.org", "password": password}).status_code == 302

@@ -1,4 +1,4 @@
-"""Real processes for the tests of the ground."""
+"""Real processes for the tests of recall's own modules."""
 
 from collections.abc import Iterator
 

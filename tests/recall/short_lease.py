@@ -1,4 +1,4 @@
-"""A worker whose messages come back after two seconds: `celery --app tests.recall.short_lease`."""
+"""A worker whose messages return after two seconds: `celery --app tests.recall.short_lease`."""
 
 import os
 import time
@@ -14,7 +14,7 @@ app.conf.update(broker_transport_options={**app.conf.broker_transport_options, "
 
 @app.task(name="tests.note")
 def note(path: str, text: str, seconds: int = 0) -> None:
-    """Append "begin text", and "end text" after some seconds."""
+    """Append "begin text", and "end text" after the given seconds."""
     with Path(path).open("a") as file:
         file.write(f"begin {text} {os.getpid()}\n")
         file.flush()

@@ -1,4 +1,4 @@
-"""What an operator may set, and what is said when a value is wrong."""
+"""What an operator may set, and the error if a value is wrong."""
 
 import os
 from pathlib import Path
@@ -89,7 +89,7 @@ def test_the_secret_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Pa
 
 
 def test_a_folder_that_cannot_be_written_gives_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "var").touch()  # a file is in the way: root is stopped by that, too
+    (tmp_path / "var").touch()  # a file is in the way: that stops root, too
     with pytest.raises(ImproperlyConfigured, match=r"^VAR_DIR: can't use"):
         kept_secret_key(tmp_path / "var")
 

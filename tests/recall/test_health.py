@@ -1,4 +1,4 @@
-"""What load balancers and containers are told: alive, ready, or ready with something missing."""
+"""What load balancers and containers learn: alive, ready, or ready with something missing."""
 
 from typing import Any
 

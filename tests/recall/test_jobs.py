@@ -1,4 +1,4 @@
-"""Leased jobs: one worker a row, another after the lease, a pause after a failure, and an end to trying."""
+"""Leased jobs: one worker per row, another after the lease, a pause after a failure, and a last attempt."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -21,7 +21,7 @@ PAUSES = (timedelta(seconds=30), timedelta(minutes=5))
 
 
 class Jobs:
-    """Imports as jobs, and what the pages heard of them."""
+    """Imports as jobs, and the events that pages received."""
 
     def __init__(self, **changes: Any) -> None:
         self.heard: list[str] = []

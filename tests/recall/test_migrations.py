@@ -1,4 +1,4 @@
-"""The models and the migrations agree, and a database that will not do is refused."""
+"""The models and the migrations agree, and an unsuitable database is refused."""
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured

@@ -1,4 +1,4 @@
-"""Queued work reaches a real worker, after the commit, and comes back when the worker was killed."""
+"""Queued work reaches a real worker after the commit, and returns if the worker was killed."""
 
 import os
 import signal
@@ -39,7 +39,7 @@ LAST_WORDS = 4_000
 
 @contextmanager
 def working(**environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker with a short lease, in a process of its own."""
+    """A worker with a short lease, in its own process."""
     with TemporaryFile("w+") as told:
         worker = subprocess.Popen(
             [
@@ -78,7 +78,7 @@ def lines(path: Path) -> list[str]:
 
 
 def an_app(configured: dict[str, Any]) -> Celery:
-    """An app that sends as Recall's own does, to another broker."""
+    """An app that sends like Recall's own, to another broker."""
     sender = Celery("tests", set_as_current=False)
     sender.conf.update({**CONFIGURATION, **configured})
     return sender
@@ -98,7 +98,7 @@ def install_on(server: Server) -> None:
     with server.connect() as connection:
         if connection.execute("SELECT to_regproc('pgmq.create')").fetchone() == (None,):
             connection.execute(get_embedded_install_sql())
-        connection.execute("SELECT pgmq.purge_queue(queue_name) FROM pgmq.list_queues()")  # what a killed worker left
+        connection.execute("SELECT pgmq.purge_queue(queue_name) FROM pgmq.list_queues()")  # left by a killed worker
 
 
 @pytest.mark.processes
@@ -146,7 +146,7 @@ def test_a_worker_stops_within_seconds_when_told_to(server: Server, send: Callab
         asked = time.monotonic()
         worker.terminate()
         assert worker.wait(20) == 0
-        assert time.monotonic() - asked < 8  # 1.5 s on a machine that has nothing else to do
+        assert time.monotonic() - asked < 8  # 1.5 s on an idle machine
 
 
 @pytest.mark.processes
@@ -160,7 +160,7 @@ def test_the_task_of_a_killed_worker_comes_back_through_redis_as_well(tmp_path: 
             wait_until(lambda: lines(diary))
             first.send_signal(signal.SIGKILL)
             first.wait()
-        time.sleep(LEASE_IS_OVER)  # kombu looks when a worker starts, and then only every 100 s
+        time.sleep(LEASE_IS_OVER)  # kombu checks when a worker starts, and then only every 100 s
         with working(REDIS_URL=redis.url) as second:
             wait_until(lambda: len(lines(diary)) == 2)
             assert lines(diary)[1] == f"begin a long story {second.pid}"
@@ -194,7 +194,7 @@ def test_a_broker_that_is_away_does_not_fail_the_request(
     with django_capture_on_commit_callbacks(execute=True):
         enqueue_on_commit("memory.tasks.anything", 1)
     assert "memory.tasks.anything was not queued" in caplog.text
-    assert time.monotonic() - began < 15  # 2 s on a machine that has nothing else to do
+    assert time.monotonic() - began < 15  # 2 s on an idle machine
 
 
 @pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""What is turned away at the door: pages of other servers, bodies without end."""
+"""What is refused before Django: pages of other servers, and endless bodies."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from recall.request_limits import BodySizeLimitMiddleware, Event, is_same_origin
         ("http://[::1]:8000", "[::1]:8000", True),
         ("http://127.0.0.1:3000", "127.0.0.1:8000", False),
         ("http://evil.example:8000", "127.0.0.1:8000", False),
-        ("http://foreign.example", "foreign.example", False),  # not a name this server goes by
+        ("http://foreign.example", "foreign.example", False),  # not a name of this server
         ("file://", "", False),
         ("", "127.0.0.1:8000", False),
     ],
@@ -33,7 +33,7 @@ def test_the_public_address_is_trusted_behind_a_proxy_that_names_another_host() 
 
 
 async def ask(body: list[bytes], announced: int | None) -> tuple[list[Event], bytes]:
-    """What is sent back, and what the application behind the door was given."""
+    """The response, and what the application behind the middleware received."""
     given = bytearray()
     sent: list[Event] = []
 

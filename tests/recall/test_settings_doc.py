@@ -48,7 +48,7 @@ def modules() -> Iterator[ast.Module]:
 
 
 def constants() -> dict[str, list[object]]:
-    """Name of each setting that stands in for a constant → the constants; None: not a literal."""
+    """Name of each setting that replaces a constant → the constants; None: not a literal."""
     found: dict[str, list[object]] = {}
     for module in modules():
         for node in ast.walk(module):
@@ -61,7 +61,7 @@ def constants() -> dict[str, list[object]]:
 
 
 def read_by_name() -> set[str]:
-    """Fields that some code reads as `settings.ENVIRONMENT.field`, or through another name of `ENVIRONMENT`."""
+    """Fields that code reads as `settings.ENVIRONMENT.field`, or through another name of `ENVIRONMENT`."""
     found: set[str] = set()
     for module in modules():
         nodes = list(ast.walk(module))
@@ -203,7 +203,7 @@ CHOSEN = {
 
 
 def started_with(chosen: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """What a process that was started with this environment says."""
+    """The output of a process started with this environment."""
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "recall.settings", "ENV_FILE": os.devnull, **chosen}
     return subprocess.run(
         [sys.executable, "-c", SHOWN], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60

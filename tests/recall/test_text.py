@@ -1,4 +1,4 @@
-"""A long text is named by its words, not by the marks of its form."""
+"""A long text is named by its words, not by its formatting."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A form's address that is typed in, or loaded again after an error, leads to the page that has the form."""
+"""A form's URL that is typed in, or reloaded after an error, leads to the page with the form."""
 
 from collections.abc import Callable
 from typing import Any

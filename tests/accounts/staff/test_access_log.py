@@ -1,4 +1,4 @@
-"""Whoever of the staff looks at another's memory is written down first, and the person can read it."""
+"""Staff access to another user's memory is logged first, and the user can read the log."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ from memory.facts.review import accept
 from memory.models import Fact
 from tests.test_isolation import SECRET, Hers, hers
 
-__all__ = ["hers"]  # the fixture: one row of everything of Alice's
+__all__ = ["hers"]  # the fixture: one row of everything Alice owns
 
 type SignIn = Callable[[User], Client]
 
@@ -32,12 +32,12 @@ NEVER_EMPTY = {
     "Fact", "Document", "Revision", "Message", "Conversation", "Segment", "Receipt", "ProfileSnapshot", "Boundary",
     "ReviewAction", "LibrarianRun",
 }  # fmt: skip
-"""Models whose admin the test above must not pass over for want of a row."""
+"""Models whose admin the test above must not skip for lack of a row."""
 
 
 @pytest.fixture
 def staff(charlie: User, sign_in: SignIn) -> Client:
-    """Charlie, who may do everything."""
+    """Charlie, who has every permission."""
     charlie.is_superuser = True
     charlie.save()
     return sign_in(charlie)

@@ -1,4 +1,4 @@
-"""The admin looks like the rest of Recall, and runs under the same policy of what a page may load."""
+"""The admin looks like the rest of Recall, and has the same content security policy."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the groups of staff may: each page of the admin for each group, allowed or forbidden, and what it shows them."""
+"""Permissions of the staff groups: each admin page for each group, allowed or forbidden, and what it shows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ from chat.models import Attachment, Compaction, ImportPart, Project, Role
 from memory.models import Boundary, Fact, FactLink, KindPolicy, LibrarianRun, PersonalIndex
 from tests.test_isolation import SECRET, Hers, hers
 
-__all__ = ["hers"]  # the fixture: one row of everything of Alice's
+__all__ = ["hers"]  # the fixture: one row of everything Alice owns
 
 type Staff = Callable[[str], Client]
 
@@ -39,7 +39,7 @@ ALLOWED = {"nobody": set(), "reviewer": REVIEWED, "operator": OPERATED, "superus
 
 @pytest.fixture
 def staff(charlie: User, client: Client) -> Staff:
-    """`staff("reviewer")`: Charlie as a member of that group; "nobody": of none; "superuser"."""
+    """`staff("reviewer")`: Charlie as a member of that group; "nobody": without a group; "superuser"."""
 
     def as_member(name: str) -> Client:
         charlie.is_superuser = name == "superuser"
@@ -57,7 +57,7 @@ def address(page: str, what: str = "changelist", *arguments: Any) -> str:
 
 @pytest.fixture
 def rows(hers: Hers, alice: User) -> dict[str, Any]:
-    """One row of Alice's, or of nobody's, of each kind that a group may open."""
+    """One row, Alice's or without an owner, of each kind that a group may open."""
     key, _ = keys.create_key(alice, "Notes", ["memory:read"])
     failed = Compaction.objects.create(user=alice, conversation=hers.conversation, reason="asked", state="failed")
     return {
@@ -130,7 +130,7 @@ def test_after_a_migration_they_have_it_again() -> None:
 def test_an_operator_sees_no_text_of_a_memory(staff: Staff, rows: dict[str, Any]) -> None:
     client = staff("operator")
     for page, row in rows.items():
-        if page in OPERATED - {"accounts.apikey"}:  # a key is told from others by its name and its first characters
+        if page in OPERATED - {"accounts.apikey"}:  # a key is recognized by its name and its first characters
             for shown in (address(page), address(page, "change", row.pk), address(page, "history", row.pk)):
                 response = client.get(shown)
                 assert response.status_code == 200, shown
@@ -149,7 +149,7 @@ HIDDEN = [
     ("accounts.apikey", "digest__startswith"),
     ("accounts.user", "password__startswith"),
 ]
-"""Lookups an address might name, of columns that no list shows an operator."""
+"""Lookups a URL might use, on columns that no list shows to operators."""
 
 
 @pytest.mark.parametrize(("page", "lookup"), HIDDEN, ids=str)

@@ -1,4 +1,4 @@
-"""Lists of the admin ask nothing that grows with the table: no count of all, no sort, no search without an index."""
+"""The admin's lists run no query that grows with the table: no full count, no sort, no search without an index."""
 
 import re
 from collections.abc import Callable
@@ -18,13 +18,13 @@ from chat.models import Conversation, Message
 from memory.models import Fact, Upload
 from tests.test_isolation import Hers, hers
 
-__all__ = ["hers"]  # the fixture: one row of everything of Alice's
+__all__ = ["hers"]  # the fixture: one row of everything Alice owns
 
 pytestmark = pytest.mark.django_db
 
 LONG = [model for model, shown in site._registry.items() if isinstance(shown, LargeTableAdmin)]
 SMALL = {"Price", "Calibration", "Group", "EmailAddress"}
-"""Tables of an installation's own, or one row a person, whose admins are not ours."""
+"""Tables with few rows, or one row per user, whose admins aren't ours."""
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def staff(charlie: User, sign_in: Callable[[User], Client]) -> Client:
 
 
 def asked(staff: Client, model: Any, **query: str) -> list[str]:
-    """The statements of one list about the list's own table."""
+    """The statements of one list on its own table."""
     address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     with CaptureQueriesContext(connection) as captured:
         assert staff.get(address, query).status_code == 200
@@ -44,7 +44,7 @@ def asked(staff: Client, model: Any, **query: str) -> list[str]:
 
 
 def plan_of(sql: str) -> str:
-    """How PostgreSQL would carry it out if it could avoid reading whole tables and sorting at all."""
+    """PostgreSQL's plan if it could avoid full table scans and sorts."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off")
         cursor.execute(f"EXPLAIN {sql}")

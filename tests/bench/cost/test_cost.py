@@ -1,7 +1,7 @@
-"""What a conversation costs, by the code that sends real ones, at forty turns: `bench/cost/__main__.py` tells of more.
+"""The cost of a conversation, by the code that sends real ones, at forty turns: `bench/cost/__main__.py` has more.
 
-The figures are those of the targets that hold from 200 turns on, held as loosely as forty turns need: the first
-requests write the cache that the later ones read.
+The figures are those of the targets from 200 turns on, with the tolerance that forty turns need: the first requests
+write the cache that the later ones read.
 """
 
 import pytest
@@ -10,7 +10,7 @@ from bench.cost.compare import OPTIMUM, RECALL, STATIC_SHARE, UNCACHED, Result, 
 
 TURNS = 40
 MOST_OF_FULL = 25.0
-"""Per cent of the whole history without a cache; 14 to 19 were measured."""
+"""Percentage of the whole history without a cache; 14 to 19 were measured."""
 MOST_OF_OPTIMUM = 1.25
 
 

@@ -37,13 +37,13 @@ def rules_for(turns: int, ceiling: int = 10_000) -> Rules:
 
 
 def most_folded(turns: int) -> int:
-    """How far history may be folded at most."""
+    """How far history may be compacted at most."""
     return max(FIRST, turns - LAST)
 
 
 @st.composite
 def schedules(draw: Any) -> tuple[list[Step], Rules, list[Choice]]:
-    """A conversation, and some schedule for it that keeps to the rules."""
+    """A conversation, and some valid schedule for it."""
     talk = draw(steps)
     rules = rules_for(len(talk), ceiling=1_000_000)
     folded, choices = FIRST, []
@@ -91,7 +91,7 @@ def test_it_never_unfolds(talk: list[Step], price: Any) -> None:
 
 
 def words(tokens: int, name: str) -> dict[str, Any]:
-    """A block of exactly so many tokens by the offline count."""
+    """A block of exactly this many tokens by the offline count."""
     return {"type": "text", "text": name[:1] + " a" * (tokens - 1)}
 
 
@@ -100,7 +100,7 @@ def marked(block: dict[str, Any], ttl: str) -> dict[str, Any]:
 
 
 def request(talk: list[Step], n: int, choice: Choice, rules: Rules) -> dict[str, Any]:
-    """The request of the turn that has `n` before it: the blocks of a turn have its tokens, and no message frames."""
+    """The request of the turn with `n` turns before it: a turn's blocks have its tokens, and no message frames."""
     blocks = []
     is_folded = n > FIRST and choice.folded > FIRST
     standing = [*range(FIRST), *range(choice.folded, n)] if is_folded else list(range(n))
@@ -117,7 +117,7 @@ def request(talk: list[Step], n: int, choice: Choice, rules: Rules) -> dict[str,
     }
 
 
-FRAMES = 3 + 4  # of the request, which stands before the system block, and of the one message, before the history
+FRAMES = 3 + 4  # of the request, before the system block, and of the one message, before the history
 
 
 @settings(max_examples=80)
@@ -141,7 +141,7 @@ def test_what_it_pays_is_what_the_cache_bills(talk: list[Step], price: Any) -> N
         cache.publish(booking)
         billed = booking.usage
         assert billed.total == paid.total + FRAMES
-        # Where more is folded than before, an entry behind the first turns may still be read: it is not counted on.
+        # If more is compacted than before, an entry after the first turns may still be read: it isn't counted.
         spared = sum(step.turn for step in talk[:FIRST]) if choice.folded != before else 0
         assert -FRAMES <= billed.read - paid.read <= FRAMES + spared
         assert -FRAMES - spared <= billed.written_1h - paid.write_1h <= FRAMES

@@ -1,4 +1,4 @@
-"""What the provider counted before stands in for the estimate: part by part, never losing a token of the sum."""
+"""Earlier counts of the provider replace the estimate, part by part, without losing a token of the sum."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""How the estimate learns a model's own counting, turn by turn."""
+"""How the estimate learns a model's own token counts, turn by turn."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager

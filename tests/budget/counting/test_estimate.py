@@ -1,4 +1,4 @@
-"""Tokens are counted alike every time, not undercounted without the vocabulary, and the ratio is soon learned."""
+"""Tokens are counted the same every time, not undercounted without the vocabulary, and the ratio is soon learned."""
 
 import json
 import time
@@ -20,7 +20,7 @@ from recall.llm import tokens
 from recall.llm.tokens import REMEMBERED_FROM, WINDOW, Source, TokenCounter, count_by_characters
 from recall.process import token_vocabulary
 
-# `make` fills it; the tests themselves never go to the network.
+# `make` downloads it; the tests themselves never use the network.
 VOCABULARY_FOLDER = BASE_DIR / "var" / "tiktoken"
 
 PROSE = """My sister Mary lives in Lisbon, and I'm allergic to peanuts. We went there last summer; the trams were full,

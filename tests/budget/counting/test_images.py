@@ -1,4 +1,4 @@
-"""An image is counted by the provider's rule: squares of 28 pixels, after scaling to what the model takes."""
+"""An image is counted by the provider's rule: squares of 28 pixels, after scaling to what the model accepts."""
 
 import base64
 import struct
@@ -81,7 +81,7 @@ def _counted(http: httpx2.Client, content: list[dict[str, object]]) -> int:
 
 
 def _png(width: int, height: int) -> dict[str, object]:
-    """An image block whose header says so many pixels; nobody looks at the rest."""
+    """An image block whose header states this size in pixels; the rest is never read."""
     head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", width, height) + b"\x08\x02\x00\x00\x00"
     data = base64.b64encode(head).decode()
     return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}

@@ -1,4 +1,4 @@
-"""The ratios: within bounds whatever is reported, told apart from sums, and sure when they may be."""
+"""The ratios: within bounds whatever is reported, separated from sums, and certain once they may be."""
 
 import random
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ def true_tokens(base: Mapping[TextClass, int]) -> int:
 
 
 def mixtures(seed: int, turns: int) -> list[dict[TextClass, int]]:
-    """What the requests of a mixed conversation are made of."""
+    """Contents of the requests of a mixed conversation."""
     chance = random.Random(seed)
     return [
         {kind: chance.randint(20, 2_000) for kind in chance.sample(KINDS, chance.randint(1, 5))} for _ in range(turns)

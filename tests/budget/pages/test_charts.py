@@ -1,4 +1,4 @@
-"""Figures become shapes that lie in their frame, tell the truth, and can be read without seeing colour."""
+"""Figures become shapes that stay in their frame, are accurate, and can be read without seeing color."""
 
 from itertools import pairwise
 
@@ -96,7 +96,7 @@ def test_columns_never_leave_the_plot_or_touch_their_neighbours(columns: list[di
 
 
 @given(st.lists(st.floats(-500, 500, allow_nan=False), min_size=1, max_size=40))
-@example([5e-324])  # no logarithm can be taken of its quarter
+@example([5e-324])  # its quarter has no logarithm
 def test_dots_lie_in_the_plot_and_higher_figures_lie_higher(values: list[float]) -> None:
     chart = around(*values)
     assert all(TOP - EXACT <= dot.y <= FLOOR + EXACT for dot in chart.dots)

@@ -32,11 +32,11 @@ def _nothing_known() -> None:
 
 
 BESIDE_THE_CHAT = {"HX-Request": "true"}
-"""Fetched by the chat's page: the panel alone, without a page around it."""
+"""Requested by the chat page: the panel alone, without a page around it."""
 
 
 def a_page(client: Any, message_id: int) -> str:
-    """The panel as text, with its white space evened out."""
+    """The panel as text, with normalized white space."""
     response = client.get(f"/receipts/{message_id}", headers=BESIDE_THE_CHAT)
     assert response.status_code == 200
     return re.sub(r"\s+", " ", response.content.decode())
@@ -119,7 +119,7 @@ def test_the_panel_tells_the_cost_and_the_cost_without_the_cache(alice: Any, sig
 def test_the_offline_demo_says_that_nothing_is_charged(alice: Any, sign_in: SignIn, settings: Any) -> None:
     settings.IS_OFFLINE = True
     receipt = booked(alice, Figures(input=400))
-    settings.IS_OFFLINE = False  # a key was entered since: the old answer is still a demo's
+    settings.IS_OFFLINE = False  # a key was entered since: the old answer is still from the demo
     page = a_page(sign_in(alice), receipt.message_id)
     assert "Demo: nothing is charged." in page
     assert "Would have cost" in page
@@ -267,7 +267,7 @@ def test_the_bars_stand_side_by_side_each_as_wide_as_its_share(tokens: list[int]
         assert after.x == before.x + before.width
     for bar, size in zip(placed, tokens, strict=True):
         assert (bar.width == 0) == (size == 0)
-        # A thin one is widened, and what all thin ones take together the wide ones give.
+        # A thin bar is widened, and the wide ones give up what all thin ones take together.
         assert abs(bar.width - BAR_WIDTH * size / max(1, sum(tokens))) <= MIN_WIDTH * len(Section)
 
 

@@ -31,7 +31,7 @@ SignIn = Callable[[Any], Client]
 PAGE = "/usage"
 ADVANCED = "/usage/advanced"
 STATEMENTS = 24
-"""What the whole page may ask of the database, session and account included, whatever it shows."""
+"""Maximum statements for the whole page, session and account included, whatever it shows."""
 
 LARGEST_PAGE = 120_000
 """Bytes, before the proxy compresses them: four charts with their tables, thirty memories, three forms."""
@@ -43,7 +43,7 @@ def _a_large_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def text_of(response: Any, status: int = 200) -> str:
-    """The page with its white space evened out and without its tags."""
+    """The page with normalized white space and without tags."""
     assert response.status_code == status
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
 
@@ -117,7 +117,7 @@ def test_a_turn_whose_writing_of_the_cache_cost_more_than_it_saved_says_so(alice
 def test_the_page_asks_the_database_no_more_for_a_thousand_turns_than_for_ten(sign_in: SignIn, alice: Any) -> None:
     items = [item(f"fact:{number}", Section.MEMORIES, 20) for number in range(5)]
     client = sign_in(alice)
-    client.get("/shortcuts")  # the first request of a session is noted
+    client.get("/shortcuts")  # the first request of a session is recorded
     for turns in (10, 1_000):
         month_of_turns(alice, turns, items)
         with CaptureQueriesContext(
@@ -154,7 +154,7 @@ def test_the_line_beside_the_composer_tells_of_the_conversations_own_latest_turn
 
 
 def with_memories(user: Any, number: int = 10) -> None:
-    """A latest turn that recalled so many memories of 300 tokens, and all it needs beside."""
+    """A latest turn that recalled this many memories of 300 tokens, and whatever else it needs."""
     recalled = [item(f"fact:{n}", Section.MEMORIES, 300, score=n / 100) for n in range(1, number + 1)]
     month_of_turns(user, 1, [item("question", Section.MESSAGE, 16_000, None), *recalled])
 

@@ -1,4 +1,4 @@
-"""What gives way first when a prompt does not fit, told by examples."""
+"""What is trimmed first when a prompt doesn't fit, by examples."""
 
 from itertools import pairwise
 
@@ -61,7 +61,7 @@ def test_what_was_borrowed_is_given_back_before_anyone_within_a_ceiling_gives() 
     ],
 )
 def test_old_messages_are_cut_before_memories_and_each_section_in_its_turn(message: int, gone: int) -> None:
-    """A message that grows takes everything in the constant's order, though no section is over its ceiling."""
+    """A growing message takes everything in the constant's order, although no section is over its ceiling."""
     plan = plan_of(5_000, task=1_000, history=2_000, memories=1_000, profile=500, role=500)
     middle = [f"turn:{n}" for n in range(3, 8)]
     sections = [["tool"], middle, ["fact:1"], ["prose"], ["turn:1", "turn:2", "turn:8", "turn:9", "turn:10"], ["role"]]
@@ -151,7 +151,7 @@ def test_role_instructions_are_the_last_to_go() -> None:
 
 def test_history_gives_way_in_its_middle_down_to_half_of_its_ceiling_in_one_step() -> None:
     fitted = fit(turns(*[100] * 21), plan_of(2_000, history=2_000))
-    # 1,000 tokens: five outer turns, the placeholder, and four turns of what was the middle
+    # 1,000 tokens: five outer turns, the placeholder, and four turns of the former middle
     assert refs(fitted) == ["turn:1", "turn:2", *(f"turn:{n}" for n in range(15, 22))]
     assert fitted.cut_turns == TurnRange(3, 14)
     assert {one.rule for one in fitted.cut} == {rule_of(Section.HISTORY)}
@@ -239,7 +239,7 @@ def test_a_piece_without_proper_size_or_score_is_a_mistake(wrong: dict[str, floa
         Piece(Section.MEMORIES, "fact:1", "", **wrong)  # type: ignore[arg-type]
 
 
-# Segments: summaries that stand in the history ----------------------------------------------------------------------
+# Segments: summaries in the history ---------------------------------------------------------------------------------
 
 
 def a_compacted_history() -> list[Piece]:

@@ -16,7 +16,7 @@ def tokens(pieces: list[Piece]) -> int:
 
 
 def is_guarded(piece: Piece, pieces: list[Piece]) -> bool:
-    """Told here in other words than in the code under test."""
+    """Expressed differently from the code under test."""
     if piece.section is not Section.HISTORY:
         return piece.is_protected or piece.section is Section.ROLE
     numbers = sorted({p.turn for p in pieces if p.section is Section.HISTORY and p.turn is not None})
@@ -81,7 +81,7 @@ def test_the_order_of_cuts_is_the_constants_order(pieces: list[Piece], plan: Res
     for place, section in enumerate(ORDER):
         if not any(piece.section is section for piece in cut):
             continue
-        # A section gives something: each earlier one has given back what it borrowed.
+        # A section gives something: each earlier one has already given back what it borrowed.
         for earlier in ORDER[:place]:
             held = [piece for piece in kept if piece.section is earlier]
             outer = [piece for piece in pieces if piece.section is earlier and is_guarded(piece, pieces)]

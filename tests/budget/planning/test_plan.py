@@ -1,4 +1,4 @@
-"""The plans hold what their table says, and shrink with a model's window."""
+"""The plans contain what their table says, and shrink with a model's window."""
 
 import pytest
 from hypothesis import given

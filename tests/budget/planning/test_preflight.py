@@ -1,4 +1,4 @@
-"""Before each request: sent when it surely fits, counted near the limit, shortened beyond; what results may take."""
+"""Before each request: sent if it certainly fits, counted near the limit, shortened beyond it; and room for results."""
 
 import pytest
 from hypothesis import given
@@ -30,7 +30,7 @@ CASES = [
     (7_401, 100.0, True, Verdict.SHORTEN, 801),
     (7_000, 0.0, False, Verdict.SEND, 0),
     (7_001, 0.0, True, Verdict.SHORTEN, 1),
-    (6_000, 9_000.0, True, Verdict.SEND, 0),  # nothing is learned yet: the margin has a bound
+    (6_000, 9_000.0, True, Verdict.SEND, 0),  # nothing is learned yet: the margin is bounded
 ]
 
 

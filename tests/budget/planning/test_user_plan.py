@@ -1,4 +1,5 @@
-"""A person's own plan: what may be moved, what is refused in which words, and what holds when it no longer fits."""
+"""A user's own plan: what may be changed, what is refused with which message, and what applies when it no
+longer fits."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What another plan would cut, told from a stored receipt as `fit` would do it."""
+"""What another plan would cut, computed from a stored receipt the way `fit` would."""
 
 import json
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ PLAN = plan_of(10_000, history=3_000, memories=1_000, profile=500, task=500)
 
 
 def receipt_of(fitted: FitResult, plan: ResolvedPlan = PLAN, not_taken: Iterable[Cut] = ()) -> Receipt:
-    """As it comes back from the database."""
+    """As read back from the database."""
     given: dict[str, Any] = {"user_id": 1, "conversation_id": None, "message_id": 1, "turn": 1, "model": "m"}
     receipt = draft_receipt(**given, plan=plan, fitted=fitted, base_by_class={}, request_digest="", not_taken=not_taken)
     receipt.items = json.loads(json.dumps(receipt.items))
@@ -38,7 +38,7 @@ def previewed(pieces: Iterable[Piece], now: ResolvedPlan, then: ResolvedPlan) ->
 
 
 def smaller(**ceilings: int) -> ResolvedPlan:
-    """PLAN with less, taken from the whole."""
+    """PLAN with lower ceilings, and a lower total."""
     named = {Section(name): tokens for name, tokens in ceilings.items()}
     less = sum(PLAN.ceilings[section] - tokens for section, tokens in named.items())
     return replace(PLAN, total=PLAN.total - less, ceilings=MappingProxyType({**PLAN.ceilings, **named}))
@@ -167,7 +167,7 @@ def test_it_works_from_a_stored_receipt(alice: Any) -> None:
 
 
 def apart(pieces: list[Piece]) -> list[Piece]:
-    """Each with a score that a receipt keeps whole, and no two pieces of one ref."""
+    """Pieces with scores that a receipt stores exactly, and unique refs."""
     return [replace(one, score=None if one.score is None else round(one.score, 4)) for one in pieces]
 
 

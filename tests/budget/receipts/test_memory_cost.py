@@ -26,7 +26,7 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def spent(ref: str = "fact:1", **more: Any) -> MemoryUsage:
-    """A memory that came along often, cost much, and was never among the best."""
+    """A memory that was included often, cost much, and was never among the best."""
     common: dict[str, Any] = {"section": Section.MEMORIES, "times": MIN_USES, "tokens": 900}
     return MemoryUsage(ref, **{**common, "last_used": NOW, "best_place": BEST_RANKS + 1, **more})
 

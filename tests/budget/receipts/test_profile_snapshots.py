@@ -1,4 +1,4 @@
-"""When a conversation's profile text is renewed, and what the model is told meanwhile."""
+"""When a conversation's profile text is renewed, and what the model is told until then."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

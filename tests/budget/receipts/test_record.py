@@ -1,4 +1,4 @@
-"""What a receipt says of a turn, from the draft to the last figure."""
+"""What a receipt records of a turn, from the draft to the last figure."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -261,7 +261,7 @@ def test_booking_takes_four_statements(alice: Any, django_assert_num_queries: An
     finalize_receipt(draft_for(answer_of(alice)), ending(Figures(input=10)))  # reads the prices and the ratios
     receipt = draft_for(answer_of(alice))
     receipt.save()
-    with django_assert_num_queries(4):  # as it stands, the receipt, the counter, the ratios
+    with django_assert_num_queries(4):  # its current state, the receipt, the counter, the ratios
         finalize_receipt(receipt, ending(Figures(input=10)))
 
 

@@ -1,4 +1,4 @@
-"""When is enough enough: what counts against a limit, which limit counts, and what is said when it is reached."""
+"""Limits: what counts against a limit, which limit applies, and what the user is told when it is reached."""
 
 import threading
 from datetime import UTC, date, datetime, timedelta
@@ -32,7 +32,7 @@ def used(user: Any, day: date | None = None, **figures: Any) -> None:
 
 
 def writing(user: Any, began: datetime | None = None) -> Message:
-    """An answer that is being written."""
+    """An answer in progress."""
     answer = answer_of(user)
     if began is not None:
         Message.objects.filter(pk=answer.pk).update(created_at=began)
@@ -182,7 +182,7 @@ def test_day_and_month_are_those_of_the_persons_time_zone(
     used(alice, date(2026, 11, 30), turns=1)
     used(alice, date(2026, 12, 1), turns=2)
     Limit.objects.filter(user=alice).delete()
-    UsageDay.objects.filter(day__gt=usage.today(alice)).delete()  # nobody has used tomorrow
+    UsageDay.objects.filter(day__gt=usage.today(alice)).delete()  # no one has used tomorrow
     for per in Per:
         set_limit(alice, What.TURNS, per, Decimal(10))
     found = {one.per: one for one in limit_statuses(alice)}

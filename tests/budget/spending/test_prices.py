@@ -1,4 +1,4 @@
-"""What a request costs, by whose price, from which day on."""
+"""What a request costs, by which price, from which day on."""
 
 from datetime import date
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What a person used is counted once, on the day their turn began where they are, and added up for them alone."""
+"""A user's usage is counted once, on the day their turn started in their time zone, and summed for them alone."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime

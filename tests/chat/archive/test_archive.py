@@ -1,4 +1,4 @@
-"""Everything leaves as one file, comes in again elsewhere, and leaves from there the same."""
+"""Everything is exported as one file, imported elsewhere, and exported from there unchanged."""
 
 import io
 import json
@@ -66,7 +66,7 @@ def packed_by(method: int, content: bytes, changed: dict[str, Any]) -> bytes:
 
 
 def by_place(told: Rows) -> Rows:
-    """The rows with every number replaced by the row's place: what is equal in two archives of the same account."""
+    """The rows with every number replaced by its row's position: this is equal in two archives of the same account."""
     numbers = IdMap(
         {label: {row["id"]: place for place, row in enumerate(found)} for label, found in told.items()},
         {row["id"]: f"00000000-0000-0000-0000-{place:012}" for place, row in enumerate(told["chat.conversation"])},

@@ -1,4 +1,4 @@
-"""An archive is another's word: it may be made up, and brings nothing in that reaches beyond its own account."""
+"""An archive is untrusted: it may be made up, and imports nothing that reaches beyond its own account."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def made_up(content: bytes, table: str, change: Callable[[Rows], None]) -> bytes:
-    """The archive with rows of one table as `change` leaves them."""
+    """The archive with one table's rows changed by `change`."""
     told = rows(content)
     change(told)
     return repacked(content, **{f"data_{table.replace('.', '_')}_jsonl": "\n".join(map(json.dumps, told[table]))})

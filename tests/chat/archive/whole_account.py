@@ -1,4 +1,4 @@
-"""An account with at least one row of everything there is, each naming others wherever it can."""
+"""An account with at least one row of everything, each referencing others wherever it can."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -27,11 +27,11 @@ from memory.models import (
 
 LONG_AGO = datetime(2024, 3, 1, 9, 30, 15, 123456, tzinfo=UTC)
 EACH = "zebrafinch"
-"""A word that stands in every text."""
+"""A word in every text."""
 
 
 def fill(user: Any, staff: Any) -> Conversation:
-    """Make it; the conversation that was held."""
+    """Create it; returns the conversation."""
     role = Role.objects.create(user=user, name=f"Teacher {EACH}", instructions="Patient")
     Project.objects.create(user=user, name=EACH, path="/projects/birds", instructions=f"Only {EACH}")
     conversation = Conversation.objects.create(
@@ -77,7 +77,7 @@ def fill(user: Any, staff: Any) -> Conversation:
 
 
 def _talk(user: Any, conversation: Conversation) -> list[Message]:
-    """A question, two answers of which the second is followed, what a tool did, and a further exchange."""
+    """A question, two answers of which the second is active, tool events, and a further exchange."""
     common: dict[str, Any] = {"user": user, "conversation": conversation, "created_at": LONG_AGO}
     question = Message.objects.create(
         seq=1,
@@ -122,7 +122,7 @@ def _talk(user: Any, conversation: Conversation) -> list[Message]:
 
 
 def _facts(user: Any, message: Message, run: LibrarianRun) -> tuple[Fact, Fact]:
-    """One superseded by an accepted one, which was edited before, and one that was rejected and undone."""
+    """A fact superseded by an accepted one, which was edited before; and one whose rejection was undone."""
     common: dict[str, Any] = {"user": user, "kind": "biography", "key": "user/home", "recorded_at": LONG_AGO}
     old = Fact.objects.create(statement=f"The user's {EACH} lives in Lisbon", status="active", value="Lisbon", **common)
     new = Fact.objects.create(

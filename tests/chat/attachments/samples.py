@@ -1,4 +1,4 @@
-"""Files as people attach them, and rows as they are kept."""
+"""Files as users attach them, and rows as they are stored."""
 
 import io
 import struct
@@ -28,7 +28,7 @@ def picture(width: int = 80, height: int = 60, format_: str = "PNG", **options: 
 
 
 def bomb(width: int = 100_000, height: int = 100_000) -> bytes:
-    """A PNG of some bytes that claims to be huge."""
+    """A PNG of a few bytes that claims to be huge."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -38,12 +38,12 @@ def bomb(width: int = 100_000, height: int = 100_000) -> bytes:
 
 
 def post(client: Client, name: str, content: bytes, **fields: str) -> Any:
-    """What the page sends for one file."""
+    """Send one file as the page does."""
     return client.post(reverse("attachments"), {"file": SimpleUploadedFile(name, content), **fields})
 
 
 def draft(user: Any, name: str = "lease.md", text: str = CONTRACT, **fields: Any) -> Attachment:
-    """A file that was read, without the reading."""
+    """A file draft, without reading a file."""
     values = {"kind": "file", "media_type": "text/markdown", "size": len(text.encode()), "content": text.encode()}
     return Attachment.objects.create(
         **{"user": user, "name": name, "text": text, "tokens": 30, "content_hash": "0" * 64, **values, **fields}
@@ -51,19 +51,19 @@ def draft(user: Any, name: str = "lease.md", text: str = CONTRACT, **fields: Any
 
 
 def image_draft(user: Any, name: str = "plan.png", content: bytes = b"", **fields: Any) -> Attachment:
-    """An image that was read."""
+    """An image draft."""
     content = content or picture()
     values = {"kind": "image", "media_type": "image/png", "text": "", "width": 80, "height": 60, "tokens": 9}
     return draft(user, name, **{**values, "content": content, "size": len(content), **fields})
 
 
 def send(user: Any, text: str, *attachments: Attachment, conversation: Any = None) -> AcceptedTurn:
-    """A message with attachments, committed; its answer is still to be written."""
+    """A message with attachments, committed; its answer isn't written yet."""
     return intake.accept_message(user, uuid4(), conversation, text, [one.pk for one in attachments])
 
 
 def answered(opened: AcceptedTurn, text: str = "I see.") -> Message:
-    """The same, answered."""
+    """The same with its answer."""
     answer = opened.answer
     answer.text, answer.status, answer.process_key = text, Message.Status.COMPLETE, None
     answer.save()

@@ -1,4 +1,4 @@
-"""Attachments leave with the archive and come in again, byte for byte."""
+"""Attachments are exported with the archive and imported again, byte for byte."""
 
 import io
 import json

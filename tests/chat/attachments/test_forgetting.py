@@ -1,4 +1,4 @@
-"""What is forgotten takes its attachments along; a forgotten text stands in no file that was attached elsewhere."""
+"""Forgetting removes attachments; a forgotten text remains in no file that was attached elsewhere."""
 
 from typing import Any
 

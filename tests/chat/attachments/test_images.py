@@ -1,4 +1,4 @@
-"""Of an image the model gets its pixels, upright and no larger than it sees them, and nothing else of the file."""
+"""The model gets only an image's pixels, upright and no larger than it sees them, and nothing else of the file."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""What is attached is not the person's words: no fact, no quote and nothing in the index ever comes of it."""
+"""Attachments aren't the user's words: no fact, no quote and no index entry ever comes from them."""
 
 from typing import Any
 

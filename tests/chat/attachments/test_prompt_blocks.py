@@ -1,4 +1,4 @@
-"""How attachments stand in a request: images before the words, texts as data, the same bytes from turn to turn."""
+"""Attachments in a request: images before the words, texts as data, the same bytes from turn to turn."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""An attachment is its owner's alone, and nothing of it runs in a browser."""
+"""An attachment is only for its owner, and nothing in it runs in a browser."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A file becomes a draft of its owner's, or one sentence says why not."""
+"""A file becomes its owner's draft, or one sentence says why not."""
 
 import io
 import subprocess
@@ -178,7 +178,7 @@ BUSY = "Other files are being processed. Try again in a moment."
 
 @pytest.fixture
 def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A turn that does not come at once does not come."""
+    """A turn that isn't available at once never becomes available."""
     monkeypatch.setattr(isolated, "TURN_SECONDS", 0.01)
 
 

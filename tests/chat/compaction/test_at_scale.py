@@ -1,7 +1,7 @@
-"""A thousand turns: each prompt fits, and what was said at any time can still be reached.
+"""A thousand turns: each prompt fits, and everything ever said can still be reached.
 
-How long a compilation takes is printed and not judged: the machine may have others to serve, and retrieval is left out
-here. `python -m bench.turn --compiles 1000` measures it with the retrieval.
+How long each prompt takes to assemble is printed but not judged: the machine may be busy, and retrieval is left out
+here. `python -m bench.turn --compiles 1000` measures it with retrieval.
 """
 
 import json
@@ -32,13 +32,13 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]
 
 TURNS = 1_000
 COMPILED_EVERY = 5
-"""Turns between two prompts that are compiled: all thousand would take minutes. What a segment or a cut changes lasts
-longer than that."""
+"""Turns between two assembled prompts: all thousand would take minutes. The changes of a segment or a cut last
+longer."""
 COUNTED_EVERY = 50
 """Turns between two prompts whose statements are counted."""
 
 PLANTED: list[tuple[str, str, str]] = [
-    # What is said, the question in other words, and what an answer must hold.
+    # What is said, the question in other words, and what an answer must contain.
     ("My sister Mary lives in Lisbon.", "In which city is my sibling's home?", "Lisbon"),
     ("I am allergic to peanuts.", "Which food is dangerous for me because of an allergy?", "peanuts"),
     ("We named the new boat Halcyon.", "What is our ship called?", "Halcyon"),
@@ -73,7 +73,7 @@ TALK = (
 
 
 def said(turn: int) -> Exchange:
-    """What is said in this turn: one of twenty things to remember in every fiftieth, small matters in the others."""
+    """What is said in this turn: in every fiftieth, one of twenty things to remember; small talk in the others."""
     if turn % 50 == 25:
         return PLANTED[turn // 50][0], "Thank you, I see."
     question, answer = TALK[turn % len(TALK)]
@@ -82,7 +82,7 @@ def said(turn: int) -> Exchange:
 
 @pytest.fixture
 def thousand(alice: User, monkeypatch: pytest.MonkeyPatch) -> Conversation:
-    """A thousand turns, folded as they go on; every fifth prompt is compiled and looked at."""
+    """A thousand turns, compacted along the way; every fifth prompt is assembled and checked."""
     conversation = begin(alice)
     took: list[float] = []
     statements: list[int] = []
@@ -116,7 +116,7 @@ def statements_of(opened: AcceptedTurn) -> int:
 
 
 def reached(opened: AcceptedTurn, prompt: str, question: str, wanted: str) -> str:
-    """Where the answer is: in the prompt, or in what one call of a tool finds; empty: nowhere."""
+    """Where the answer is: in the prompt, or in the result of one tool call; empty: nowhere."""
     if wanted in prompt:
         return "prompt"
     for name in ("search_conversation", "search_knowledge"):
@@ -135,7 +135,7 @@ def test_only_the_turn_it_was_said_in_tells_each_thing() -> None:
         assert wanted not in question + around
 
 
-@pytest.mark.timeout(400)  # two hundred prompts and two thousand vectors, on a machine that may be shared
+@pytest.mark.timeout(400)  # two hundred prompts and two thousand vectors, on a possibly shared machine
 def test_a_thousand_turns_fit_and_forget_nothing(thousand: Conversation) -> None:
     index_conversation(thousand.pk)
     assert not embed_pending(), "some have no vector yet"

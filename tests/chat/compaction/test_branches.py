@@ -20,7 +20,7 @@ def answer_of(conversation: Conversation, turn: int) -> Message:
 
 @pytest.fixture
 def folded(alice: User) -> Conversation:
-    """Thirty turns, of which 3 to 20 are folded."""
+    """Thirty turns, of which 3 to 20 are compacted."""
     conversation = begin(alice, numbered(30))
     fold(conversation.pk, "asked")
     assert standing(conversation) == ([1, 2, *range(21, 31)], [(3, 20)])

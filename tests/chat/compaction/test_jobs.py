@@ -1,4 +1,4 @@
-"""Older turns are folded into summaries: once, whole or not at all, and nothing is lost by it."""
+"""Older turns are compacted into summaries: once, entirely or not at all, and nothing is lost."""
 
 import json
 import re
@@ -255,7 +255,7 @@ def test_a_worker_that_was_overtaken_while_it_thought_changes_nothing_when_it_co
 
 
 class Thinks:
-    """A model that summarizes as the rules do, and says what it used."""
+    """A model that summarizes as the rules do, and reports its usage."""
 
     version = "thinks/1"
 
@@ -265,7 +265,7 @@ class Thinks:
 
 
 def of_tokens(wish: Compaction) -> tuple[int, int, int, int]:
-    """What the row and the person's counter of the day say: input and output of each."""
+    """Input and output tokens in the row, and in the user's counter of the day."""
     wish.refresh_from_db()
     day = usage.of_day(wish.user)
     return wish.input_tokens, wish.output_tokens, day.input_tokens, day.output_tokens
@@ -315,7 +315,7 @@ def test_the_tokens_of_a_summary_that_came_too_late_are_booked_all_the_same(
 
 
 class Killed(BaseException):
-    """The worker is gone, at once."""
+    """The worker is killed at once."""
 
 
 def test_a_worker_that_dies_between_summary_and_commit_leaves_no_half(

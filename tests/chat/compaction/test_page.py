@@ -1,4 +1,4 @@
-"""On the page folded turns stand as their summary, the turns behind it, and nothing happens unannounced."""
+"""The page shows compacted turns as their summary with the turns behind it, and nothing happens unannounced."""
 
 import re
 from collections.abc import Callable
@@ -22,7 +22,7 @@ SignIn = Callable[[Any], Client]
 
 @pytest.fixture
 def folded(alice: User) -> Conversation:
-    """Thirty turns, of which 3 to 20 are folded; in turn 7 something with a tag was said."""
+    """Thirty turns, of which 3 to 20 are compacted; turn 7 contains a tag."""
     said = numbered(30)
     said[6] = ("I decided to bake <b>rye</b> bread.", "**Good.** Rye it is.")
     conversation = begin(alice, said)

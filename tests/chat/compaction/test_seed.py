@@ -41,11 +41,11 @@ REST = (
     ("What shall I plant in bed {n}?", "Beans after potatoes: they give the soil its nitrogen back."),
 )
 ONLY_FOLDED = ("HNSW", "partial index", "pg_dump", "PostgreSQL writes ahead", "CREATE EXTENSION")
-"""Words of turns 3 to 10, which are folded: they can only be found."""
+"""Words of turns 3 to 10, which are compacted: they can only be found by searching."""
 
 
 def said(turn: int) -> Exchange:
-    """Turn 1 to 10: databases, as in the seed; then small talk of other things."""
+    """Turns 1 to 10: databases, as in the seed; then small talk about other things."""
     if turn <= len(DATABASES):
         return DATABASES[turn - 1]
     question, answer = REST[turn % len(REST)]
@@ -54,7 +54,7 @@ def said(turn: int) -> Exchange:
 
 @pytest.fixture
 def hundred(alice: User) -> Conversation:
-    """A hundred turns; whenever the trigger of length holds, the worker folds."""
+    """A hundred turns; whenever the length trigger fires, the worker compacts."""
     conversation = begin(alice)
     for turn in range(1, 101):
         go_on(conversation, [said(turn)])

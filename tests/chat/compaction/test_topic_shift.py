@@ -1,4 +1,4 @@
-"""When has the topic shifted? The policy, and its figures with the real embedding model on labelled conversations."""
+"""When the topic has shifted: the policy, and its figures with the real embedding model on labeled conversations."""
 
 import json
 from typing import Any
@@ -83,7 +83,7 @@ def test_thanks_and_follow_ups_have_no_topic_of_their_own(message: str, telling:
 
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_the_calibration_tells_topics_apart(name: str) -> None:
-    """No pair that stays is taken for a shift; three in four that leave are seen, and every far one."""
+    """No pair that stays is taken for a shift; three in four that leave are recognized, and every far one."""
     stays = [judged(name, talk["segment"], pair) for talk in LABELLED for pair in talk["on"]]
     near = [judged(name, talk["segment"], talk["near"]) for talk in LABELLED]
     far = [judged(name, talk["segment"], talk["far"]) for talk in LABELLED]

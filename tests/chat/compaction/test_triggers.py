@@ -1,4 +1,4 @@
-"""Triggers, each with what sets it off and what does not; and where in the house they are heard."""
+"""Triggers, each with what fires it and what doesn't; and where they are evaluated."""
 
 from dataclasses import replace
 from datetime import timedelta

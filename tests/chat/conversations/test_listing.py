@@ -1,4 +1,4 @@
-"""The list beside the chat: what stands in it and in which order, and what can be done from it."""
+"""The conversation list next to the chat: its contents and order, and its actions."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,7 @@ HTMX = {"HX-Request": "true"}
 
 
 def begun(user: Any, title: str, days_ago: float = 0, **fields: Any) -> Conversation:
-    """A conversation that was last active so many days ago."""
+    """A conversation that was last active this many days ago."""
     made: Conversation = Conversation.objects.create(
         user=user, title=title, last_activity_at=timezone.now() - timedelta(days=days_ago), **fields
     )

@@ -1,4 +1,4 @@
-"""A conversation leaves as one Markdown file: the branch that is followed, in the person's time, word for word."""
+"""A conversation is exported as one Markdown file: the active branch, in the user's time zone, word for word."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ CODE = "Here:\n\n```python\nprint('*hi*')\n```"
 
 @pytest.fixture
 def conversation(alice: Any) -> Conversation:
-    """Alice's, of a summer's day."""
+    """Alice's conversation of a summer's day."""
     made: Conversation = Conversation.objects.create(
         user=alice, title="Trip: *Lisbon*", started_at=NOON, last_activity_at=NOON
     )

@@ -1,4 +1,5 @@
-"""Model and effort are chosen for each conversation, from what the server has; new ones begin with the person's own."""
+"""Model and effort are chosen per conversation, from what the server offers; new ones start with the user's
+defaults."""
 
 import json
 from typing import Any
@@ -39,7 +40,7 @@ SONNET, HAIKU = "claude-sonnet-5-5", "claude-haiku-5-5"
 
 
 def served_by(monkeypatch: pytest.MonkeyPatch, address: str | None, **environment: Any) -> None:
-    """Another provider than the offline server."""
+    """Use another provider than the offline server."""
     changed = settings.ENVIRONMENT.model_copy(update={"anthropic_base_url": address, **environment})
     monkeypatch.setattr(settings, "ENVIRONMENT", changed)
     monkeypatch.setattr(settings, "IS_OFFLINE", False)

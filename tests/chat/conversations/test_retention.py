@@ -1,4 +1,4 @@
-"""What goes when its time is over, and what stays all the same: figures, what was learned, and everything of others."""
+"""What is deleted after its period, and what stays anyway: figures, what was learned, and everything of other users."""
 
 import threading
 from collections.abc import Callable
@@ -58,7 +58,7 @@ DAYS = {
 
 @pytest.fixture
 def keep(monkeypatch: pytest.MonkeyPatch) -> Callable[[What, int], None]:
-    """`keep(What.CUT, 30)`: the operator's choice."""
+    """`keep(What.CUT, 30)` sets the operator's choice."""
     return lambda what, days: monkeypatch.setattr(settings.ENVIRONMENT, DAYS[what], days)
 
 
@@ -67,7 +67,7 @@ def ago(days: float) -> Any:
 
 
 def answered(user: Any, days: float) -> Receipt:
-    """The receipt of an answer so many days ago: something stood in every section, two memories were cut."""
+    """The receipt of an answer this many days ago, with something in every section and two cut memories."""
     near = Cut(Piece(Section.MEMORIES, "fact:9", NEAR, 6, score=0.2), FLOOR)
     answer = answer_of(user)
     snapshot = ProfileSnapshot.objects.create(
@@ -321,7 +321,7 @@ def test_forgetting_still_finds_the_answers_that_a_memory_stood_in(alice: Any, b
 
 
 def talk(user: Any, days: float, **fields: Any) -> Conversation:
-    """A conversation of so many days ago, with everything that hangs on one."""
+    """A conversation from this many days ago, with everything that depends on one."""
     made = Conversation.objects.create(user=user, title="Cousins", **fields)
     question = say(made, "My cousin Quillfeather lives in Zanzibar.")
     answer = say(made, "How lovely.")

@@ -1,4 +1,4 @@
-"""What was said is found by its words: in any conversation, on any branch, each text once, and safely marked."""
+"""Messages are found by their words: in any conversation, on any branch, each text once, and safely highlighted."""
 
 import re
 from collections.abc import Callable
@@ -20,7 +20,7 @@ ALL = Filter()
 
 
 def talk(user: Any, *texts: str, title: str = "Talk", days_ago: float = 0) -> Conversation:
-    """A conversation of these questions and answers by turns."""
+    """A conversation with these questions and answers alternating."""
     at = timezone.now() - timedelta(days=days_ago)
     made = Conversation.objects.create(user=user, title=title, last_activity_at=at, started_at=at)
     for text in texts:
@@ -29,12 +29,12 @@ def talk(user: Any, *texts: str, title: str = "Talk", days_ago: float = 0) -> Co
 
 
 def found(user: Any, typed: str, only: Filter = ALL) -> list[FoundConversation]:
-    """The first page of what is found."""
+    """The first page of results."""
     return search(user, typed, only, timezone.now()).found
 
 
 def texts(one: FoundConversation) -> list[str]:
-    """What is shown of each hit, without the marks."""
+    """The text shown for each hit, without highlighting."""
     return [re.sub(r"</?mark>", "", hit.snippet) for hit in one.hits]
 
 
@@ -64,9 +64,9 @@ def test_a_search_is_taken_apart(typed: str, words: str, beginning: str, terms: 
     ("typed", "is_found"),
     [
         ("roses", True),
-        ("ros", True),  # the last word need not be finished
+        ("ros", True),  # the last word may be unfinished
         ("ROSES", True),
-        ("ros ", False),  # it is
+        ("ros ", False),  # it is finished
         ("plant roses", True),
         ("roses plant", True),
         ('"planted roses"', True),
@@ -195,7 +195,7 @@ def test_a_page_takes_five_statements(alice: Any, django_assert_max_num_queries:
 
 
 def branched(alice: Any, left: str, followed: str) -> Conversation:
-    """A question that was answered twice; the second answer is followed."""
+    """A question that was answered twice; the second answer is active."""
     conversation = talk(alice, "What digs?", left)
     first = conversation.active_leaf
     assert first is not None

@@ -1,4 +1,4 @@
-"""Where a limit stops spending, the rules do the model's work: decided in one place, of tokens and money alone."""
+"""Once a limit stops spending, rules do the model's work: decided in one place, for token and money limits only."""
 
 from decimal import Decimal
 

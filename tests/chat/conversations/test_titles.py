@@ -1,4 +1,4 @@
-"""After the first whole answer a long question is given a short title; what a person called it stays."""
+"""After the first complete answer, a long question gets a short title; a title the user chose stays."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -33,7 +33,7 @@ LONG = (
 
 @pytest.fixture
 def conversation(alice: Any) -> Conversation:
-    """One that begins with a long question, as `opening` calls it."""
+    """A conversation that starts with a long question, titled by `opening`."""
     made: Conversation = Conversation.objects.create(user=alice, title=first_words(LONG))
     say(made, LONG)
     say(made, "Bacalhau à Brás.")
@@ -41,7 +41,7 @@ def conversation(alice: Any) -> Conversation:
 
 
 def title(conversation: Conversation) -> str:
-    """As it stands in its row."""
+    """The title in its row."""
     conversation.refresh_from_db()
     return conversation.title
 
@@ -102,7 +102,7 @@ def test_a_models_title_is_one_plain_line(answer: str, title: str) -> None:
         ({}, "complete", 4, False),
         ({}, "interrupted", 1, False),
         ({"title_is_own": True}, "complete", 1, False),
-        ({"title": "How do I print?"}, "complete", 1, False),  # the whole of a short question is its title
+        ({"title": "How do I print?"}, "complete", 1, False),  # a short question is its own title
     ],
 )
 def test_it_is_asked_for_after_an_early_whole_answer_to_a_long_question(
@@ -156,7 +156,7 @@ def test_the_list_is_told_of_a_new_title(conversation: Conversation, monkeypatch
 
 @pytest.fixture
 def offline(offline_server: str, settings: Any) -> Iterator[Any]:
-    """A model that answers as it is told; not the demo, so that it is asked."""
+    """A model with scripted answers; not the demo, so that it is called."""
     client.forget_capabilities()
     settings.IS_OFFLINE = False
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"librarian_engine": "auto"})

@@ -1,4 +1,4 @@
-"""A deleted conversation is out of sight at once, comes back whole, and is gone for good half an hour later."""
+"""A deleted conversation is hidden at once, can be restored completely, and is purged half an hour later."""
 
 import re
 from collections.abc import Callable
@@ -38,7 +38,7 @@ WORD = "quokka"
 
 @pytest.fixture
 def conversation(alice: Any) -> Conversation:
-    """Alice's, with one exchange, read and indexed; what it came to is told in an episode and a document."""
+    """Alice's conversation with one exchange, read and indexed, with an episode and a document."""
     made = Conversation.objects.create(user=alice, title=f"About the {WORD}")
     say(made, f"We saw a {WORD} on Rottnest Island.")
     answer = say(made, f"A {WORD} is a small marsupial.")
@@ -57,20 +57,20 @@ def conversation(alice: Any) -> Conversation:
 
 
 def told(user: Any, conversation: Conversation) -> Document:
-    """The document that tells of the conversation."""
+    """The document about the conversation."""
     origin = revisions.Origin(Document.Source.LIBRARIAN, f"conversation:{conversation.pk}")
     text = f"The {WORD} of Rottnest Island smiles."
     return revisions.add(user, "/conversations/2026-11-quokka", text, "librarian", origin, title="Quokka")
 
 
 def recalled(user: Any) -> set[str]:
-    """What kinds of memory a question about it brings up, kept or cut."""
+    """The kinds of memory that a question about it finds, kept or cut."""
     found = retrieve(user, f"What about the {WORD} on Rottnest Island?", now=timezone.now())
     return {item.source for item in found.kept} | {cut.item.source for cut in found.cut}
 
 
 def delete(conversation: Conversation) -> Any:
-    """Delete it; the moment."""
+    """Delete it; returns the time."""
     moment, many = trash.delete(conversation.user, [conversation.pk])
     assert many == 1
     return moment
@@ -250,7 +250,7 @@ def test_a_document_of_it_that_the_person_wrote_in_is_theirs(alice: Any, convers
 
 
 def recalled_document(user: Any) -> bool:
-    """Whether the person's own words in it are found."""
+    """Whether the user's own words in it are found."""
     found = retrieve(user, "My own words?", now=timezone.now())
     return any(item.source == "document" for item in (*found.kept, *(cut.item for cut in found.cut)))
 

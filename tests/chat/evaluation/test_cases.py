@@ -1,4 +1,4 @@
-"""The cases of the evaluation are enough of each kind, and can be judged."""
+"""The evaluation has enough cases of each kind, and they can be judged."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What the evaluation takes for a failure, and what it doesn't."""
+"""What the evaluation counts as a failure, and what it doesn't."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The scorecard keeps what a run did not measure, and leads to code and tests that exist."""
+"""The scorecard keeps what a run didn't measure, and links to code and tests that exist."""
 
 import re
 

@@ -1,4 +1,5 @@
-"""An export comes in in the background: exactly once, in stretches, watched, stopped, and again when there is more."""
+"""An export is imported in the background: exactly once, in stretches, watched, stopped, and again when there
+is more."""
 
 import json
 from datetime import timedelta

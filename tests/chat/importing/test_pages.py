@@ -1,4 +1,4 @@
-"""The page of import and export, and the same by the API: with htmx, without JavaScript, and for nobody else."""
+"""The import and export page, and its API: with htmx, without JavaScript, and for no one else."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What the exports of ChatGPT and Claude say, in all the variants they are met in."""
+"""What exports of ChatGPT and Claude contain, in all known variants."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What is said in a turn is in the index when the turn is closed, and what was missed gets there."""
+"""What is said in a turn is indexed when the turn ends, and what was missed is indexed later."""
 
 from typing import Any
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""When the librarian is given a conversation: not while somebody speaks in it, nor an answer that is half written."""
+"""When the librarian gets a conversation: not while someone is writing in it, nor an answer that is half written."""
 
 from datetime import timedelta
 from typing import Any
@@ -32,7 +32,7 @@ def ranges() -> list[tuple[str, int, int]]:
 
 
 def comes_before_the_lock(monkeypatch: pytest.MonkeyPatch, deed: Any) -> None:
-    """Have `deed(conversation's id)` committed after the conversation was chosen and before it is locked."""
+    """Commit `deed(conversation's id)` after the conversation was chosen and before it is locked."""
     lock = librarian_triggers._lock_conversation
 
     def overtaken(pk: UUID) -> Conversation | None:

@@ -1,4 +1,4 @@
-"""Another assistant with a key of somebody's: the SDK's own client, over streamable HTTP."""
+"""Another assistant with a user's key: the SDK's own client, over streamable HTTP."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ URL = "http://localhost/mcp"
 
 
 async def pages(scope: Any, receive: Any, send: Any) -> None:
-    """Stands for all that is not /mcp."""
+    """Stands in for everything but /mcp."""
     await send({"type": "http.response.start", "status": 418, "headers": []})
     await send({"type": "http.response.body", "body": b""})
 
@@ -28,7 +28,7 @@ APP: Any = McpMiddleware(pages)
 
 
 class Assistant:
-    """Speaks with Recall by a key."""
+    """Uses Recall with a key."""
 
     def __init__(self, secret: str, *, address: str = URL, in_process: bool = True) -> None:
         self.secret, self.address = secret, address
@@ -40,7 +40,7 @@ class Assistant:
         return httpx2.AsyncClient(transport=self.transport, headers=given)
 
     def tell(self, story: Callable[[Client], Any], mode: str = "auto") -> Any:
-        """Connect, and let `story` go on from there. `mode`: see the SDK."""
+        """Connect, and run `story` with the client. `mode`: see the SDK."""
 
         async def told() -> Any:
             async with self.http() as http:
@@ -51,11 +51,11 @@ class Assistant:
         return async_to_sync(told)()
 
     def tools(self) -> dict[str, Any]:
-        """The tools it is offered, by name."""
+        """The offered tools, by name."""
         return {tool.name: tool for tool in self.tell(lambda client: client.list_tools()).tools}
 
     def call(self, name: str, **given: Any) -> Any:
-        """What a tool answers."""
+        """A tool's result."""
         result = self.tell(lambda client: client.call_tool(name, given))
         assert not result.is_error, result.content[0].text
         return json.loads(result.content[0].text)
@@ -79,7 +79,7 @@ class Assistant:
 
 @pytest.fixture
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Database work stays inside the test's own, rolled-back, transaction."""
+    """Database work stays inside the test's own rolled-back transaction."""
 
     async def in_this_one(work: Any, *args: Any, **kwargs: Any) -> Any:
         return await sync_to_async(work, thread_sensitive=True)(*args, **kwargs)

@@ -1,4 +1,5 @@
-"""Who is not let in by /mcp is refused before anything is read: by key, scope, host, origin, method and size."""
+"""Requests that /mcp doesn't admit are refused before anything is read: by key, scope, host, origin, method and
+size."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What docs/mcp.md shows can be used: each configuration is read and names the address and a key; the program runs."""
+"""The contents of docs/mcp.md work: each configuration parses and names the address and a key; the program runs."""
 
 import json
 import re
@@ -25,7 +25,7 @@ READ_BY: dict[str, Callable[[str], Any]] = {"json": json.loads, "toml": tomllib.
 
 
 def strings(value: Any) -> list[str]:
-    """All texts in it, however deep."""
+    """All texts in it, at any depth."""
     if isinstance(value, dict):
         return [text for one in value.values() for text in strings(one)]
     return [text for one in value for text in strings(one)] if isinstance(value, list) else [str(value)]

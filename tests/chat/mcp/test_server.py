@@ -1,4 +1,4 @@
-"""The whole way: uvicorn as Recall is served, its lifespan, the SDK's client over a real socket, committed rows."""
+"""The whole path: uvicorn as Recall is served, its lifespan, the SDK's client over a real socket, committed rows."""
 
 import httpx2
 import pytest

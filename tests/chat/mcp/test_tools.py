@@ -1,4 +1,5 @@
-"""Another assistant uses a person's memory: its owner's and nobody else's, by the key's scopes, and never unasked."""
+"""Another assistant uses a user's memory: only its owner's, within the key's scopes, and never stored without
+asking."""
 
 from collections.abc import Callable, Iterable
 from logging import ERROR
@@ -34,7 +35,7 @@ BEES = "The user keeps bees behind the house."
 
 @pytest.fixture
 def known(alice: User, bob: User) -> None:
-    """Both keep bees; each in words of their own."""
+    """Both users keep bees; each in their own words."""
     for user, words in ((alice, BEES), (bob, "The user keeps bees on the roof, says Bob.")):
         vector = embedder().embed([words])[0].tolist()
         Fact.objects.create(user=user, statement=words, status="active", vector=vector, embedded_by=embedder().name)

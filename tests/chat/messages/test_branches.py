@@ -1,4 +1,4 @@
-"""What was asked in other words, or answered again, stands beside what was there: kept, shown, turned to at will."""
+"""Reworded questions and repeated answers stay next to the earlier ones: kept, shown, and switched between."""
 
 import re
 from collections.abc import Callable
@@ -28,7 +28,7 @@ SignIn = Callable[[Any], Client]
 
 
 def message_of(conversation: Conversation, turn: int, role: str = "user") -> Message:
-    """The first of this turn."""
+    """The first message of this turn."""
     found: Message = Message.objects.filter(conversation=conversation, turn=turn, role=role).earliest("seq")
     return found
 
@@ -236,7 +236,7 @@ def test_a_cut_that_the_branch_does_not_have_is_forgotten(alice: User, talk: Con
 
 
 def end(conversation: Conversation) -> list[str]:
-    """Have it read; the new texts a reading would be given, as the branch stands now."""
+    """End the conversation and have it read; returns the new texts for the reading, by the current branch."""
     known = set(LibrarianRun.objects.values_list("pk", flat=True))
     librarian_triggers.end(Conversation.objects.get(pk=conversation.pk))
     runs = LibrarianRun.objects.filter(conversation=conversation).exclude(pk__in=known)
@@ -415,7 +415,7 @@ async def test_a_form_sent_twice_asks_once_and_leads_to_the_new_message(
 
 def test_what_is_asked_instead_is_not_recalled_for_itself(alice: User, talk: Conversation) -> None:
     opened = intake.accept_edit(alice, uuid4(), message_of(talk, 2).pk, "Which rivers run through Lisbon and Porto?")
-    index_conversation(talk.pk)  # the branch was turned to, and the worker is quicker than the turn
+    index_conversation(talk.pk)  # the branch is active, and the worker is faster than the turn
     assert Chunk.objects.filter(message=opened.question).exists()
     recollection = load_prompt_inputs(opened).recalled
     told = [*recollection.kept, *(one.item for one in recollection.cut)]

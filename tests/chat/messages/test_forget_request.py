@@ -1,4 +1,4 @@
-"""“Please forget that”: it is no longer used in the conversation, nothing is learned from it, and a link deletes it."""
+"""“Please forget that”: it is no longer used in conversations, nothing is learned from it, and a link deletes it."""
 
 from collections.abc import Callable
 from uuid import uuid4

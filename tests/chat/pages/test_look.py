@@ -1,4 +1,4 @@
-"""The pages are light to load, and their colours can be told apart by people who see less."""
+"""The pages are light to load, and people with color blindness can distinguish their colors."""
 
 import gzip
 import re
@@ -13,7 +13,8 @@ from django.test import Client
 from recall.settings import BASE_DIR
 
 PAGE_WEIGHT = 80_000
-"""Bytes on the way of a chat page with all it loads: files compressed, as they are served, the page itself as it is."""
+"""Bytes transferred for a chat page with everything it loads: files compressed, as served, the page itself
+uncompressed."""
 
 
 def test_the_chat_page_is_light(sign_in: Callable[[Any], Client], alice: Any) -> None:
@@ -25,7 +26,7 @@ def test_the_chat_page_is_light(sign_in: Callable[[Any], Client], alice: Any) ->
 
 
 READABLE, SEEN = 4.5, 3.0
-"""WCAG 2.2 AA: contrast of text (1.4.3), and of the edges and shapes one must see to use a page (1.4.11)."""
+"""WCAG 2.2 AA: contrast of text (1.4.3), and of the edges and shapes needed to use a page (1.4.11)."""
 PAIRS = [
     *[("ink", ground, READABLE) for ground in ("paper", "surface", "sunken", "accent-soft", "warn-soft")],
     *[("ink", ground, READABLE) for ground in ("danger-soft", "marked", "inserted", "deleted")],
@@ -58,7 +59,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def in_both_themes(*names: str) -> list[list[str]]:
-    """The colours of these names in light, and in dark."""
+    """The colors with these names in light and in dark mode."""
     css = (BASE_DIR / "static/css/recall.css").read_text()
     colours = dict(re.findall(r"(?:--|\.)([\w-]+)(?: \{ fill)?: light-dark\((#\w{6}, #\w{6})\)", css))
     return [[colours[name].split(", ")[light_or_dark] for name in names] for light_or_dark in (0, 1)]

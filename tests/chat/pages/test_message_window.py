@@ -1,4 +1,4 @@
-"""A long conversation is shown in parts, and each part costs as much as it shows."""
+"""A long conversation is shown in parts, and each part costs only as much as it shows."""
 
 import re
 from collections.abc import Callable

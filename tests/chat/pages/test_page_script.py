@@ -1,4 +1,4 @@
-"""The chat page's script, in a real browser: pages as the server renders them, the socket's other end in the test."""
+"""The chat page's script in a real browser: pages as the server renders them, the socket's other end in the test."""
 
 import json
 import mimetypes
@@ -28,7 +28,7 @@ FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
     " --no-first-run"
 )
-HOST = "http://localhost"  # nothing listens there: every request is answered by the test
+HOST = "http://localhost"  # nothing listens there: the test answers every request
 Frame = dict[str, Any]
 
 
@@ -37,17 +37,17 @@ def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         pytest.skip("there is no Chromium here")
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
-        # Playwright's event loop lies still while a test runs, but Django sees that there is one.
+        # Playwright's event loop is idle while a test runs, but Django sees that there is one.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
         yield browser
         browser.close()
-        connections.close_all()  # inside that loop Django has a connection of its own
+        connections.close_all()  # Django has its own connection inside that loop
 
 
 @dataclass
 class Server:
-    """What the page believes to be Recall: rendered pages, static files, and a socket the test speaks through."""
+    """What the page takes for Recall: rendered pages, static files, and a socket that the test drives."""
 
     pages: dict[str, tuple[bytes, dict[str, str]]]
     conversation: str
@@ -55,7 +55,7 @@ class Server:
     exchange: str
     """The next question and its empty answer, as the socket pushes them."""
     written: str
-    """That answer when it is finished."""
+    """The finished answer."""
     sockets: list[WebSocketRoute] = field(default_factory=list)
     heard: list[Frame] = field(default_factory=list)
     posted: list[dict[str, str]] = field(default_factory=list)
@@ -106,7 +106,7 @@ class Server:
         self.sockets[-1].send(json.dumps(frame))
 
     def hear(self, page: Page, type_: str, number: int = 1) -> Frame:
-        """The frame of this type that came as `number`."""
+        """The `number`-th frame of this type."""
         for _ in range(100):
             found = [frame for frame in self.heard if frame["type"] == type_]
             if len(found) >= number:
@@ -165,7 +165,7 @@ def server(alice: Any, sign_in: Callable[[Any], Client]) -> Server:
 
 @pytest.fixture
 def page(browser: Browser, server: Server) -> Iterator[Page]:
-    """A tab with Alice's conversation; a complaint on its console fails the test."""
+    """A tab with Alice's conversation; a console error fails the test."""
     page = browser.new_page(base_url=HOST)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -462,7 +462,7 @@ def test_a_change_in_another_tab_is_fetched(page: Page, server: Server) -> None:
     server.tell("nudge", kind="conversations")
     page.wait_for_timeout(300)
     assert server.fetched.count(f"/c/{server.conversation}/messages") == 1
-    assert server.fetched.count(f"/c/{server.conversation}/librarian") == 2  # a turn went on, and it was read
+    assert server.fetched.count(f"/c/{server.conversation}/librarian") == 2  # another turn took place and was read
     assert server.fetched.count("/conversations") == 1
 
 
@@ -492,7 +492,7 @@ def test_a_reader_further_up_is_not_moved(page: Page, server: Server) -> None:
 
 
 def test_what_is_left_to_read_is_told_when_the_answer_is_finished(page: Page, server: Server) -> None:
-    """The librarian has read all, and the header said so, before one more was asked."""
+    """The librarian had read everything, and the header said so, before another question was asked."""
     address = f"/c/{server.conversation}/librarian"
     _, headers = server.pages[address]
     server.pages[address] = (b'<div id="librarian">1 to review</div>', headers)

@@ -1,4 +1,4 @@
-"""The chat's pages show a person their own conversations, and what can be done next."""
+"""The chat's pages show users their own conversations, and the possible next steps."""
 
 import re
 from collections.abc import Callable
@@ -20,7 +20,7 @@ SignIn = Callable[[Any], Client]
 
 
 def say(conversation: Conversation, text: str, **fields: Any) -> Message:
-    """Append one message, the user's and Recall's by turns."""
+    """Append one message, alternating between the user and Recall."""
     parent = conversation.active_leaf
     is_question = parent is None or parent.role == Message.Role.ASSISTANT
     message = Message.objects.create(
@@ -41,7 +41,7 @@ def say(conversation: Conversation, text: str, **fields: Any) -> Message:
 
 @pytest.fixture
 def conversation(alice: Any) -> Conversation:
-    """Alice's, with one finished exchange."""
+    """Alice's conversation with one finished exchange."""
     made = Conversation.objects.create(user=alice, title="Zebra crossing")
     say(made, "My sister <b>Mary</b> lives in Lisbon.\nSince *May*.")
     say(made, "**Noted.**")
@@ -210,7 +210,7 @@ def test_times_are_told_in_the_users_zone(at: datetime, told: str) -> None:
 
 @pytest.fixture
 def run(alice: Any, conversation: Conversation) -> LibrarianRun:
-    """The librarian has read Alice's conversation."""
+    """A finished librarian run over Alice's conversation."""
     Conversation.objects.filter(pk=conversation.pk).update(librarian_watermark=2)
     return LibrarianRun.objects.create(
         user=alice, conversation=conversation, first_seq=1, last_seq=2, trigger="ended", state=LibrarianRun.State.DONE

@@ -1,4 +1,4 @@
-"""The palette offers what fits the page and the words; keys are one table that the page shows and the script obeys."""
+"""The palette offers what fits the page and the typed words; the page and the script use one table of keys."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ SignIn = Callable[[Any], Client]
 
 @pytest.fixture
 def conversation(alice: Any) -> Conversation:
-    """Alice's."""
+    """Alice's conversation."""
     made: Conversation = Conversation.objects.create(user=alice, title="Trip to Lisbon")
     return made
 
@@ -135,7 +135,7 @@ def test_what_changes_something_is_sent_as_a_form_to_an_address_that_takes_no_li
     client = sign_in(alice)
     html = client.get("/palette", {"at": str(conversation.pk)}).content.decode()
     sent = re.findall(r'data-href="([^"]+)" data-send="', html)
-    assert len(sent) == len([one for one in COMMANDS if one.send is not None]) - 2  # unpin, put back
+    assert len(sent) == len([one for one in COMMANDS if one.send is not None]) - 2  # unpin, unarchive
     assert {client.get(address).status_code for address in sent} == {405}
 
 

@@ -1,4 +1,4 @@
-"""A project is a folder with instructions. It is renamed, put away and deleted; what is in it goes along, or stays."""
+"""A project is a folder with instructions. It is renamed, archived and deleted; its contents move along, or stay."""
 
 import re
 from typing import Any

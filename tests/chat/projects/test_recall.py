@@ -1,4 +1,4 @@
-"""A conversation of a project recalls what belongs to it first, or with “only this project” nothing else."""
+"""A project's conversation recalls the project's memories first, or with “only this project” nothing else."""
 
 import json
 from dataclasses import replace
@@ -38,9 +38,9 @@ GARDEN = "/projects/garden"
 @pytest.mark.parametrize(
     ("own", "other", "first"),
     [
-        ({"distance": 0.40}, {"distance": 0.40}, "fact:1"),  # alike: the project's
+        ({"distance": 0.40}, {"distance": 0.40}, "fact:1"),  # equal: the project's
         ({"distance": 0.50}, {"distance": 0.42}, "fact:1"),  # a little farther: still the project's
-        ({"distance": 0.60}, {"distance": 0.35}, "fact:2"),  # what answers comes before what merely belongs
+        ({"distance": 0.60}, {"distance": 0.35}, "fact:2"),  # a better answer comes before one that merely belongs
         ({"distance": None, "words": 0.35}, {"distance": 0.30, "words": 0.9}, "fact:2"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A person writes roles, changes them and takes them away; the prompt of a conversation goes by its role."""
+"""Users write, change and delete roles; a conversation's prompt follows its role."""
 
 import re
 from typing import Any

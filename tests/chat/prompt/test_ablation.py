@@ -1,4 +1,4 @@
-"""“Answer without this memory”: it stands nowhere in that prompt, and nothing else changes unless it is kept."""
+"""“Answer without this memory”: it is nowhere in that prompt, and nothing else changes unless the answer is kept."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -47,7 +47,7 @@ def nothing_goes_out(queued: Queued) -> Queued:
 
 @sync_to_async
 def remembered(user: Any, message: int | None = None) -> tuple[Fact, Fact]:
-    """Two facts of every prompt: one to leave out, one to stay."""
+    """Two facts in every prompt: one to leave out, one to stay."""
     common: dict[str, Any] = {"user": user, "importance": 0.9, "status": "active"}
     sister = Fact.objects.create(
         statement=SISTER, kind="person", key="user/sister", value="Mary", quote=QUOTE, message_id=message, **common
@@ -70,7 +70,7 @@ async def signed_in(web: AsyncClient, user: Any) -> AsyncClient:
 
 
 async def try_without(web: AsyncClient, answer: int, *refs: str, nonce: str = "") -> int:
-    """Press the button; the id of the answer beside."""
+    """Press the button; returns the id of the other answer."""
     fields = {"without": list(refs), "nonce": nonce or str(uuid4())}
     response = await web.post(f"/m/{answer}/without", fields)
     await settled()
@@ -84,7 +84,7 @@ def prompt(provider: Provider) -> str:
 
 @sync_to_async
 def given_to(message: int) -> list[tuple[str, str]]:
-    """What stood in an answer's prompt, by reference and label."""
+    """The contents of an answer's prompt, by reference and label."""
     return [(item["ref"], item["label"]) for item in Receipt.objects.get(message_id=message).items if item["kept"]]
 
 
@@ -182,7 +182,7 @@ def _said(words: Sequence[str], between: str, shout: bool) -> str:
 @given(SENTENCES, BETWEEN, st.booleans())
 def test_its_words_are_found_whatever_stands_between_them(words: list[str], between: str, shout: bool) -> None:
     left = Exclusion(words=words_pattern([" ".join(words)]))
-    text = _said(words, between, shout and "Straße" not in words)  # capitals have no ß: STRASSE is another word
+    text = _said(words, between, shout and "Straße" not in words)  # ß has no capital: STRASSE is another word
     assert left.occurs_in(text)
     assert not left.occurs_in(left.hide_in(text))
     assert left.hide_in({"deep": [text, 3]}) == {"deep": [left.hide_in(text), 3]}
@@ -193,7 +193,7 @@ def test_a_few_words_by_themselves_hide_nothing() -> None:
     assert Exclusion().hide_in("In Lisbon.") == "In Lisbon."
 
 
-@hypothesis.settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # it only reads what is known
+@hypothesis.settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # it only reads the inputs
 @given(
     place=st.sampled_from(["profile", "update", "memory", "question", "answer", "tool line", "task"]), between=BETWEEN
 )
@@ -216,7 +216,7 @@ def _flat(text: str) -> str:
 
 @pytest.fixture
 def known(alice: Any) -> PromptInputs:
-    """What is known of an empty beginning."""
+    """The inputs of an empty conversation's first prompt."""
     opened = intake.accept_message(alice, uuid4(), None, "What do you know about my family?")
     return load_prompt_inputs(opened)
 
@@ -289,7 +289,7 @@ async def test_it_is_no_use_of_any_memory_and_nothing_is_learned_from_it(
 
 @sync_to_async
 def _standing(user: User) -> Any:
-    """What an answer of the conversation would change."""
+    """What an answer in the conversation would change."""
     facts = list(Fact.objects.filter(user=user).order_by("pk").values("pk", "status", "times_used", "last_used_at"))
     chunks = list(Chunk.objects.filter(user=user).order_by("pk").values("pk", "text", "times_used"))
     columns = ("active_leaf", "task", "cut_from", "last_activity_at", "librarian_watermark")

@@ -1,4 +1,4 @@
-"""Requests are laid out so that the provider's cache finds them again: made from rows, read by the cache's rules."""
+"""Requests are laid out so that the provider's cache finds them again: built from rows, read by the cache's rules."""
 
 import json
 import os
@@ -45,14 +45,14 @@ WORDS = "The moon pulls the water, and the earth turns beneath the bulge. " * 8
 
 
 def blocks(request: Request) -> list[tuple[str, dict[str, Any]]]:
-    """All blocks in the order in which they are cached, each with where it stands."""
+    """All blocks in caching order, each with its location."""
     system = [("system", block) for block in request["system"]]
     said = [(message["role"], block) for message in request["messages"] for block in message["content"]]
     return [*(("tool", tool) for tool in request["tools"]), *system, *said]
 
 
 def rendered(request: Request, until: int | None = None) -> str:
-    """The request as JSON, without its marks; `until`: up to that breakpoint, the first is 1."""
+    """The request as JSON, without its breakpoints; `until`: up to that breakpoint, the first is 1."""
     lines, seen = [], 0
     for place, block in blocks(request):
         lines.append(json.dumps([place, {name: value for name, value in block.items() if name != "cache_control"}]))
@@ -64,7 +64,7 @@ def rendered(request: Request, until: int | None = None) -> str:
 
 
 def lifetimes(request: Request) -> list[str]:
-    """Of the breakpoints, in order."""
+    """Lifetimes of the breakpoints, in order."""
     return [block["cache_control"]["ttl"] for _, block in blocks(request) if "cache_control" in block]
 
 
@@ -80,7 +80,7 @@ class Provider:
         self.cache = PromptCache(lambda: self.now)
 
     def send(self, request: Request) -> InputUsage:
-        """What a request is billed."""
+        """How a request is billed."""
         booking = self.cache.look_up("k", prompt_of(request), MODELS[request["model"]].cache_minimum)
         self.cache.publish(booking)
         self.now += 30
@@ -88,13 +88,13 @@ class Provider:
 
 
 def up_to_breakpoint(request: Request, number: int) -> int:
-    """Tokens up to that breakpoint, the first is 1."""
+    """Tokens up to that breakpoint; the first is 1."""
     prompt = prompt_of(request)
     return prompt.totals[prompt.breakpoints[number - 1][0]]
 
 
 def remembered(user: User, **fields: Any) -> Fact:
-    """A fact that always stands in the profile."""
+    """A fact that is always in the profile."""
     common = {"kind": "biography", "status": "active", "importance": 0.8, "key": "user/home"}
     return Fact.objects.create(user=user, **{**common, **fields})
 
@@ -169,7 +169,7 @@ def test_a_later_fold_leaves_the_first_turns_and_earlier_summaries_in_the_cache(
 def test_where_more_and_more_turns_are_left_out_the_beginning_stays_in_the_cache(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calibration, "ratios", lambda model: {})  # whatever other tests have taught
+    monkeypatch.setattr(calibration, "ratios", lambda model: {})  # whatever other tests have taught it
     provider = Provider()
     remembered(alice, statement="The user lives in Porto.")
     save(alice, "small", None, None, {})
@@ -186,7 +186,7 @@ def test_a_summary_without_words_is_no_block(alice: User) -> None:
     conversation = begin(alice, numbered(45))
     fold(conversation.pk, "length")
     last = conversation.segments.order_by("-number")[0]
-    conversation.segments.filter(pk=last.pk).update(text=" ")  # as a damaged archive may bring it in
+    conversation.segments.filter(pk=last.pk).update(text=" ")  # as a damaged archive may import it
     _, compiled = ask(conversation, "And now?")
     assert len(compiled.inputs.history.segments) > 1
     assert all(block["text"].strip() for place, block in blocks(compiled.request) if place == "user")
@@ -323,7 +323,7 @@ def test_the_lifetime_is_a_setting(alice: User, monkeypatch: pytest.MonkeyPatch,
 
 
 def with_a_pause(conversation: Conversation, turn: int, minutes: float) -> Conversation:
-    """The conversation, as if so long had passed before that turn."""
+    """The conversation, as if this much time had passed before that turn."""
     before = conversation.messages.filter(turn__lt=turn)
     before.update(created_at=F("created_at") - timedelta(minutes=minutes))
     return conversation
@@ -386,7 +386,7 @@ def test_a_server_without_a_cache_gets_no_breakpoints(alice: User, monkeypatch: 
 
 
 def tool_rounds(compiled: AssembledPrompt, rounds: int) -> list[Request]:
-    """The requests of a turn whose model calls a tool so many times."""
+    """The requests of a turn whose model calls a tool this many times."""
 
     async def keep(call: ToolUse) -> str:
         return "/artifacts/x"

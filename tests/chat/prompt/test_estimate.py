@@ -1,5 +1,5 @@
-"""How far is the prediction of a request from what the provider counts? Whole conversations against the offline server,
-whose tokenizer is deliberately another one: prose, code, JSON, seven languages, mixtures that change, cuts."""
+"""How far the prediction of a request is from the provider's count: whole conversations against the offline server,
+whose tokenizer is deliberately different. Prose, code, JSON, seven languages, changing mixtures, cuts."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 SEEDS = range(3)
 TURNS = 50
 LEARNED_BY = 10
-"""From this turn on the error counts."""
+"""The error counts from this turn on."""
 
 
 class ByCharacters:
@@ -39,7 +39,7 @@ def _fresh_ratios(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def talks(plan: Plan, *, caching: bool = True, checking: bool = False) -> Iterator[Predicted]:
-    """Conversations one after the other, each with a model that nothing is known of."""
+    """Consecutive conversations, each with a model nothing is known about."""
     longest = 4_000 if plan is STANDARD else 500
     for seed in SEEDS:
         Calibration.objects.all().delete()

@@ -1,4 +1,4 @@
-"""No request passes the plan, tool rounds included, and what tools returned is shortened with the way to the whole."""
+"""No request exceeds the plan, tool rounds included, and tool results are shortened with a way to the whole."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ def with_plan(monkeypatch: pytest.MonkeyPatch, plan: ResolvedPlan) -> None:
 
 
 def roomy(task: int) -> ResolvedPlan:
-    """The small plan with a total that its tools do not fill."""
+    """The small plan with a total that its tools don't fill."""
     plan = resolve(SMALL, 1_000_000)
     return replace(plan, total=20_000, ceilings={**plan.ceilings, Section.TASK: task})
 
@@ -210,12 +210,12 @@ async def talked(alice: Any, tabs: Tabs, turns: int) -> tuple[Tab, str]:
 async def near_the_limit(
     alice: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Tab, str, int]:
-    """A tab and a conversation, and a plan that the next prompt fills to a few tokens."""
+    """A tab and a conversation, and a plan that the next prompt fills up to a few tokens."""
     tab, conversation = await talked(alice, tabs, 6)
     before, size = (counted(request) for request in provider.requests()[-2:])
     limit = size + (size - before) + 6
     plan = resolve(SMALL, 1_000_000)
-    as_before = {**plan.ceilings, Section.SYSTEM_PROMPT: FULL_NEEDS}  # the same system prompt as in the turns so far
+    as_before = {**plan.ceilings, Section.SYSTEM_PROMPT: FULL_NEEDS}  # the same system prompt as in earlier turns
     with_plan(monkeypatch, replace(plan, total=limit + plan.output_reserve, ceilings=as_before))
     return tab, conversation, limit
 

@@ -1,4 +1,4 @@
-"""The request behind an answer is built again from rows, and what was changed or forgotten since is told."""
+"""The request behind an answer is rebuilt from rows, and what was changed or forgotten since is reported."""
 
 import json
 from io import StringIO
@@ -33,7 +33,7 @@ def receipt_of(message: int) -> Receipt:
 
 @sync_to_async
 def prepare(user: Any) -> None:
-    """Something of everything: boundaries, a profile, memories from elsewhere."""
+    """Some of everything: boundaries, a profile, memories from elsewhere."""
     from chat.ingest.source import ChatSource
 
     Boundary.objects.create(text="Never give medical doses.")
@@ -56,7 +56,7 @@ def add_goal(user: Any) -> None:
 
 
 async def a_long_talk(user: Any, tabs: Tabs, provider: Provider) -> int:
-    """Three turns, with a tool, a role, and a profile that changed meanwhile; the last answer's message."""
+    """Three turns, with a tool, a role, and a profile that changed meanwhile; returns the last answer's message."""
     await prepare(user)
     provider.script(
         {"text": "I shall look.", "tools": [{"name": "search_knowledge", "input": {"query": "cello"}}]},

@@ -1,4 +1,4 @@
-"""Where things stand in a request, and that two consecutive ones share their bytes up to breakpoint 3."""
+"""The order of a request, and that two consecutive ones share their bytes up to breakpoint 3."""
 
 import json
 from dataclasses import replace
@@ -40,7 +40,7 @@ CONTENTS = PromptContents(
 
 
 def breakpoints(request: dict[str, Any]) -> list[str]:
-    """Where `cache_control` stands, as section and text."""
+    """Where `cache_control` is, as section and text."""
     found = [f"system: {b['text'][-20:]}" for b in request["system"] if "cache_control" in b]
     for message in request["messages"]:
         found += [f"{message['role']}: {b['text']}" for b in message["content"] if "cache_control" in b]
@@ -48,7 +48,7 @@ def breakpoints(request: dict[str, Any]) -> list[str]:
 
 
 def prefix(request: dict[str, Any]) -> str:
-    """The cached part: tools, system and every message but the current one, without the moving marks."""
+    """The cached part: tools, system and every message but the current one, without the moving breakpoints."""
     part = [request["tools"], request["system"], *request["messages"][:-1]]
     bare = json.loads(json.dumps(part), object_hook=lambda o: {k: v for k, v in o.items() if k != "cache_control"})
     return "\n".join(json.dumps(one, sort_keys=True) for one in bare)

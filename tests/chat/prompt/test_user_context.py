@@ -1,4 +1,4 @@
-"""How well a person and Recall know each other: it grows by what they have shared, unless the person says otherwise."""
+"""How well a user and Recall know each other: it grows with what they have shared, unless the user sets it."""
 
 from collections.abc import Callable
 from datetime import timedelta

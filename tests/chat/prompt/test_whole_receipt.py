@@ -1,4 +1,4 @@
-"""A receipt tells of the whole prompt: every candidate with its fate, and parts that add up."""
+"""A receipt covers the whole prompt: every candidate with its outcome, and parts that add up."""
 
 from typing import Any
 from uuid import uuid4
@@ -94,7 +94,7 @@ def test_a_tighter_top_k_lowers_the_prompt_by_just_the_memories_it_leaves_out(
     defaults = retrieve.__kwdefaults__ or {}
 
     def compiled_with(top_k: int) -> AssembledPrompt:
-        monkeypatch.setitem(defaults, "top_k", top_k)  # what RAG_FINAL_TOP_K sets at the start
+        monkeypatch.setitem(defaults, "top_k", top_k)  # what RAG_FINAL_TOP_K sets at startup
         return assemble_prompt(opened)
 
     whole = compiled_with(5)

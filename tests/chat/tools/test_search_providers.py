@@ -1,4 +1,4 @@
-"""The SearXNG adapter: what it sends, what it takes from the answer, and a sentence for each way it can fail."""
+"""The SearXNG adapter: what it sends, what it takes from the response, and a sentence for each way it can fail."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a search found is told by the beginning of each result where there is no room for all of it."""
+"""Search results are shown by the start of each hit if there is no room for all of them."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a conversation works on: noted by the model, checked, told again in the next turn, folded when it is done."""
+"""A conversation's task: noted by the model, checked, shown in the next turn, compacted when it is done."""
 
 import json
 from typing import Any
@@ -28,7 +28,7 @@ def opened(alice: User) -> AcceptedTurn:
 
 @pytest.fixture
 def compaction(monkeypatch: pytest.MonkeyPatch) -> Asked:
-    """What compaction was asked for."""
+    """The requested compactions."""
     from chat.compaction import jobs
 
     asked: Asked = []

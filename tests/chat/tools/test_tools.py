@@ -34,7 +34,7 @@ HITS = [Hit("Tides", "https://example.org/tides", "High water at nine.")]
 
 
 class Found:
-    """A search that finds one page, and notes what it was asked."""
+    """A search that finds one page, and records its queries."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, int]] = []

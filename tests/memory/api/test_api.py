@@ -1,4 +1,4 @@
-"""The API says what the pages say: search with reasons, documents, files, sync, facts of a date, episodes."""
+"""The API returns what the pages show: search with reasons, documents, files, sync, facts of a date, episodes."""
 
 import base64
 import json

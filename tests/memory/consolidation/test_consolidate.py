@@ -1,4 +1,4 @@
-"""The nightly tidying: what fades, what never does, what becomes one, and that doing it twice does nothing more."""
+"""Nightly consolidation: what fades, what never does, what is merged, and that a second run does nothing more."""
 
 import threading
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ SISTER = "The user's sister Mary lives in Lisbon."
 
 
 def fact(user: User, statement: str = "The user once saw a heron.", **fields: Any) -> Fact:
-    """An old, unused, imported fact that nobody vouches for, but for `fields`."""
+    """An old, unused, imported fact that no one confirmed, except for `fields`."""
     plain = {"status": Fact.Status.ACTIVE, "source": Fact.Source.IMPORTED, "recorded_at": NOW - YEAR, "tokens": 7}
     made: Fact = Fact.objects.create(user=user, statement=statement, **{**plain, **fields})
     return made
@@ -308,7 +308,7 @@ def test_an_archived_episode_comes_back_when_it_is_used(alice: User) -> None:
 
 def test_reviving_what_is_in_use_takes_one_look(alice: User, django_assert_num_queries: Any) -> None:
     used = [fact(alice).ref for _ in range(5)]
-    with django_assert_num_queries(3):  # a savepoint around the look
+    with django_assert_num_queries(3):  # a savepoint around the check
         assert revive(alice, used) == 0
 
 
@@ -389,7 +389,7 @@ def test_those_with_nothing_are_passed_over(alice: User, bob: User) -> None:
 
 @pytest.fixture
 def elsewhere(transactional_db: None) -> Iterator[Any]:
-    """`elsewhere(function)` runs it in a thread, inside a transaction of its own that is held until the end."""
+    """`elsewhere(function)` runs it in a thread, inside its own transaction that stays open until the end."""
     release, threads = threading.Event(), []
 
     def start(deed: Any) -> None:

@@ -1,4 +1,5 @@
-"""Tidying up on demand: queued once a person, done once, and reported truthfully; each night leaves its report, too."""
+"""Consolidation on demand: queued once per user, done once, and reported truthfully; each night leaves its
+report, too."""
 
 from collections.abc import Callable
 from datetime import timedelta

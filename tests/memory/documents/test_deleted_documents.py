@@ -1,4 +1,4 @@
-"""A deleted document comes back for half an hour, as it was; afterwards, or once anything is forgotten, it does not."""
+"""A deleted document can be restored unchanged for half an hour; after that, or after any forgetting, it can't."""
 
 from datetime import timedelta
 from typing import Any
@@ -23,7 +23,7 @@ NOW = timezone.now
 
 
 def written(user: User, path: str, *texts: str) -> Document:
-    """A document with a version of each text."""
+    """A document with a version for each text."""
     for number, text in enumerate(texts):
         document = revisions.save(user, path, text, started_from=number)
     return document
@@ -131,7 +131,7 @@ def test_a_file_of_the_same_source_that_came_again_keeps_its_name_there(alice: U
 def test_an_empty_beginning_gives_its_place_back(alice: User) -> None:
     written(alice, "/profile/identity", "I am called Alice.")
     moment, _ = trash.delete(alice, "/profile/identity")
-    revisions.beginnings(alice)  # a look at the profile
+    revisions.beginnings(alice)  # opening the profile
 
     assert [one.path for one in trash.undo(alice, moment)] == ["/profile/identity"]
     assert Document.objects.get(path="/profile/identity").text == "I am called Alice."

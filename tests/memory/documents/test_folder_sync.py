@@ -1,4 +1,4 @@
-"""A folder and its documents stay the same, and what a person changed in Recall is never lost."""
+"""A folder and its documents stay in sync, and what a user changed in Recall is never lost."""
 
 import io
 import os

@@ -11,7 +11,7 @@ from accounts.models import User
 from memory.models import Document
 from memory.models.paths import MAX_DEPTH, MAX_LABEL, decode, encode
 
-# Surrogates are no characters; NUL cannot be stored; a slash ends a name.
+# Surrogates aren't characters; NUL can't be stored; a slash ends a name.
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="/\x00")
 names = st.text(characters, min_size=1, max_size=40).filter(str.strip)
 paths = st.lists(names, min_size=1, max_size=6).map(lambda parts: "/" + "/".join(parts))
@@ -103,7 +103,7 @@ LOOK_ALIKE = {
     "digits of two scripts": ("/12", "/١٢"),
     "dots alone": ("/.", "/..", "/..."),
 }
-"""Names that a file system, a slug or an eye may take for one another."""
+"""Names that a file system, a slug or an eye may confuse."""
 
 
 @pytest.mark.parametrize("typed", LOOK_ALIKE.values(), ids=LOOK_ALIKE)
@@ -114,7 +114,7 @@ def test_names_that_look_alike_are_different_documents(alice: User, typed: tuple
 
 
 def test_one_name_in_two_spellings_is_one_document(alice: User) -> None:
-    """São written with one letter ã, and with a and a tilde: keyboards and file systems differ."""
+    """São written with the single letter ã, and with a and a tilde: keyboards and file systems differ."""
     Document.objects.create(user=alice, path="/Sa\u0303o", title="t")
 
     assert Document.objects.get(path="/S\u00e3o").path == "/S\u00e3o"

@@ -1,4 +1,4 @@
-"""The profile: the person's own prose, kept with its history, then the facts that stand in every prompt."""
+"""The profile: the user's own prose with its history, then the facts that are in every prompt."""
 
 import threading
 from datetime import timedelta

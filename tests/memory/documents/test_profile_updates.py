@@ -1,4 +1,4 @@
-"""Profile documents and facts are one truth: a line with a mark tells a fact, every other line is the person's own."""
+"""Profile documents and facts agree: a line with a mark states a fact, every other line is the user's own."""
 
 import threading
 from datetime import timedelta

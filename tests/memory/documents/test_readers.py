@@ -1,4 +1,4 @@
-"""A file becomes Markdown with its headings, and one made to do harm becomes a sentence, in bounded time and memory."""
+"""A file becomes Markdown with its headings, and a hostile one becomes a sentence, in bounded time and memory."""
 
 import io
 import resource
@@ -41,7 +41,7 @@ def pdf(*pages: str, trailer: str = "") -> bytes:
 
 
 def page(*lines: tuple[int, str], gap: int = 0) -> str:
-    """A content stream: each line with the size of its type, set one below the other."""
+    """A content stream: each line with its type size, one below the other."""
     return "\n".join(
         f"BT /F1 {size} Tf 72 {720 - number * (16 + gap)} Td ({text}) Tj ET"
         for number, (size, text) in enumerate(lines)
@@ -239,27 +239,27 @@ def test_what_cannot_be_read_is_refused_with_a_sentence(name: str, content: byte
 
 
 REFUSED_WITHIN = 2.5
-"""Seconds of processor time, of which starting Python and the reader's library takes most."""
+"""Seconds of processor time, most of which starting Python and the reader's library takes."""
 
 
 # Files made to do harm -------------------------------------------------------------------------------------------
 
 
 def many_pages(count: int) -> bytes:
-    """A PDF that claims many pages and has one object for all of them."""
+    """A PDF that claims many pages but has one object for all of them."""
     kids = " ".join(["4 0 R"] * count)
     return pdf(page((11, "x"))).replace(b"[4 0 R] /Count 1", f"[{kids}] /Count {count}".encode())
 
 
 def heavy_page(count: int) -> bytes:
-    """A PDF of 44 KB whose pages all have one, long content."""
+    """A PDF of 44 KB whose pages all share one long content stream."""
     kids = " ".join(["4 0 R"] * count)
     text = page(*[(11, "word " * 10)] * 300)
     return pdf(text).replace(b"[4 0 R] /Count 1", f"[{kids}] /Count {count}".encode())
 
 
 def entities() -> str:
-    """The body of a Word file whose text doubles ten times over when it is read."""
+    """The body of a Word file whose text doubles ten times when it is read."""
     levels = "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(10))
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     return (

@@ -1,4 +1,4 @@
-"""Every save is a revision and is found by its words at once; a document from elsewhere knows where it came from."""
+"""Every save is a revision and is found by its words at once; a document from elsewhere knows its origin."""
 
 import pytest
 from django.contrib.postgres.search import SearchQuery

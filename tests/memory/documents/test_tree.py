@@ -1,4 +1,4 @@
-"""Documents move, are renamed and deleted as whole branches, or not at all; folders are implied by paths."""
+"""Documents are moved, renamed and deleted as whole branches, or not at all; paths imply folders."""
 
 import unicodedata
 
@@ -61,7 +61,7 @@ def test_the_whole_tree_is_one_statement(alice: User, bob: User) -> None:
     assert [child.name for child in root.below] == ["notes", "projects"]
     garden = root.below[1].below[0]
     assert (garden.path, garden.documents, garden.document is not None) == ("/projects/garden", 3, True)
-    assert garden.below[0].document is None  # the folder of the roses
+    assert garden.below[0].document is None  # the roses' folder
     assert tree.whole(alice, "/projects/garden").documents == 3
     assert tree.whole(bob, "/projects/garden").documents == 0
 
@@ -203,7 +203,7 @@ def test_history_and_passages_move_along(alice: User) -> None:
     assert list(Chunk.objects.filter(document=moved).values_list("pk", flat=True)) == before != []
 
 
-# Case, dots, blanks, emoji, scripts that run from right to left, and what the encoding itself uses.
+# Case, dots, blanks, emoji, right-to-left scripts, and characters that the encoding itself uses.
 names = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="/\x00")
     | st.sampled_from("._- aA_20_éÉ🌹👩‍👩‍👧שלוםسلام"),

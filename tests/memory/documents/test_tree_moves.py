@@ -1,4 +1,4 @@
-"""Moving by dragging: the tree comes back with a line that undoes it; without a script the next page has it."""
+"""Moving by dragging: the tree comes back with a line that undoes it; without scripts the next page has it."""
 
 from collections.abc import Callable
 from typing import Any

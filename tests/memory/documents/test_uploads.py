@@ -232,7 +232,7 @@ def test_a_file_whose_worker_was_killed_is_taken_up_again(
         with pytest.raises(SystemExit):
             uploads.process_upload(upload.pk)
     queued.clear()
-    assert uploads.UPLOADS.requeue_due() == 0  # it may still be at it
+    assert uploads.UPLOADS.requeue_due() == 0  # it may still be working
 
     Upload.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     with django_capture_on_commit_callbacks(execute=True):

@@ -1,4 +1,5 @@
-"""A text becomes the vector the published model gives it, from any thread, whatever the text and the cache hold."""
+"""A text gets the vector that the published model gives it, from any thread, whatever the text and the cache
+contain."""
 
 import math
 import multiprocessing
@@ -85,7 +86,7 @@ def layer(x: NDArray[Any], weights: Weights, name: str) -> NDArray[Any]:
 
 
 def erf(x: NDArray[Any]) -> NDArray[Any]:
-    """Abramowitz and Stegun 7.1.26, right to 1.5e-7: numpy has none, and math.erf takes one number at a time."""
+    """Abramowitz and Stegun 7.1.26, accurate to 1.5e-7: numpy has none, and math.erf takes one number at a time."""
     t = 1 / (1 + 0.3275911 * np.abs(x))
     powers = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t
     curve: NDArray[Any] = np.sign(x) * (1 - powers * np.exp(-(x**2)))
@@ -113,7 +114,7 @@ def softmax(x: NDArray[Any]) -> NDArray[Any]:
 
 @pytest.fixture(scope="module")
 def unrounded() -> MiniLM:
-    """The graph as it is drawn, before its weights are rounded."""
+    """The graph before its weights are quantized."""
     drawn = MiniLM.__new__(MiniLM)
     drawn._tokenizer = minilm.tokenizer(MODEL / "tokenizer.json")
     drawn._session = minilm.session(
@@ -139,7 +140,7 @@ def test_rounding_turns_a_vector_by_a_few_degrees_at_most(text: str, model: Mini
 def test_no_weight_takes_more_than_seven_bits_so_that_every_processor_multiplies_alike(
     model: MiniLM, cache: Path
 ) -> None:
-    """Two products of a whole byte with eight bits of weight overflow sixteen bits where there is no VNNI."""
+    """Two products of a full byte with eight-bit weights overflow sixteen bits on CPUs without VNNI."""
     (graph,) = cache.glob("*.onnx")
     rounded = [to_array(each) for each in onnx.load(graph).graph.initializer if each.data_type == TensorProto.INT8]
     weights = [matrix for matrix in rounded if matrix.ndim == 2]
@@ -215,7 +216,7 @@ def kept(cache: Path) -> Path:
 
 
 def copied(cache: Path, folder: Path, graph: bytes) -> Path:
-    """The kept graph's checksum in another folder, beside this graph."""
+    """The cached graph's checksum in another folder, next to this graph."""
     path = folder / kept(cache).name
     path.write_bytes(graph)
     minilm._checksum_file(path).write_bytes(minilm._checksum_file(kept(cache)).read_bytes())
@@ -223,7 +224,7 @@ def copied(cache: Path, folder: Path, graph: bytes) -> Path:
 
 
 def test_a_kept_graph_is_used_and_not_built_again(cache: Path, model: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "onnx", None)  # importing it now fails: the building would
+    monkeypatch.setitem(sys.modules, "onnx", None)  # importing it fails from here on, so building would
     again = MiniLM(cache)
     np.testing.assert_array_equal(again.embed(["Lisbon"]), model.embed(["Lisbon"]))
 

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _handlers() -> Iterator[None]:
-    """The command changes what SIGTERM does in its process."""
+    """Restores signal handlers: the command changes what SIGTERM does in its process."""
     before = signal.getsignal(signal.SIGTERM)
     yield
     signal.signal(signal.SIGTERM, before)

@@ -62,7 +62,7 @@ WITH_AN_ASSISTANT: dict[str, Any] = {
 
 @pytest.fixture
 def written(tmp_path: Path) -> Any:
-    """`written(content)` gives the path of a file with it."""
+    """`written(content)` returns the path of a file with it."""
 
     def written(content: Any) -> Path:
         path = tmp_path / "talk.json"

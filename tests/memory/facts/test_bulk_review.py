@@ -1,4 +1,4 @@
-"""Many proposals are decided by one click and taken back by one; what changed meanwhile holds nothing up."""
+"""Many proposals are decided with one click and undone with one; changes made meanwhile block nothing."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""A proposal that contradicts what is known: replace, keep both, or no contradiction; and each can be taken back."""
+"""A proposal that contradicts a known fact: replace, keep both, or no contradiction; and each can be undone."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,13 +17,13 @@ Relation = FactLink.Relation
 
 @pytest.fixture
 def keyed(alice: User) -> tuple[Fact, Fact]:
-    """A home that is known, and another one that waits."""
+    """A known home, and another one that waits."""
     return home(alice, "Porto", status=Fact.Status.ACTIVE), home(alice, "Lisbon")
 
 
 @pytest.fixture
 def free(alice: User) -> tuple[Fact, Fact]:
-    """Two statements without a key, of which the librarian said that they contradict one another."""
+    """Two statements without a key that the librarian linked as contradicting."""
     known = propose(alice, "The user likes the mornings.", status=Fact.Status.ACTIVE)
     newcomer = propose(alice, "The user hates the mornings.")
     link(alice.pk, newcomer.pk, Relation.CONTRADICTS, known.pk, 0.7)
@@ -32,7 +32,7 @@ def free(alice: User) -> tuple[Fact, Fact]:
 
 @pytest.fixture(params=["keyed", "free"])
 def pair(request: pytest.FixtureRequest) -> tuple[Fact, Fact]:
-    """Both ways in which two facts meet."""
+    """Both ways in which two facts contradict each other."""
     found: tuple[Fact, Fact] = request.getfixturevalue(request.param)
     return found
 

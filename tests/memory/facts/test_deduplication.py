@@ -1,8 +1,7 @@
-"""Two statements in other words, or two facts: what the vectors make likely, the words must not deny.
+"""Two wordings of one fact, or two facts: the vectors make it likely, the words must not contradict.
 
-`FIRST` and `OTHERS_FIRST` were looked at while the tables of `memory/facts/deduplication.py` were written; of the
-others the code knew nothing when they were first measured (13 of 25 recognised, and 5 of 35 taken for the same, at
-.88).
+`FIRST` and `OTHERS_FIRST` were known while the tables of `memory/facts/deduplication.py` were written; the others
+weren't when they were first measured (13 of 25 recognized, and 5 of 35 taken for the same, at .88).
 """
 
 from functools import cache
@@ -183,7 +182,7 @@ def test_two_facts_are_never_taken_for_one(one: str, other: str, least: float) -
 
 
 def test_of_the_paraphrases_so_many_are_recognised() -> None:
-    """What the constants' comments promise."""
+    """Checks the figures in the constants' docstrings."""
     assert len(PARAPHRASES) == 65
     assert len(DIFFERENT) == 80
     found = [is_same_statement(one, other, cosine(one, other), REJECTED_TOO) for one, other in PARAPHRASES]
@@ -199,5 +198,5 @@ def test_the_order_of_the_two_does_not_matter(one: str, other: str) -> None:
 
 
 def test_without_the_words_the_vectors_would_take_many_for_one() -> None:
-    """Why nearness alone never counts."""
+    """Why closeness alone never counts."""
     assert sum(cosine(one, other) >= REJECTED_TOO for one, other in DIFFERENT) > 10

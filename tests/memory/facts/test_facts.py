@@ -1,4 +1,4 @@
-"""Facts in the words of the design: what holds, what waits, what was known on a date; and one value for a key."""
+"""Facts in the design's terms: what is active, what waits, what was known on a date; and one value per key."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -117,7 +117,7 @@ def test_scores_lie_between_0_and_1(alice: User, score: dict[str, Any]) -> None:
 
 
 class History:
-    """One person's facts through the hours: what is done at each, and what Recall took for true after it."""
+    """A user's facts over hours: the action at each, and what Recall held true after it."""
 
     def __init__(self, user: User) -> None:
         self.user, self.now = user, NOON
@@ -125,7 +125,7 @@ class History:
         self.taken_for_true: dict[datetime, set[int]] = {}
 
     def do(self, deed: Callable[[], object]) -> None:
-        """One deed; a refusal is one, too."""
+        """One action; a refusal is one, too."""
         self.now += HOUR
         with patch("django.utils.timezone.now", lambda: self.now), suppress(RefusedError):
             deed()
@@ -142,7 +142,7 @@ class History:
         return made
 
     def learn(self, key: str, hours: int | None) -> None:
-        """Keep a fact at once, as the librarian does: it takes the place of the one with its key."""
+        """Store a fact at once, as the librarian does: it supersedes the one with its key."""
         same = Fact.objects.for_user(self.user).filter(key=key, status="active") if key else Fact.objects.none()
         older = list(same.values_list("pk", flat=True))
         mark_superseded(older, at=self.now)

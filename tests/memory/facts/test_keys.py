@@ -1,4 +1,4 @@
-"""Keys: subject + attribute, in one spelling, only where one value holds at a time."""
+"""Keys: subject + attribute, in one spelling, only where there is one value at a time."""
 
 from importlib import import_module
 

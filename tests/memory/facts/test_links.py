@@ -1,4 +1,4 @@
-"""Facts of one person are linked: what took whose place, what contradicts what, and what lies near."""
+"""Facts of one user are linked: which superseded which, which contradict each other, and which are close."""
 
 from collections.abc import Callable
 from functools import partial
@@ -177,7 +177,7 @@ def read(
     meanwhile: Callable[[], object] = lambda: None,
     **fields: Any,
 ) -> None:
-    """Have one message read by an engine that proposes one fact of it, while something else happens."""
+    """Have one message read by an engine that proposes one fact from it, while something else happens."""
     conversation = Conversation.objects.create(user=user, next_seq=2)
     message = Message.objects.create(
         user=user, conversation=conversation, seq=1, turn=1, role="user", event_type="user_message", text=text

@@ -1,4 +1,4 @@
-"""Several proposals and facts become one: nothing is lost by it, and it can be taken back."""
+"""Several proposals and facts become one: nothing is lost, and it can be undone."""
 
 from datetime import timedelta
 

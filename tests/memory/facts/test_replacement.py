@@ -1,4 +1,4 @@
-"""A statement that says an older one holds no more, in other words and without a key."""
+"""A statement says that an older one no longer holds, in other words and without a key."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A human decides on a proposal: once, in one transaction, and it can be undone exactly."""
+"""A user decides on a proposal: once, in one transaction, and it can be undone exactly."""
 
 import threading
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def home(user: User, town: str, **fields: Any) -> Fact:
 
 
 def row(fact: Fact) -> dict[str, Any]:
-    """Every column as it stands in the database."""
+    """Every column as stored in the database."""
     fresh = Fact.objects.get(pk=fact.pk)
     return {**model_to_dict(fresh), "vector": fresh.vector, "superseded_by": fresh.superseded_by_id}
 
@@ -105,7 +105,7 @@ def test_an_edited_statement_has_a_vector_of_its_own(alice: User) -> None:
     fact.refresh_from_db()
     assert fact.embedded_by == embedder().name
     expected = embedder().embed(["The user keeps bees."])[0].tolist()
-    assert fact.vector == pytest.approx(expected, abs=1e-3)  # kept in half precision
+    assert fact.vector == pytest.approx(expected, abs=1e-3)  # stored in half precision
 
 
 def test_a_rejected_proposal_stays_as_a_row(alice: User) -> None:
@@ -273,7 +273,7 @@ def test_a_rejected_fact_whose_key_was_taken_meanwhile_is_not_put_back(alice: Us
 
 
 def at_once(*calls: Callable[[], object]) -> list[str]:
-    """Run each call in a thread of its own, all starting together; what came of each."""
+    """Run each call in its own thread, all starting together; returns their results."""
     start, outcomes = threading.Barrier(len(calls)), []
 
     def run(call: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""Alice's story, told anew for each test."""
+"""Alice's story, created fresh for each test."""
 
 from typing import Any
 
@@ -10,5 +10,5 @@ from tests.memory.forgetting.conversation import Told, tell
 
 @pytest.fixture
 def told(alice: User, queued: list[Any]) -> Told:
-    """All of it, as rows."""
+    """The whole story, as rows."""
     return tell(alice)

@@ -1,4 +1,4 @@
-"""Alice tells something, it is learned, recalled, summarized and reviewed: every place in which it leaves a trace."""
+"""Alice says something that is learned, recalled, summarized and reviewed: every place where it leaves a trace."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -47,7 +47,7 @@ class Told:
 
 
 def tell(user: User) -> Told:
-    """The whole story, as rows."""
+    """Create the whole story, as rows."""
     conversation = Conversation.objects.create(user=user, title=f"{QUOTE}…")
     said = [
         *exchange(conversation, SAID, "How lovely that your cousin Quillfeather is in Zanzibar now!"),
@@ -121,7 +121,7 @@ def exchange(conversation: Conversation, question: str, answer: str) -> tuple[Me
 
 
 def tool(answer: Message, event: str, text: str, data: dict[str, Any]) -> Message:
-    """A tool's event below an answer; its number lies beyond those of the turns."""
+    """A tool event below an answer; its number is beyond those of the turns."""
     seq = 1000 + Message.objects.filter(conversation=answer.conversation).count()
     made: Message = Message.objects.create(
         user=answer.user, conversation=answer.conversation, seq=seq, parent=answer, role="tool", event_type=event,
@@ -139,7 +139,7 @@ def learn(user: User, statement: str, **fields: Any) -> Fact:
 
 
 def accept(fact: Fact, older: Fact) -> ReviewAction:
-    """As accepting it would leave the rows."""
+    """Leave the rows as accepting the fact would."""
     before = {
         str(fact.pk): {"status": "proposed", "reason": "about another person", "accepted_at": None},
         str(older.pk): {"status": "active", "reason": "", "superseded_at": None, "superseded_by_id": None},
@@ -156,7 +156,7 @@ def accept(fact: Fact, older: Fact) -> ReviewAction:
 
 
 def write_documents(user: User, fact: Fact, conversation: Conversation) -> None:
-    """A profile with a line of the librarian's, with history; an upload; a kept result; a file that failed."""
+    """A profile with a librarian line and history; an upload; a stored tool result; a file that failed."""
     mine = "I am fond of the sea."
     revisions.save(user, "/profile/identity", f"{mine}\n{STATEMENT}", started_from=0)
     revisions.save(user, "/profile/identity", f"{mine}\n{STATEMENT}\nI bake.", started_from=1)

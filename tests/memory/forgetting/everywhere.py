@@ -1,4 +1,4 @@
-"""Which files hold a text? Every one that Recall writes."""
+"""Finds the files that contain a text, among all files that Recall writes."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from django.conf import settings
 
 
 def files_with(*texts: str, postgres: Path) -> list[Path]:
-    """Files below `VAR_DIR`, but for PostgreSQL's own, in which one of the texts stands."""
+    """Files below `VAR_DIR`, except PostgreSQL's own, that contain one of the texts."""
     wanted = [form.encode() for text in texts for form in (text, text.lower(), text.title())]
     files = [path for path in Path(settings.VAR_DIR).rglob("*") if path.is_file() and postgres not in path.parents]
     return [path for path in files if any(text in path.read_bytes() for text in wanted)]

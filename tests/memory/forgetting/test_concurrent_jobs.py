@@ -1,4 +1,4 @@
-"""Jobs and answers that were at work while something was forgotten do not bring it back."""
+"""Jobs and answers in progress while something is forgotten don't bring it back."""
 
 import time
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def forget_it(told: Told) -> None:
 
 @dataclass
 class Interrupted:
-    """Reads by the rules; the first time, something is forgotten before it is done."""
+    """Reads by the rules; the first time, something is forgotten before it finishes."""
 
     told: Told
     asked: int = 0
@@ -62,7 +62,7 @@ class Interrupted:
     max_duration: timedelta = timedelta(seconds=60)
 
     def extract(self, reading: ExtractionInput) -> Extraction:
-        """What the rules find in what it was given."""
+        """The rules' extraction from its input."""
         self.asked += 1
         found = RuleEngine().extract(reading)
         if self.asked == 1:
@@ -110,7 +110,7 @@ def test_reading_the_same_messages_again_does_not_learn_it_again(told: Told) -> 
 
 
 def long_talk(told: Told) -> Conversation:
-    """A conversation long enough to be folded, in which it was said in the third turn."""
+    """A conversation long enough to be compacted, in which it was said in the third turn."""
     conversation = Conversation.objects.create(user=told.user, title="Long")
     for number in range(1, 20):
         text = told.source.text if number == 3 else f"Let us speak of day {number}."
@@ -193,7 +193,7 @@ def test_a_receipt_that_would_show_it_is_not_saved_before_the_answer(told: Told)
 
 
 def knowing_nothing(told: Told, question: str = "hello") -> tuple[AcceptedTurn, AssembledPrompt]:
-    """A turn whose prompt holds nothing of it."""
+    """A turn whose prompt contains none of it."""
     Fact.objects.filter(pk=told.fact.pk).update(importance=0.1)
     for model in (Document, Episode, Segment):
         model.objects.filter(user=told.user).delete()
@@ -304,7 +304,7 @@ def test_a_profile_that_was_read_before_is_not_pinned_afterwards(told: Told) -> 
 
 
 def held_at(queries: CaptureQueriesContext, table: str) -> list[int]:
-    """Places of the statements that hold rows of `table`, among all that were sent."""
+    """Positions of the statements that lock rows of `table`, among all that were sent."""
     sent = [one["sql"] for one in queries.captured_queries]
     return [at for at, sql in enumerate(sent) if f'FROM "{table}"' in sql and " FOR NO KEY UPDATE" in sql]
 
@@ -314,7 +314,7 @@ def test_an_import_holds_the_person_and_then_its_job_for_each_entry(told: Told) 
         brought(told.user, CHATGPT)
     persons, jobs = held_at(queries, "accounts_user"), held_at(queries, "chat_importjob")
     assert len(jobs) > 3
-    assert {at - 1 for at in jobs[1:]} <= set(persons)  # the first claims it, and reads nothing
+    assert {at - 1 for at in jobs[1:]} <= set(persons)  # the first claims the row, and reads nothing
 
 
 def test_an_uploaded_file_becomes_a_document_with_the_person_held(told: Told) -> None:

@@ -239,5 +239,5 @@ def test_what_is_stated_anew_is_a_new_statement(told: Told) -> None:
 
 
 def everything_of(user: User) -> dict[Any, list[Any]]:
-    """Every row of every model that is the person's."""
+    """Every row of the user, in every model."""
     return {model: list(model._base_manager.filter(user=user.pk).order_by("pk").values()) for model in owned_models()}

@@ -1,4 +1,4 @@
-"""The pages of forgetting: dry run, deed, receipt, a look whether it is gone. They need no JavaScript."""
+"""The pages of forgetting: preview, deletion, receipt, and a check that it is gone. They need no JavaScript."""
 
 import html
 import json
@@ -25,12 +25,12 @@ SignIn = Callable[[Any], Client]
 
 
 def asked_for(told: Told) -> dict[str, str]:
-    """The address's fields of the fact."""
+    """The URL fields of the fact."""
     return {"what": "fact", "id": str(told.fact.pk)}
 
 
 def fields_of(page: str) -> dict[str, Any]:
-    """The hidden fields of the deed's form."""
+    """The hidden fields of the deletion form."""
     found: dict[str, Any] = {}
     for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page):
         found.setdefault(name, []).append(value)
@@ -93,7 +93,7 @@ def test_a_topic_is_looked_for_ticked_and_shown(told: Told, sign_in: SignIn) -> 
 
     page = client.post(reverse("memory:forget_topic"), {"words": "Quillfeather"}).content.decode()
     ticked = re.findall(r'name="ref" value="([^"]+)" checked', page)
-    rows = {":".join(ref.split(":")[:2]) for ref in ticked}  # of a message that says more, only parts
+    rows = {":".join(ref.split(":")[:2]) for ref in ticked}  # only parts of a message that says more
     assert {told.fact.ref, f"message:{told.source.pk}", told.episode.ref} <= rows
 
     would = client.get(ADDRESS, {"what": "topic", "ref": ticked})

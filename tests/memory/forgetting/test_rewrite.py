@@ -1,4 +1,4 @@
-"""Summaries and episodes that were dropped are written anew from what is left."""
+"""Dropped summaries and episodes are rewritten from what is left."""
 
 from decimal import Decimal
 from typing import Any
@@ -26,21 +26,21 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def receipt(told: Told, monkeypatch: pytest.MonkeyPatch) -> Forgetting:
-    """The fact is forgotten; summaries are made by the rules."""
+    """A forgotten fact; summaries are made by the rules."""
     whole = select_engine.summarize
     monkeypatch.setattr(segment_rewrite, "summarize", lambda turns, **more: whole(turns, engine=RuleEngine()))
     return forget(told.user, Target(What.FACT, str(told.fact.pk)), by=told.user)
 
 
 class Tells:
-    """Tells one episode of whatever it is given, or fails."""
+    """Makes one episode of whatever it reads, or fails."""
 
     version = "tells/1"
     uses_tokens = False
     fails = False
 
     def extract(self, reading: Any) -> Extraction:
-        """One episode of all of it."""
+        """One episode of everything."""
         if self.fails:
             raise ExtractionError("The model did not answer.")
         numbers = [one.number for one in reading.utterances]

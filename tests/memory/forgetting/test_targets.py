@@ -1,4 +1,4 @@
-"""Everything that may be forgotten: message, conversation, document, episode, topic, and all of it."""
+"""Everything that can be forgotten: message, conversation, document, episode, topic, and all of it."""
 
 from typing import Any
 

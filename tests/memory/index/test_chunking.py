@@ -1,4 +1,4 @@
-"""A text is cut where its author would, never longer than the index takes; every passage says where it stood."""
+"""A text is split where its author would, never longer than the index takes; every passage records its place."""
 
 import time
 from itertools import pairwise
@@ -23,7 +23,7 @@ BOOK = "\n\n".join(
 
 
 def pieces(passage: Passage) -> int:
-    """Word pieces as the embedding model sees them, with the heading and its two marks."""
+    """Word pieces as the embedding model sees them, with the heading and the two markers."""
     text = f"{passage.heading}: {passage.text}" if passage.heading else passage.text
     return len(whole_tokenizer().encode(text).ids)
 
@@ -153,7 +153,7 @@ def test_a_hostile_text_is_cut_in_bounded_time(text: str) -> None:
 
 
 def test_cutting_is_a_small_part_of_indexing() -> None:
-    """A book is indexed at 60 passages a second and more: cutting alone must do several times that."""
+    """A book is indexed at 60 passages per second or more: splitting alone must be several times as fast."""
     book = "\n\n".join([BOOK] * 20)
     started = time.process_time()
 

@@ -1,4 +1,4 @@
-"""How a text comes to be found: passages with their neighbours' words, and vectors that follow."""
+"""How a text becomes searchable: passages with their neighbors' words, and vectors that follow."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -46,7 +46,7 @@ def passages(conversation: UUID) -> list[Chunk]:
 
 
 def weights(chunk: Chunk, lexeme: str) -> str:
-    """The weights with which a lexeme stands in a passage's words, such as "AB"; empty: it does not."""
+    """The weights of a lexeme in a passage's words, such as "AB"; empty: it isn't there."""
     entries = dict(entry.split(":") for entry in str(chunk.search).replace("'", "").split(" "))
     positions = entries[lexeme].split(",") if lexeme in entries else []
     return "".join(sorted({position[-1] if position[-1].isalpha() else "D" for position in positions}))
@@ -57,7 +57,7 @@ def test_what_was_said_is_found_by_its_words_at_once(alice: User) -> None:
 
     found = Chunk.objects.for_user(alice).filter(search="bertolotti")
 
-    assert [chunk.text for chunk in found.order_by("place")][:1] == [TALK[0][1]]  # by the words of a neighbour, too
+    assert [chunk.text for chunk in found.order_by("place")][:1] == [TALK[0][1]]  # also by a neighbor's words
     assert TALK[2][1] in {chunk.text for chunk in found}
 
 

@@ -1,4 +1,4 @@
-"""Words are found in all their forms in the language their person writes in, also after it is another."""
+"""Words are found in all their forms in the language the user writes in, even after it changes."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -37,7 +37,7 @@ def found(user: User, question: str) -> list[MemoryItem]:
 
 
 def keyword_part(user: User, question: str) -> float:
-    """How well the words of what is found fit; nothing found counts as nothing."""
+    """How well the words of the results match; no result counts as nothing."""
     return max((item.parts["keyword"] for item in found(user, question)), default=0.0)
 
 

@@ -1,4 +1,4 @@
-"""When a collection is large it has indexes of its own, which the search uses, and loses them when it shrinks."""
+"""A large collection gets its own indexes, which the search uses, and loses them when it shrinks."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ from memory.models.passages import WIDTH
 from memory.retrieval import candidates
 from memory.retrieval.recall import retrieve
 
-pytestmark = pytest.mark.django_db(transaction=True)  # an index that is built beside the traffic allows no transaction
+pytestmark = pytest.mark.django_db(transaction=True)  # CREATE INDEX CONCURRENTLY can't run in a transaction
 
 TREES = ("oak", "elm", "ash", "yew", "fir", "box", "bay", "fig", "sal", "koa")
 QUESTION = "Which oak did I plant?"
@@ -40,7 +40,7 @@ def _large_is_small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def plant(user: User, many: int = 300) -> None:
-    """So many facts with vectors; every tenth is about the same tree."""
+    """This many facts with vectors; every tenth is about the same tree."""
     random = np.random.default_rng(user.pk)
     vectors = random.standard_normal((many, DIMENSION))
     Fact.objects.bulk_create(
@@ -63,14 +63,14 @@ def indexes() -> dict[str, str]:
 
 
 def looked_at(user: User, rows: int) -> PersonalIndex:
-    """What the daily look at the user's rows leaves."""
+    """The state after the daily check of the user's rows."""
     row: PersonalIndex = PersonalIndex.objects.update_or_create(user=user, defaults={"rows": rows})[0]
     return row
 
 
 def plan_of(work: Callable[[], object], besides: str = "") -> str:
-    """The plans of what `work` sends to the database, where reading every row is out of the question; `besides`: what
-    is left of bitmaps and sorting."""
+    """The plans of the statements that `work` sends, without full scans, bitmaps or sorting. `besides`: the one
+    allowed."""
     plans: list[str] = []
     off = [f"enable_{name}" for name in ("seqscan", "bitmapscan", "sort") if name != besides]
 
@@ -131,14 +131,14 @@ def test_what_is_found_by_meaning_is_still_found(alice: User) -> None:
 
 
 def told(user: User, question: str) -> list[str]:
-    """The statements that a question of words alone brings up."""
+    """The statements that a purely keyword question returns."""
     Fact.objects.for_user(user).update(vector=None, embedded_by="")
     recollection = retrieve(user, question, now=timezone.now(), top_k=100)
     return sorted(item.text for item in (*recollection.kept, *(cut.item for cut in recollection.cut)))
 
 
 def plant_through_the_year(user: User) -> None:
-    """Thirty of each tree, three of each in each of ten months."""
+    """Thirty facts about each tree, three of each in each of ten months."""
     Fact.objects.bulk_create(
         Fact(
             user=user,
@@ -165,7 +165,7 @@ def test_common_words_bring_up_what_holds_them_together(
 
 
 def plant_in_passages(user: User) -> None:
-    """As `plant_through_the_year`, in a document."""
+    """Like `plant_through_the_year`, in a document."""
     document = Document.objects.create(user=user, path="/garden", title="Garden", text="A year of it.")
     Chunk.objects.bulk_create(
         Chunk(

@@ -1,4 +1,4 @@
-"""What becomes of a proposal, and why: a table of cases for one pure function."""
+"""What happens to a proposal, and why: a table of cases for one pure function."""
 
 import re
 from dataclasses import replace
@@ -36,7 +36,7 @@ UTTERANCES = [
 
 
 def propose(**fields: Any) -> ProposedFact:
-    """A proposal that would be kept at once, but for `fields`."""
+    """A proposal that would be stored at once, except for `fields`."""
     return ProposedFact(
         **{
             "statement": "The user likes jazz.",
@@ -64,7 +64,7 @@ def home(**fields: Any) -> ProposedFact:
 
 
 def known(**fields: Any) -> KnownFact:
-    """An active fact said on Monday, but for `fields`."""
+    """An active fact said on Monday, except for `fields`."""
     return KnownFact(
         **{
             "fact_id": 5,
@@ -100,19 +100,19 @@ NEVER_HEALTH = Policy(health=Rule.NEVER)
 KEEP, END, PROPOSE, QUARANTINE, REINFORCE, DROP = Outcome
 
 CASES: dict[str, tuple[ProposedFact, list[KnownFact], Policy, Outcome, str]] = {
-    # what is kept
+    # stored at once
     "verbatim, stated, sure": (propose(), [], DEFAULT_POLICY, KEEP, Reason.STATED),
     "just sure enough": (propose(confidence=0.8), [], DEFAULT_POLICY, KEEP, Reason.STATED),
     "quoted from another message than it says": (propose(number=3), [], DEFAULT_POLICY, KEEP, Reason.STATED),
     "an unrelated fact is known": (propose(), [known()], DEFAULT_POLICY, KEEP, Reason.STATED),
-    # what is no evidence
+    # no evidence
     "not said at all": (propose(quote="I adore jazz"), [], DEFAULT_POLICY, QUARANTINE, Reason.NOT_QUOTED),
     "in other letters": (propose(quote="i like JAZZ"), [], DEFAULT_POLICY, QUARANTINE, Reason.NOT_QUOTED),
     "said by the assistant": (propose(quote="keep bees", number=2), [], DEFAULT_POLICY, QUARANTINE, Reason.NOT_QUOTED),
     "in a quoted line": (propose(quote="I keep bees", number=3), [], DEFAULT_POLICY, QUARANTINE, Reason.NOT_QUOTED),
     "in quotation marks": (propose(quote="I own a yacht", number=3), [], DEFAULT_POLICY, QUARANTINE, Reason.NOT_QUOTED),
     "no word at all": (propose(quote=". "), [], DEFAULT_POLICY, QUARANTINE, Reason.NOT_QUOTED),
-    # what was said to the user before
+    # said to the user before
     "the assistant's words pasted back": (
         propose(quote="I keep three horses in Atlantis", number=5, statement="The user keeps three horses."),
         [], DEFAULT_POLICY, QUARANTINE, Reason.ECHO,
@@ -125,7 +125,7 @@ CASES: dict[str, tuple[ProposedFact, list[KnownFact], Policy, Outcome, str]] = {
         propose(quote="Yes, that's right", number=5, statement="The user likes jazz."),
         [jazz()], DEFAULT_POLICY, DROP, Reason.KNOWN,
     ),
-    # what the quote does not say
+    # not supported by the quote
     "a quote of one word": (propose(quote="I"), [], DEFAULT_POLICY, KEEP, Reason.STATED),
     "a quote of one word beside it": (
         propose(quote="I", number=7, statement="The user keeps bees."), [], DEFAULT_POLICY, QUARANTINE, Reason.NOT_SAID,
@@ -188,7 +188,7 @@ CASES: dict[str, tuple[ProposedFact, list[KnownFact], Policy, Outcome, str]] = {
         propose(statement="The user likes golf.", quote="I like golf", number=7), [], DEFAULT_POLICY, PROPOSE,
         Reason.REPORTED,
     ),
-    # what is dropped
+    # dropped
     "too uncertain": (propose(confidence=0.39), [], DEFAULT_POLICY, DROP, Reason.UNSURE_DROPPED),
     "too unimportant": (propose(importance=0.19), [], DEFAULT_POLICY, DROP, Reason.UNIMPORTANT),
     "just enough of both": (propose(confidence=0.4, importance=0.2), [], DEFAULT_POLICY, PROPOSE, Reason.UNSURE),
@@ -249,7 +249,7 @@ CASES: dict[str, tuple[ProposedFact, list[KnownFact], Policy, Outcome, str]] = {
     "too uncertain, and never wanted": (
         propose(confidence=0.1, health=True), [], NEVER_HEALTH, DROP, Reason.NEVER,
     ),
-    # what is known
+    # known
     "known": (propose(), [jazz()], DEFAULT_POLICY, REINFORCE, Reason.KNOWN),
     "known under the same key and value": (
         home(statement="Lisbon is where the user lives."),
@@ -269,11 +269,11 @@ CASES: dict[str, tuple[ProposedFact, list[KnownFact], Policy, Outcome, str]] = {
     "waits for review": (propose(), [jazz(status="proposed")], DEFAULT_POLICY, REINFORCE, Reason.WAITING),
     "known, but not said": (propose(quote="I adore jazz"), [jazz()], DEFAULT_POLICY, DROP, Reason.KNOWN),
     "known, but only supposed": (propose(hypothetical=True), [jazz()], DEFAULT_POLICY, DROP, Reason.KNOWN),
-    # what is not claimed
+    # not claimed
     "supposed": (propose(hypothetical=True), [], DEFAULT_POLICY, PROPOSE, Reason.HYPOTHETICAL),
     "somebody else's claim": (propose(reported=True), [], DEFAULT_POLICY, PROPOSE, Reason.REPORTED),
     "said to the assistant": (propose(addressed_to_assistant=True), [], DEFAULT_POLICY, PROPOSE, Reason.TO_ASSISTANT),
-    # what is asked
+    # asked
     "about somebody": (propose(about_third_party=True), [], DEFAULT_POLICY, PROPOSE, Reason.THIRD_PARTY),
     "about health": (propose(health=True), [], DEFAULT_POLICY, PROPOSE, Reason.HEALTH),
     "a constraint": (propose(kind=Kind.CONSTRAINT), [], DEFAULT_POLICY, PROPOSE, Reason.ASK_KIND),
@@ -394,7 +394,7 @@ def test_of_two_values_of_a_key_the_surer_one_holds_and_an_equal_one_supersedes(
 
 
 def test_turn_by_turn_the_seeds_example_comes_out_as_told_there() -> None:
-    """Seed 002: 1.0 is stored, .6 is not taken over it. There .95 after 1.0 is: the seed's own rule forbids that."""
+    """Seed 002: 1.0 is stored, .6 doesn't replace it. There .95 does after 1.0: the seed's own rule forbids that."""
     alex = known(
         kind=Kind.IDENTITY, key="user/name", value="Alex", statement="The user is called Alex.", confidence=1.0
     )

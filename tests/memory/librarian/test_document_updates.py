@@ -1,4 +1,4 @@
-"""What a reading writes into documents: lines on a subject, a conversation in short, stories; each exactly once."""
+"""What a run writes into documents: lines on a subject, a conversation digest, stories; each exactly once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ def silent(queued: list[Any]) -> None:
 
 @dataclass
 class Scripted:
-    """An engine that answers what a test says."""
+    """An engine with the test's answers."""
 
     does: Callable[[ExtractionInput], Extraction]
     version: str = "scripted/1"

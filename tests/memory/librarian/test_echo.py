@@ -1,6 +1,6 @@
-"""The librarian does not learn from what Recall itself, its assistant, a tool or a document said: only from the user.
+"""The librarian learns only from the user, not from what Recall, its assistant, a tool or a document said.
 
-200 conversations are made up from a seed. Their assistant repeats, embellishes and contradicts what is known; their
+200 conversations are generated from a seed. Their assistant repeats, embellishes and contradicts what is known; their
 user agrees, asks, and sometimes pastes the assistant's words back. They end with exactly the facts the user stated.
 """
 
@@ -46,12 +46,12 @@ TOPICS = {
     ("I like {}.", "you like {}", "The user likes {}."): ("jazz", "chess", "sailing", "opera", "gardening"),
     ("I speak {}.", "you speak {}", "The user speaks {}."): ("Dutch", "Greek", "Polish", "Basque"),
 }  # fmt: skip
-"""(as the user says it, as the assistant says it, as it is remembered): what may stand in it."""
+"""(as the user says it, as the assistant says it, as it is remembered): the possible values."""
 
 
 @dataclass
 class Talk:
-    """A made-up conversation and what of it the user stated."""
+    """A generated conversation, and what the user stated in it."""
 
     lines: list[tuple[Speaker, str]] = field(default_factory=list)
     stated: set[str] = field(default_factory=set)
@@ -67,7 +67,7 @@ type Claim = tuple[str, str, str]
 
 
 def talk(seed: int) -> Talk:
-    """The conversation of that number: always the same."""
+    """The conversation with this seed: always the same."""
     chance, made = random.Random(seed), Talk()
     topics = chance.sample(sorted(TOPICS), 3)
     true: list[Claim] = []
@@ -82,7 +82,7 @@ def talk(seed: int) -> Talk:
         made.assistant(claim)
         made.user(_back(claim, chance))
         made.assistant(_claim(lie, chance))
-        if number < 2:  # of the last topic the user says nothing in words of their own
+        if number < 2:  # the user says nothing about the last topic in their own words
             made.user(chance.choice(["{}", "By the way, {}", "Thanks! {}"]).format(mine[0]))
             made.stated.add(mine[2])
             made.assistant(f"So {mine[1]}, with your three horses and your brother Ulysses in Atlantis. {lie[0]}")
@@ -92,7 +92,7 @@ def talk(seed: int) -> Talk:
 
 
 def _claim(lie: Claim, chance: random.Random) -> str:
-    """Something the assistant says of the user that the user has not said."""
+    """A claim of the assistant about the user that the user hasn't made."""
     return chance.choice(
         [
             f"As I remember, {lie[1]}. Is that still so?",
@@ -105,7 +105,7 @@ def _claim(lie: Claim, chance: random.Random) -> str:
 
 
 def _back(claim: str, chance: random.Random) -> str:
-    """What the user answers: agreeing, asking, or the assistant's own words once more."""
+    """The user's reply: agreeing, asking, or repeating the assistant's own words."""
     sentence = chance.choice([part for part in re.split(r"(?<=[.?!:])\s+", claim) if len(part.split()) > 2])
     return chance.choice(
         [
@@ -169,7 +169,7 @@ def _vector(statement: str) -> Any:
 
 @pytest.fixture(autouse=True)
 def worker(queued: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is queued goes nowhere; a statement met before is not embedded again."""
+    """Queued tasks go nowhere; repeated statements aren't embedded again."""
     monkeypatch.setattr(librarian, "_embed_statements", lambda proposals: [_vector(one.statement) for one in proposals])
 
 
@@ -187,7 +187,8 @@ def test_conversations_end_with_what_the_user_stated_read_by_rules(db: None, par
 def test_200_conversations_end_with_what_the_user_stated_however_greedy_the_model(
     db: None, offline_server: str, monkeypatch: pytest.MonkeyPatch, part: range
 ) -> None:
-    """The scripted model proposes every sentence it sees as a fact, whoever said it, with four quotes to choose."""
+    """The scripted model proposes every sentence it sees as a fact, whoever said it, with four quotes to choose
+    from."""
     client.forget_capabilities()
     monkeypatch.setattr(librarian, "choose_engine", lambda: ModelEngine("claude-haiku-5-5"))
     for number in part:

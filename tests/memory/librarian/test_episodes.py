@@ -1,4 +1,4 @@
-"""Episodes: told once for a stretch of conversation, by what the user said; and how a conversation's story goes."""
+"""Episodes: recorded once per range of turns, from the user's words; and a conversation's narrative arc."""
 
 import json
 import urllib.request
@@ -104,7 +104,8 @@ def episode(conversation: Conversation, first: int, last: int, **fields: Any) ->
 
 @pytest.fixture
 def script(offline_server: str, monkeypatch: pytest.MonkeyPatch, queued: list[Any]) -> Iterator[Callable[..., None]]:
-    """`script(answer, …)`: what the model answers, by the server's admin side; the librarian's engine is the model."""
+    """`script(answer, …)`: scripts the model's answers through the admin endpoint; the librarian's engine is
+    the model."""
 
     def call(method: str, what: str, **body: Any) -> None:
         request = urllib.request.Request(

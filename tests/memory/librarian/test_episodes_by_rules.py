@@ -1,4 +1,4 @@
-"""Episodes found without a model: one that happened, in the user's words, and nothing that wasn't said."""
+"""Episodes found without a model: ones that happened, in the user's words, and nothing that wasn't said."""
 
 from datetime import UTC, datetime
 
@@ -13,7 +13,7 @@ NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 
 
 def find(*said: str, names: tuple[str, ...] = ()) -> ProposedEpisode | None:
-    """The episode of a talk in which the user said these things, each answered."""
+    """The episode of a conversation in which the user said these things, each answered."""
     talk: list[Utterance] = []
     for turn, text in enumerate(said, start=1):
         talk.append(Utterance(0, 2 * turn - 1, "user", text, NOW, turn=turn))

@@ -1,4 +1,4 @@
-"""What a person decided stands, however often the conversation is read again, and by whichever engine."""
+"""A user's decision lasts, however often the conversation is read again, and by whichever engine."""
 
 import random
 from collections.abc import Callable
@@ -39,7 +39,7 @@ def by_rules(reading: ExtractionInput) -> Extraction:
 
 
 def in_other_words(reading: ExtractionInput) -> Extraction:
-    """Another engine: the same facts in other words, surer, without keys, and with a longer quote."""
+    """Another engine: the same facts in other words, more confident, without keys, and with a longer quote."""
     return Extraction(
         [
             fact.model_copy(
@@ -51,7 +51,7 @@ def in_other_words(reading: ExtractionInput) -> Extraction:
 
 
 def boldly(reading: ExtractionInput) -> Extraction:
-    """An engine that takes everything for certain and corrects what is known."""
+    """An engine that is certain of everything and corrects known facts."""
     sure = {"confidence": 1.0, "importance": 1.0, "correction": True, "hypothetical": False, "health": False,
             "about_third_party": False}  # fmt: skip
     return Extraction([fact.model_copy(update=sure) for fact in RuleEngine().extract(reading).facts])
@@ -80,7 +80,7 @@ def read_again(
 
 
 def standing(user: User) -> list[tuple[Any, ...]]:
-    """The facts a person decided about, as they stand."""
+    """The facts a user decided on, in their current state."""
     decided = ReviewAction.objects.filter(undone_at=None).values("fact")
     touched = Fact.objects.for_user(user).filter(pk__in=decided) | Fact.objects.for_user(user).filter(
         superseded_by__in=decided

@@ -1,4 +1,4 @@
-"""`assign-keys` shows which facts get a key, gives it on demand, and asks where two active facts then collide."""
+"""`assign-keys` shows which facts get a key, assigns it on request, and asks if two active facts then collide."""
 
 from datetime import timedelta
 from io import StringIO

@@ -1,4 +1,4 @@
-"""A worker may be killed at any statement: once the clock has had the run read again, nobody can tell."""
+"""A worker may be killed at any statement: once the scheduler has had the run read again, no difference remains."""
 
 import os
 import signal
@@ -27,30 +27,30 @@ from tests.memory.librarian.test_run import Scripted, ask, learn, say
 BEFORE = ("I live in Lisbon.", "I like jazz.", "My favourite colour is green.", "I like opera.")
 THEN = (
     "I moved to Porto.",  # supersedes
-    "I like jazz.",  # makes surer
+    "I like jazz.",  # raises confidence
     "I like opera.",  # was rejected
     "My sister Mary lives in Faro and I'm allergic to peanuts.",  # waits
-    "My password is hunter2.",  # is counted only
+    "My password is hunter2.",  # is only counted
     "I work as a nurse.",  # is new
 )
 MODEL = "claude-haiku-5-5"
 PARTS = 6
-"""The statements are killed at in so many tests, so that each takes seconds."""
+"""Number of tests that the statements are divided into, so that each takes seconds."""
 type Wrapper = Callable[..., Any]
 
 
 class Killed(BaseException):
-    """Stands for SIGKILL: nothing catches it, nothing is tidied up."""
+    """Stands in for SIGKILL: nothing catches it, nothing is cleaned up."""
 
 
 def costly(reading: ExtractionInput) -> Extraction:
-    """What the rules find, at a model's price."""
+    """The rules' extraction, at a model's price."""
     return Extraction(RuleEngine().extract(reading).facts, Usage(1_000_000, 100_000, 20, MODEL))
 
 
 @pytest.fixture(autouse=True)
 def worker(monkeypatch: pytest.MonkeyPatch, queued: list[Any]) -> None:
-    """An engine with a price, and vectors without a model, so that a forked process has no threads to miss."""
+    """An engine with a price, and vectors without a model, so that a forked process doesn't lack threads."""
     monkeypatch.setattr(librarian, "choose_engine", lambda: Scripted(costly))
     monkeypatch.setattr(librarian, "_embed_statements", lambda proposals: [_vector(one.statement) for one in proposals])
 
@@ -61,14 +61,14 @@ def _vector(text: str) -> Any:
 
 
 def scene(user: User) -> LibrarianRun:
-    """Somebody of whom a little is known, and a conversation that waits to be read."""
+    """A user about whom a little is known, and a conversation that waits to be read."""
     learn(user, *BEFORE)
     reject(Fact.objects.for_user(user).get(statement="The user likes opera."), by=user)
     return ask(say(user, *THEN))
 
 
 def outcome(user: User, run: LibrarianRun) -> dict[str, Any]:
-    """All that the run left behind, without ids and times."""
+    """Everything the run left behind, without ids and times."""
     run.refresh_from_db()
     facts = Fact.objects.for_user(user).select_related("superseded_by", "message").order_by("pk")
     return {
@@ -88,13 +88,13 @@ def outcome(user: User, run: LibrarianRun) -> dict[str, Any]:
 
 @contextmanager
 def statements(wrapper: Wrapper) -> Iterator[None]:
-    """Each statement of the connection goes through `wrapper`, savepoints included."""
+    """Run each statement of the connection through `wrapper`, savepoints included."""
     with connection.execute_wrapper(wrapper):
         yield
 
 
 def killer(number: int, *, after: bool, kill: Callable[[], None]) -> Wrapper:
-    """Kills at the statement of that number, from 0: before it is carried out, or after."""
+    """Kill at the statement with this number, from 0: before it runs, or after."""
     seen = iter(range(1_000_000))
 
     def wrap(execute: Any, sql: Any, params: Any, many: Any, context: Any) -> Any:
@@ -114,7 +114,7 @@ def die() -> None:
 
 
 def the_clock_comes_round(run: LibrarianRun, queued: list[Any], capture: Any) -> None:
-    """The lease has run out; the beat job queues what is due; a worker takes what is queued, delivered twice."""
+    """The lease has expired; the beat job queues what is due; a worker takes what is queued, delivered twice."""
     LibrarianRun.objects.filter(pk=run.pk, state="running").update(lease_until=timezone.now())
     queued.clear()
     with capture(execute=True):
@@ -146,7 +146,7 @@ def statements_of(run: LibrarianRun) -> int:
 
 @contextmanager
 def taken_back() -> Iterator[None]:
-    """What happens in it has not happened."""
+    """Roll back everything that happens inside."""
     before = transaction.savepoint_create()
     yield
     transaction.savepoint_rollback(before)

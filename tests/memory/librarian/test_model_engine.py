@@ -54,7 +54,7 @@ def reading(*utterances: Utterance, known: tuple[KnownFact, ...] = ()) -> Extrac
 
 @pytest.fixture
 def offline(offline_server: str) -> Iterator[Call]:
-    """`offline("POST", "script", …)` speaks to the server's admin side; everything is put back before and after."""
+    """`offline("POST", "script", …)` calls the server's admin endpoints; everything is reset before and after."""
 
     def call(method: str, what: str, **body: Any) -> Any:
         request = urllib.request.Request(
@@ -85,7 +85,7 @@ def plain_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def bodies(offline: Call) -> list[dict[str, Any]]:
-    """The message requests the server got."""
+    """The message requests the server received."""
     seen = offline("GET", "requests")["requests"]
     return [entry["body"] for entry in seen if entry.get("path", "").endswith("/v1/messages")]
 

@@ -1,4 +1,4 @@
-"""What may be remembered unasked: the person's rules, what they mean, and how often past proposals were right."""
+"""What may be stored without asking: the user's rules, what they mean, and how often past proposals were right."""
 
 from collections.abc import Callable
 from typing import Any

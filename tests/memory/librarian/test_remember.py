@@ -1,4 +1,5 @@
-"""What becomes of a statement the model was asked to remember: kept, proposed, or not stored, and truthfully so."""
+"""What happens to a statement the model was asked to remember: stored, proposed, or refused, and reported
+truthfully."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -138,7 +139,7 @@ def test_the_cost_does_not_grow_with_what_is_known(
     for n in range(50):
         known(alice, f"The user keeps {n} bees in hive number {n}.")
 
-    with django_assert_max_num_queries(30):  # twice nearest and compared, once replaced; the most are for profile lines
+    with django_assert_max_num_queries(30):  # twice nearest and compared, once replaced; most are for profile lines
         propose(alice, BEES, said)
 
 

@@ -1,4 +1,4 @@
-"""Runs of the librarian: read once, settled once, and never lost."""
+"""Librarian runs: read once, stored once, and never lost."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -74,7 +74,7 @@ def facts(user: User, status: str | None = None) -> list[str]:
 
 @dataclass
 class Scripted:
-    """An engine that does what a test says, and counts how often it was asked."""
+    """An engine that does what a test says, and counts its calls."""
 
     does: Callable[[ExtractionInput], Extraction]
     asked: int = 0
@@ -91,7 +91,7 @@ class Scripted:
 
 @pytest.fixture(autouse=True)
 def nudges(monkeypatch: pytest.MonkeyPatch, queued: list[Any]) -> Nudges:
-    """What the pages were told."""
+    """The events that pages received."""
     heard: Nudges = []
     monkeypatch.setattr(librarian, "publish_event", lambda group, kind, **ids: heard.append((group, kind, ids)))
     return heard
@@ -223,7 +223,7 @@ def test_bobs_memories_are_not_compared_with_alices(alice: User, bob: User) -> N
 def test_the_page_is_told_at_every_step(alice: User, nudges: Nudges) -> None:
     run = learn(alice, HOME)
     told = (f"user-{alice.pk}", "librarian", {"conversation": str(run.conversation_id), "run": run.pk})
-    assert nudges == [told] * 3  # asked for, begun, done
+    assert nudges == [told] * 3  # requested, started, finished
 
 
 # What is known ---------------------------------------------------------------------------------------------------
@@ -413,7 +413,7 @@ def test_a_done_run_is_not_read_again(alice: User, use: Any) -> None:
 
 
 class Killed(BaseException):
-    """Stands for SIGKILL: nothing catches it, nothing is tidied up."""
+    """Stands in for SIGKILL: nothing catches it, nothing is cleaned up."""
 
 
 def die(*args: object, **kwargs: object) -> Any:
@@ -438,7 +438,7 @@ def test_a_worker_killed_at_any_point_leaves_nothing_half_done(
         with pytest.raises(Killed):
             run_extraction(run.pk)
     assert facts(alice) == []
-    run_extraction(run.pk)  # delivered again at once: the lease still stands
+    run_extraction(run.pk)  # delivered again at once: the lease is still valid
     assert facts(alice) == []
     LibrarianRun.objects.update(lease_until=timezone.now())
     run_extraction(run.pk)

@@ -1,4 +1,4 @@
-"""Runs follow what the user corrects, ends and takes back, in the order in which it was said."""
+"""Runs apply what the user corrects, ends and takes back, in the order in which it was said."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -36,12 +36,12 @@ def stated(statement: str, quote: str, number: int = 1, **more: Any) -> Proposed
 
 @pytest.fixture(autouse=True)
 def quiet(queued: list[Any]) -> None:
-    """Queued tasks are not run."""
+    """Queued tasks don't run."""
 
 
 @pytest.fixture
 def read(alice: User, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """`read(text, …, facts=…, ends=…, retracts=…)`: these messages are read by an engine that finds these."""
+    """`read(text, …, facts=…, ends=…, retracts=…)`: an engine that finds these reads these messages."""
 
     def read(*texts: str, **found: Any) -> LibrarianRun:
         def find(reading: ExtractionInput) -> Extraction:

@@ -1,4 +1,4 @@
-"""Lines with marks and lines without: what the librarian may touch, and that a person's words always survive."""
+"""Lines with and without marks: what the librarian may touch, and that a user's words always survive."""
 
 import time
 

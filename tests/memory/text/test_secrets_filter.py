@@ -8,9 +8,9 @@ import pytest
 
 from memory.text.secrets_filter import ACCOUNT, CARD, IDENTITY, KEY, sensitive
 
-# Numbers below are the published examples of their countries, or made up with the right check digits.
+# The numbers below are published examples of their countries, or invented with valid check digits.
 HELD: list[tuple[str, str]] = [
-    # named for what it is
+    # named as a secret
     ("my password is hunter2", KEY),
     ("My password is the name of my dog", KEY),
     ("the password is correct horse battery staple", KEY),
@@ -25,7 +25,7 @@ HELD: list[tuple[str, str]] = [
     ("my passport number is C01X00T47", IDENTITY),
     ("my driver's license is D1234567", IDENTITY),
     ("the account number is 12345678", IDENTITY),
-    # of a shape of its own
+    # with a known shape
     ("AKIAIOSFODNN7EXAMPLE", KEY),
     ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", KEY),
     ("glpat-abcdefghij0123456789", KEY),
@@ -115,7 +115,7 @@ HARMLESS = [
     "https://example.org/a/very/long/path-with-many-words-in-it",
     "supercalifragilisticexpialidocious",
     "APARTMENTCOMPLEX",
-    # talk about secrets that tells none
+    # sentences about secrets that reveal none
     "I use the password manager Bitwarden",
     "The password is wrong.",
     "my password is not accepted",

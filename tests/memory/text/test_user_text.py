@@ -1,4 +1,4 @@
-"""What of a message are its writer's own words, and what did they only bring along?"""
+"""Which words of a message are its writer's own, and which were only pasted or quoted."""
 
 import json
 import time
@@ -72,7 +72,7 @@ def test_the_time_grows_with_the_length_and_no_faster(piece: str) -> None:
 
 
 def test_messages_without_pastes_keep_what_they_tell() -> None:
-    """Of the labelled messages (development part) the words a fact needs are left, wherever they are the user's."""
+    """In the labeled messages (development part), the words a fact needs remain wherever they are the user's."""
     path = BASE_DIR / "tests/memory/data" / "librarian_development.jsonl"
     messages = [json.loads(line) for line in path.read_text().splitlines()]
     told = [(one["text"], word) for one in messages for fact in one["facts"] for word in fact["words"]]

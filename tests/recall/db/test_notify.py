@@ -1,4 +1,4 @@
-"""Another process is told that something changed: in order, quickly, again after a restart of the database."""
+"""Another process learns that something changed: in order, quickly, and again after a database restart."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ asyncio.run(main())
 
 @contextmanager
 def another_process(conninfo: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A process that listens and prints what it hears; with its key."""
+    """A process that listens and prints what it receives; with its key."""
     process = subprocess.Popen(
         [sys.executable, "-c", ANOTHER_PROCESS, conninfo],
         cwd=PROJECT,

@@ -1,4 +1,4 @@
-"""Indexes of words, whichever table they are of."""
+"""Indexes of words, on any table."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""A queryset that is put in words once answers as the queryset itself would, whatever its parameters are by then."""
+"""A queryset compiled once returns what the queryset itself would, whatever its parameters are by then."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +21,7 @@ from recall.db.prepared import PLACEHOLDERS, AnyOf, PreparedQuery, fetch_prepare
 
 @pytest.fixture
 def facts(alice: User, bob: User) -> list[Fact]:
-    """Three of Alice's, one of Bob's; tags are JSON, which the ORM converts."""
+    """Three facts of Alice's, one of Bob's; tags are JSON, which the ORM converts."""
     statements = [(alice, "Mary lives in Lisbon."), (alice, "Alice plays chess."), (alice, ""), (bob, "Bob paints.")]
     return [
         Fact.objects.create(user=owner, statement=statement, tags=[statement[:4]], importance=number / 10)
@@ -60,7 +60,7 @@ def test_it_yields_what_its_queryset_yields(
             assert [one.get_deferred_fields() for one in found] == [one.get_deferred_fields() for one in expected]
             for one, same in zip(found, expected, strict=True):
                 assert {**vars(one), "_state": None} == {**vars(same), "_state": None}
-                one.save()  # it knows that it is a row
+                one.save()  # it knows that it is stored
     assert prepared(user=0) == []
 
 

@@ -1,4 +1,4 @@
-"""What a server's Models API says of a model, however much it leaves out."""
+"""What a server's Models API says about a model, however much it leaves out."""
 
 from dataclasses import asdict
 from typing import Any
@@ -16,7 +16,7 @@ SWITCHES = ("structured_output", "thinking", "effort", "images", "web_search")
 
 @pytest.fixture
 def answering(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """`answering(body)` looks a model up at a server that says `body`."""
+    """`answering(body)` looks a model up on a server that returns `body`."""
 
     def answering(body: Any) -> client.Capabilities:
         transport = httpx2.MockTransport(lambda request: httpx2.Response(200, json=body))

@@ -1,4 +1,4 @@
-"""The commands of docs/self-hosting.md back everything up, and bring it back into an empty place."""
+"""The commands of docs/self-hosting.md back everything up, and restore it into an empty place."""
 
 import re
 import subprocess
@@ -29,20 +29,20 @@ def documented(command: str) -> str:
 
 
 class Place:
-    """A Recall without processes: a folder or a database of its own."""
+    """A Recall without processes: its own folder or database."""
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self.environment = clean_environment(VAR_DIR=str(folder), SECRET_KEY="x" * 50, **settings)
 
     def run(self, command: str, backups: Path) -> subprocess.CompletedProcess[str]:
-        """Run a documented command; its folder `backups` is this one."""
+        """Run a documented command, with this `backups` folder."""
         line = documented(command).removesuffix(" backups").split()
         return subprocess.run(
             [*line, str(backups)], cwd=PROJECT, env=self.environment, capture_output=True, text=True, check=False
         )
 
     def sign_up(self, email: str) -> None:
-        """Make an account, as the operator."""
+        """Create an account, as the operator."""
         made = f"from accounts.models import User; User.objects.create_user({email!r}, 'correct horse battery staple')"
         subprocess.run(
             [sys.executable, "manage.py", "shell", "-c", made], cwd=PROJECT, env=self.environment, check=True

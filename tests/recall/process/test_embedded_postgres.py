@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: starts anywhere, survives being killed, is closed to others."""
+"""The embedded PostgreSQL: starts anywhere, survives being killed, and is closed to others."""
 
 import errno
 import os
@@ -40,7 +40,7 @@ def test_it_starts_below_a_path_of_150_characters() -> None:
 
 
 def test_it_starts_in_a_folder_that_is_closed_to_everybody_else() -> None:
-    """Below a home of mode 0700, whose owner may be root."""
+    """Below a home folder with mode 0700, whose owner may be root."""
     with open_folder() as folder:
         closed = folder / "home"
         closed.mkdir(mode=0o700)
@@ -54,7 +54,7 @@ def test_it_starts_in_a_folder_that_is_closed_to_everybody_else() -> None:
 
 
 def test_root_keeps_aside_what_postgresqls_account_cannot_reach(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clone in a closed home: data and programs stand elsewhere, and a link leads there. (Only root needs it.)"""
+    """A clone in a closed home folder: data and programs are elsewhere, linked from it. (Only root needs it.)"""
     with open_folder() as home, open_folder() as aside:
         monkeypatch.setattr(embedded_postgres, "ROOT_HOME", aside)
         monkeypatch.setattr(embedded_postgres, "_can_reach", lambda account, path: False)

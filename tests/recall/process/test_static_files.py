@@ -1,4 +1,4 @@
-"""Static files are collected when a start finds other sources than the last one did."""
+"""Static files are collected when a start finds different sources than the last one."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Children are kept running, and nothing of them is left behind however the supervisor ends."""
+"""Children are kept running, and none is left behind however the supervisor ends."""
 
 import json
 import os
@@ -47,7 +47,7 @@ DEAF = "trap '' TERM INT HUP; while :; do sleep 0.1; done"
 
 
 class Keeper:
-    """A supervisor in a process of its own, keeping shell commands running."""
+    """A supervisor in its own process that keeps shell commands running."""
 
     def __init__(self, folder: Path, *commands: str, **environment: str) -> None:
         self.register = folder / "children.json"
@@ -68,7 +68,7 @@ class Keeper:
             return {}
 
     def look(self, children: int) -> set[psutil.Process]:
-        """Wait until that many processes run below it, its own ones by name; they are remembered."""
+        """Wait until this many processes run below it, its own ones by name; they are remembered."""
         me = psutil.Process(self.process.pid)
         wait_until(lambda: len(me.children(recursive=True)) >= children)
         wait_until(lambda: {child.pid for child in me.children()} <= set(self.pids().values()))
@@ -77,7 +77,7 @@ class Keeper:
         return found
 
     def ended(self) -> tuple[int, str]:
-        """Wait for its end; returns its code and all it printed."""
+        """Wait for its end; returns its exit code and all its output."""
         output, _ = self.process.communicate(timeout=20)
         return self.process.returncode, output
 
@@ -89,7 +89,7 @@ class Keeper:
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Not so a process that has ended and that nobody has asked about."""
+    """Whether the process runs; an ended process that no one has waited for doesn't."""
     try:
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
@@ -170,7 +170,7 @@ def test_a_second_ctrl_c_does_not_wait(keep: list[Keeper], tmp_path: Path) -> No
     keep.append(keeper)
     keeper.look(children=4)
     keeper.process.send_signal(signal.SIGINT)
-    time.sleep(1.2)  # sooner it would be taken for the same one, passed on by `make`
+    time.sleep(1.2)  # earlier, it would count as the same signal, passed on by `make`
     keeper.process.send_signal(signal.SIGINT)
     code, output = keeper.ended()
     assert code == 0

@@ -1,4 +1,4 @@
-"""The vocabulary is fetched once, from the first place that has the true file; without a network nobody waits."""
+"""The vocabulary is downloaded once, from the first source with the true file; without a network no one waits."""
 
 import hashlib
 import inspect
@@ -27,7 +27,7 @@ def small_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Place:
-    """A source that counts how often it is asked."""
+    """A source that counts its requests."""
 
     def __init__(self, content: bytes | None) -> None:
         self.content, self.asked = content, 0
@@ -155,7 +155,7 @@ def test_a_refused_connection_gives_nothing() -> None:
 
 
 class Pip:
-    """Stands in for the command: notes it, and puts a wheel where it was told to."""
+    """Stands in for the command: records it, and puts a wheel where it should."""
 
     def __init__(self, members: dict[str, bytes] | bytes) -> None:
         self.members, self.command = members, [""]

@@ -1,4 +1,4 @@
-"""`manage.py up`: one command starts everything, survives crashes, and says in one sentence why it cannot start."""
+"""`manage.py up`: one command starts everything, survives crashes, and says in one sentence why it can't start."""
 
 import json
 import os
@@ -87,7 +87,7 @@ def test_a_killed_child_is_reported_and_started_again(app: App, child: str) -> N
 
 
 def test_a_request_waits_while_the_page_starts_again(app: App) -> None:
-    """The listening socket is the supervisor's: nobody sees a refused connection."""
+    """The listening socket is the supervisor's: no one sees a refused connection."""
     app.kill("web")
     assert app.healthy()
 
@@ -141,7 +141,7 @@ def test_a_port_in_use_gives_one_sentence() -> None:
 
 
 def test_a_folder_that_cannot_be_written_gives_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "run").touch()  # a file is in the way: root is stopped by that, too
+    (tmp_path / "run").touch()  # a file is in the way: that stops root, too
     with pytest.raises(StartupError, match=r"^VAR_DIR: can't write .*/run"), only_one_in(tmp_path / "run"):
         pass
 
@@ -180,7 +180,7 @@ def test_whatever_stands_in_the_way_is_told_in_one_sentence(environment: dict[st
 
 @pytest.mark.django_db(transaction=True)
 def test_a_database_without_pgvector_gives_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package's own server has it, so the list asks for one more that it has not."""
+    """The package's own server has pgvector, so the list requires one more extension that it lacks."""
     monkeypatch.setattr("recall.db.requirements.EXTENSIONS", {"vector_of_tomorrow": ()})
     with pytest.raises(
         StartupError, match=r"^The database server lacks the extension vector_of_tomorrow. See docs/self"

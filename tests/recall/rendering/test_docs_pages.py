@@ -1,4 +1,4 @@
-"""The documentation as pages: every file of docs/ is one, links lead on, code can be read, nothing else can."""
+"""The documentation as pages: every file of docs/ is one, links work, code can be read, and nothing else can."""
 
 import re
 from pathlib import Path

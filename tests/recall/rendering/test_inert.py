@@ -13,7 +13,7 @@ PIECES = [
     *(">", "|", "# "),
 ]
 REFERENCE = "\n\n[b]: https://example.org/y.png\n"
-"""Of another message in the same file."""
+"""A reference from another message in the same file."""
 
 
 def live(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""An answer's Markdown becomes HTML that can do nothing but be read, in bounded time."""
+"""An answer's Markdown becomes HTML that can only be read, in bounded time."""
 
 import math
 import re
@@ -82,7 +82,7 @@ SAFE_ADDRESS = re.compile(r"(https?://[^/\s]|mailto:)")
 
 
 class Inspector(HTMLParser):
-    """Reads HTML as a browser does, and objects to whatever is not on the lists."""
+    """Parses HTML as a browser does, and rejects whatever isn't on the lists."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag in TAGS | formulas.TAGS, tag

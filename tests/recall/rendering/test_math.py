@@ -1,4 +1,4 @@
-"""A formula becomes MathML that can do nothing but be read; what cannot be read is code, and prices stay prices."""
+"""A formula becomes MathML that can only be read; what can't be parsed is code, and prices stay prices."""
 
 import re
 import time

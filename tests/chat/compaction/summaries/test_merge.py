@@ -1,4 +1,4 @@
-"""Many segments' summaries become one: breadth stays, detail goes."""
+"""Summaries of many segments become one: breadth stays, detail is dropped."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +15,7 @@ PARTS = st.lists(SUMMARIES, max_size=8).map(
 
 
 def segment(number: int, topics: int = 6) -> Part:
-    """Segment `number` of ten turns, with topics and sentences of its own."""
+    """Segment `number` of ten turns, with its own topics and sentences."""
     summary = Summary(
         decisions=(f"In week {number} the user chose plan {number}.",),
         action_items=(f"Call supplier {number} back.",),
@@ -81,7 +81,7 @@ def test_all_leading_topics_stay_before_a_second_one_of_any() -> None:
 
 
 def test_merging_one_by_one_keeps_what_merging_at_once_keeps() -> None:
-    """Each step stays within the limit, and old topics are not the ones that go."""
+    """Each step stays within the limit, and old topics aren't the ones that are dropped."""
     parts = [segment(number) for number in range(1, 61)]
     first, last, running = parts[0]
     for part in parts[1:]:

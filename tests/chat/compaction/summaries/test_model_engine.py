@@ -55,15 +55,15 @@ class Offline:
         self.http = http
 
     def answers(self, json: Any, **reply: Any) -> None:
-        """The next structured answer."""
+        """Script the next structured answer."""
         self._post("script", replies=[{"json": json, **reply}])
 
     def fails(self, **fault: Any) -> None:
-        """The next request meets this fault."""
+        """Make the next request meet this fault."""
         self._post("faults", **fault, path="/v1/messages")
 
     def bodies(self) -> list[dict[str, Any]]:
-        """The message requests it got."""
+        """The bodies of the message requests it received."""
         seen = self.http.get("/offline/requests").raise_for_status().json()["requests"]
         return [entry["body"] for entry in seen if entry["path"] == "/v1/messages"]
 

@@ -1,4 +1,4 @@
-"""A summary's shape: what it may hold, and how it stands in a prompt."""
+"""A summary's shape: what it may contain, and how a prompt shows it."""
 
 import json
 from typing import Any
@@ -39,7 +39,7 @@ DATABASES = Summary(
 
 
 def anything() -> st.SearchStrategy[Any]:
-    """Any JSON value, some of them nearly a summary."""
+    """Any JSON value, some of them almost a summary."""
     plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT
     keys = st.sampled_from(["decisions", "insights", "topics", "narrative", "other"])
     return st.recursive(plain, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=5))

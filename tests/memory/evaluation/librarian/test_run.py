@@ -1,4 +1,4 @@
-"""`manage.py evaluate-librarian` counts what an engine finds, and the rule engine finds enough and makes up little."""
+"""`manage.py evaluate-librarian` counts what an engine finds, and the rule engine finds enough and invents little."""
 
 import json
 from io import StringIO
@@ -21,18 +21,18 @@ LATER, LATER_HELD_OUT = DATA / "later_development.jsonl", DATA / "later_held_out
 
 
 def label(words: list[str], other: list[str] | None = None, day: str | None = None) -> dict[str, Any]:
-    """A labelled fact, as the files have it."""
+    """A labeled fact, as in the files."""
     return {"kinds": ["person"], "about": "", "words": words, "not": other or [], "value_date": day}
 
 
 def message(text: str, facts: list[dict[str, Any]], **rest: Any) -> dict[str, Any]:
-    """A labelled message, said at noon on 11 March 2026."""
+    """A labeled message, said at noon on 11 March 2026."""
     line = {"id": "x", "category": "people", "said_at": "2026-03-11T12:00:00Z", "zone": "Europe/Lisbon"}
     return {**line, "text": text, "facts": facts, "tolerated": [], **rest}
 
 
 def evaluated(*lines: dict[str, Any]) -> Evaluation:
-    """The figures of the rule engine on these messages."""
+    """The rule engine's figures on these messages."""
     messages = [LabeledMessage.model_validate_json(json.dumps(line)) for line in lines]
     return evaluate_messages("x.jsonl", messages, RuleEngine())
 
@@ -149,7 +149,7 @@ def test_conversations_give_a_sample_to_check_and_its_sum(tmp_path: Path) -> Non
 
 
 def by_category(found: Evaluation) -> dict[str, str]:
-    """Found of labelled, and wrong of all statements, for each category; no message's words."""
+    """Found of labeled facts, and wrong of all statements, for each category; without any message's words."""
     return {
         name: f"{tally.found}/{tally.facts} found, {tally.wrong}/{tally.statements} wrong"
         for name, tally in found.by_category.items()

@@ -1,4 +1,4 @@
-"""The baselines rank as the methods they are named for."""
+"""The baselines rank as the methods they are named after."""
 
 import math
 from collections import Counter
@@ -29,7 +29,7 @@ ITEMS = (
 
 
 class ByFirstLetter:
-    """An embedder whose vector says only which letter a text begins with."""
+    """An embedder whose vector only depends on a text's first letter."""
 
     name = "by first letter"
     dimension = 26

@@ -1,4 +1,4 @@
-"""What a ranking is worth is worked out as the scorer of the evaluation data does."""
+"""The metrics agree with the scorer of the evaluation data."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A file is evaluated for a user who is there only meanwhile, whatever happens."""
+"""A file is evaluated for a user who exists only meanwhile, whatever happens."""
 
 import json
 from dataclasses import replace
@@ -44,7 +44,7 @@ CONVERSATION = Conversation(
 )
 
 FOUND = {
-    # message 100 + n is item tn; 999 is none of the conversation's
+    # message 100 + n is item tn; 999 isn't in the conversation
     "kettle": Answer((100, 101), frozenset({100}), 1),
     "car and boat": Answer((103, 101, 999, 100, 102), frozenset({103}), 2),
     "ferry": Answer((), frozenset(), 0),
@@ -53,7 +53,7 @@ FOUND = {
 
 
 class Recorder:
-    """A product that answers from a table, and notes for whom and when."""
+    """A product that answers from a table, and records for whom and when."""
 
     def __init__(self) -> None:
         self.users: list[User] = []
@@ -88,7 +88,7 @@ def test_the_figures_are_those_of_the_products_ranking() -> None:
     means = evaluation.systems["Recall, measured"]
     single, multi, total = means["single-hop"], means["multi-hop"], means[ANSWERABLE]
     assert (single.figures["R@3"], single.figures["NDCG@10"], single.figures["B800"]) == (100, 100, 100)
-    # t3 t1 t0 t2 of 400 tokens each: one of two among the first three, and inside the first 800 tokens
+    # t3 t1 t0 t2 of 400 tokens each: one of two among the first three, and within the first 800 tokens
     assert (multi.figures["R@3"], multi.figures["R@5"], multi.figures["B800"], multi.figures["B2000"]) == (
         50,
         100,

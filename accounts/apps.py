@@ -5,7 +5,7 @@ from django.db.models.signals import post_migrate
 class AccountsConfig(AppConfig):
     name = "accounts"
     verbose_name = "Users"
-    """In the admin; allauth's email addresses are under “Accounts”."""
+    """Shown in the admin; allauth's email addresses are under “Accounts”."""
 
     def ready(self) -> None:
         """Keep the staff groups in step with their table after each migrate."""

@@ -163,11 +163,11 @@ class BoundaryAdmin(LoggedAdmin):
     readonly_fields = ("user", "created_at")
 
     def has_change_permission(self, request: HttpRequest, obj: Boundary | None = None) -> bool:
-        """Only those for everyone."""
+        """Staff may only change rules for everyone."""
         return super().has_change_permission(request, obj) and (obj is None or obj.user_id is None)
 
     def has_delete_permission(self, request: HttpRequest, obj: Boundary | None = None) -> bool:
-        """Only those for everyone, one at a time, so that each deletion is confirmed."""
+        """Staff may only delete rules for everyone, one at a time, so that each deletion is confirmed."""
         return super().has_delete_permission(request, obj) and obj is not None and obj.user_id is None
 
 

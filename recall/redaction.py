@@ -84,13 +84,13 @@ class WordMatch:
 
 @dataclass(slots=True)
 class Erasure:
-    """What is being forgotten. The caller guarantees that all ids are rows of `user_id`."""
+    """Everything that is being forgotten. The caller guarantees that all ids are rows of `user_id`."""
 
     user_id: int
     facts: set[int] = field(default_factory=set)
     episodes: set[int] = field(default_factory=set)
     retold: set[int] = field(default_factory=set)
-    """Episodes among them that are rewritten from what is left."""
+    """Episodes that are rewritten from what remains."""
     documents: set[int] = field(default_factory=set)
     lines: dict[int, int] = field(default_factory=dict)
     """Document → number of deleted lines."""
@@ -109,7 +109,7 @@ class Erasure:
     refs: set[str] = field(default_factory=set)
     """References by which receipts and prompts name what is forgotten."""
     echoes: set[str] = field(default_factory=set)
-    """Those references that are answers that contained it: what was derived from them is judged by its words."""
+    """Of `refs`, the answers that contained it: what was derived from them is judged by its words."""
     learned_too: bool = True
     """Whether deleting a conversation also deletes what was learned from it."""
     texts: set[str] = field(default_factory=set)

@@ -84,7 +84,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is done at one turn."""
+    """The choice made at one turn."""
 
     folded: int
     """The last compacted turn; `Rules.first`: none."""

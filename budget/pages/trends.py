@@ -86,6 +86,6 @@ def _error(turn: dict[str, Any]) -> float | None:
 
 
 def _from_first(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Sequence[tuple[Any, usage.UsageTotals]]:
-    """Without the days before the first use, so that a new user's chart isn't an empty month."""
+    """The days from the first use on, so that a new user's chart isn't an empty month."""
     first = next((number for number, (_, used) in enumerate(days) if used.turns), len(days))
     return days[first:]

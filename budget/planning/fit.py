@@ -76,7 +76,7 @@ class Piece:
     url: str = ""
     """Address of its source."""
     qualifier: str = ""
-    """Of a recalled memory: current, until a date, superseded by a fact, or waiting."""
+    """For a recalled memory: current, until a date, superseded by a fact, or waiting."""
 
     def __post_init__(self) -> None:
         if self.tokens < 0 or (self.score is not None and math.isnan(self.score)):
@@ -128,9 +128,9 @@ class FitResult:
     """A prompt that fits its plan, or a sentence that says why there is none."""
 
     kept: tuple[Piece, ...] = ()
-    """In the order of the prompt."""
+    """Kept pieces, in the order of the prompt."""
     cut: tuple[Cut, ...] = ()
-    """In pruning order."""
+    """Cut pieces, in pruning order."""
     sections: tuple[SectionTotal, ...] = ()
     """Every section, in order."""
     cut_turns: TurnRange | None = None

@@ -32,7 +32,7 @@ from recall.views import is_htmx, post_only, signed_in_user
 PAGE = "budget/usage.html"
 ADVANCED = "budget/advanced.html"
 type Labels = dict[str, tuple[str, str]]
-"""By ref: label and address."""
+"""Ref → label and address."""
 
 
 @require_safe
@@ -182,7 +182,7 @@ def _economy(user: User, at: datetime) -> dict[str, Any]:
 
 
 def _known(user: User, refs: list[str]) -> tuple[dict[str, Fact], dict[str, float]]:
-    """By ref: existing facts, and the importance of facts and episodes."""
+    """Existing facts by ref, and the importance of facts and episodes by ref."""
     ids = ids_by_kind(refs)
     facts = Fact.objects.for_user(user).filter(pk__in=ids["fact"]).only("statement", "importance", "status", "user")
     found = {fact.ref: fact for fact in facts}

@@ -60,7 +60,7 @@ class _Profile:
     holds: dict[int, dict[int, str]] = field(default_factory=dict)
     """Document → fact → statement."""
     names: dict[str, str] = field(default_factory=dict)
-    """Subject of a key → the person's name: `user/sister` → Mary."""
+    """Subject of a key → the name: `user/sister` → Mary."""
 
 
 def refresh_profile(user: User) -> bool:

@@ -51,7 +51,7 @@ BEGINNINGS: Final = (
         "What you are working towards, so that answers can help with it. For example: “Run a marathon in spring.”",
     ),
 )
-"""In the order of the profile."""
+"""The starter documents, in the order of the profile."""
 
 MAX_TEXT: Final = 100_000
 """Maximum characters that a page can edit: about fifty pages. Files may be longer

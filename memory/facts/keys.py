@@ -130,7 +130,7 @@ def find_attribute(attribute: str) -> Attribute | None:
 
 
 def subject_type(subject: str) -> SubjectType:
-    """What a spelled subject is."""
+    """The type of a spelled subject."""
     if subject == USER:
         return SubjectType.USER
     if subject.startswith(PROJECT):

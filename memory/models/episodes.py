@@ -33,11 +33,11 @@ class EpisodeQuerySet(OwnedQuerySet):
         return self.exclude(status=Episode.Status.MERGED)
 
     def latest_first(self) -> Self:
-        """In the order of the timeline."""
+        """Ordered for the timeline, latest first."""
         return self.order_by("-happened_at", "-id")
 
     def in_turn_order(self) -> Self:
-        """In the order of their conversation."""
+        """Ordered by their place in the conversation."""
         return self.order_by("first_turn", "last_turn", "id")
 
 

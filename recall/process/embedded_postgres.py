@@ -93,7 +93,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A data folder ready to be served, and how to serve it."""
+    """A data folder that is ready to be served, and how to serve it."""
 
     var_dir: Path
     data: Path

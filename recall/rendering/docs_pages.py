@@ -132,7 +132,7 @@ def _plain(heading: Token) -> str:
 
 
 def _address(target: str) -> str:
-    """Where a link of a page leads when it is served: pages to pages, code to its source, the rest as it is."""
+    """The served form of a page's link: pages lead to pages, code to its source, the rest is unchanged."""
     parts = urlsplit(target)
     if parts.scheme or not parts.path:
         return target

@@ -139,7 +139,7 @@ def _parser() -> MarkdownIt:
 
 
 def _may_link(url: str) -> bool:
-    """Only whole web and mail addresses: a relative one would lead into Recall itself, with the reader's session."""
+    """Allow only whole web and mail addresses: a relative one would lead into Recall, with the reader's session."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -46,7 +46,7 @@ def rank_all(items: Sequence[str], questions: Sequence[str], embedder: Embedder)
 
 
 def by_meaning(items: Sequence[str], questions: Sequence[str], embedder: Embedder) -> list[Order]:
-    """By cosine; the model reads only the start of a long item."""
+    """Orders by cosine; the model reads only the start of a long item."""
     cosines = embedder.embed(questions) @ embedder.embed(items).T
     return [np.argsort(-row, kind="stable").tolist() for row in cosines]
 
@@ -69,7 +69,7 @@ def best_first(scores: Mapping[int, float]) -> Order:
 
 
 def by_bm25(items: Sequence[str], questions: Sequence[str]) -> list[Order]:
-    """By BM25 over the database's English words."""
+    """Orders by BM25 over the database's English words."""
     score = bm25(words_of(items))
     return [best_first(score(asked)) for asked in words_of(questions)]
 
@@ -133,7 +133,7 @@ def words_of(texts: Sequence[str]) -> list[Counter[str]]:
 
 
 def by_full_text(items: Sequence[str], questions: Sequence[str], query: str) -> list[Order]:
-    """By `ts_rank` over the items that match; `query` is `ALL_WORDS` or `ANY_WORD`."""
+    """Orders of the matching items by `ts_rank`; `query` is `ALL_WORDS` or `ANY_WORD`."""
     orders: list[Order] = [[] for _ in questions]
     for number, order in _rows(_FULL_TEXT.format(query=query), items=items, questions=questions):
         orders[number - 1] = order

@@ -1,7 +1,7 @@
 """Where more turns are asked for than fit, they wait in line, fairly by person, and each is told its number."""
 
 import asyncio
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 
 import pytest
 
@@ -51,6 +51,11 @@ class Turns:
             await self._tasks[name]
         await settle()
 
+    async def fail(self, user: int) -> None:
+        """A turn that breaks off with an error."""
+        async with self.admission.place(user, lambda number: None):
+            raise RuntimeError("failed")
+
     async def _turn(self, name: str, user: int) -> None:
         async with self.admission.place(user, self.told[name].append):
             self.started.append(name)
@@ -89,10 +94,8 @@ async def test_a_stopped_or_failed_turn_gives_its_place_back() -> None:
     turns = Turns(places=1)
     await turns.ask("alice", ALICE)
     await turns.stop("alice")
-    async with AsyncExitStack() as stack:
-        stack.enter_context(suppress(RuntimeError))
-        await stack.enter_async_context(turns.admission.place(BOB, lambda number: None))
-        raise RuntimeError
+    with pytest.raises(RuntimeError, match="failed"):
+        await turns.fail(BOB)
     await turns.ask("charlie", CHARLIE)
     assert turns.started == ["alice", "charlie"]
 

@@ -68,4 +68,10 @@ class Migration(migrations.Migration):
                 models.Func("user", "search", function="memory_words_of"), gin_pending_list_limit=64, name="fact_words"
             ),
         ),
+        migrations.AddIndex(
+            model_name="fact",
+            index=django.contrib.postgres.indexes.GinIndex(
+                fields=["search"], gin_pending_list_limit=64, name="fact_search"
+            ),
+        ),
     ]

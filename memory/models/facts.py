@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Case, OuterRef, Q, Subquery, When
@@ -13,6 +14,7 @@ from django.utils import timezone
 from memory.models.indexed import ZERO_TO_ONE, Indexed, words_index
 from memory.models.kinds import Kind
 from recall.db.ownership import Owned, OwnedManager, OwnedQuerySet
+from recall.db.postgres import FEW_WAITING
 from recall.environment import setting
 
 GUARANTEED_IMPORTANCE = setting("profile_min_importance", 0.5)
@@ -164,6 +166,7 @@ class Fact(Indexed):
             models.Index(fields=["user", "status"], name="fact_user_status"),
             models.Index(fields=["embedded_by", "id"], name="fact_model"),
             words_index("fact_words"),
+            GinIndex(fields=["search"], gin_pending_list_limit=FEW_WAITING, name="fact_search"),  # staff search all
         ]
 
     def __str__(self) -> str:

@@ -85,7 +85,7 @@ def test_words_of_facts_are_found_by_their_index(staff: Client, hers: Hers) -> N
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
         cursor.execute("EXPLAIN SELECT id FROM memory_fact WHERE search @@ websearch_to_tsquery('english', 'bees')")
-        assert "fact_words" in str(cursor.fetchall())
+        assert "fact_search" in str(cursor.fetchall())
     Fact.objects.create(user=hers.fact.user, statement="The user keeps bees.")
 
     address = reverse("admin:memory_fact_changelist")

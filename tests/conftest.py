@@ -199,11 +199,12 @@ def sign_in(client: Any) -> Callable[[Any], Any]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _nothing_known_of_models() -> None:
-    """Forget what a process found out about a model, or couldn't without a server: the next file's tests start
-    fresh."""
+    """Forget what a process learned about a model, or couldn't without a server: the next file's tests start fresh."""
+    from budget.counting.calibration import forget_known_ratios
     from recall.llm.client import forget_capabilities
 
     forget_capabilities()
+    forget_known_ratios()
 
 
 @pytest.fixture(scope="session")

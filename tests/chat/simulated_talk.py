@@ -65,7 +65,10 @@ def _sentences(kind: str) -> Sequence[str]:
     """Real text: documentation and source of the standard library, and the sentences of Django's translations."""
     modules = (asyncio, json, textwrap, threading, inspect, random)
     if kind == "english":
-        docs = [inspect.getdoc(value) or "" for module in modules for value in vars(module).values()]
+        # Only the module's own: other libraries, and pytest, replace some of what is in it while they run.
+        values = [getattr(module, name) for module in modules for name in module.__all__]
+        own = {module.__name__ for module in modules}
+        docs = [inspect.getdoc(it) or "" for it in values if str(getattr(it, "__module__", "")).split(".")[0] in own]
         return sorted({line for doc in docs for line in doc.split("\n\n") if len(line) > 60 and ">>>" not in line})
     if kind == "code":
         lines = [line for module in modules for line in inspect.getsource(module).splitlines()]

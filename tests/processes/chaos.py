@@ -67,6 +67,8 @@ class Part:
     kill: Callable[[], None]
     is_up: Callable[[], bool]
     away: tuple[float, float] = AWAY
+    has_ended: Callable[[], bool] = lambda: False
+    """Whether it ended by itself, which systemd answers as it answers a kill."""
     due: float | None = None
     """When it is started again; None: it runs."""
 
@@ -78,6 +80,8 @@ class Report:
     mode: str
     seed: int
     kills: Counter[str] = field(default_factory=Counter)
+    ended: Counter[str] = field(default_factory=Counter)
+    """Processes that ended by themselves, and were started again as well."""
     memories: list[Memory] = field(default_factory=list)
     facts: int = 0
     settled: float = 0.0
@@ -95,6 +99,7 @@ class Report:
                 f"{self.mode}, seed {self.seed}: {sum(self.kills.values())} kills ({killed})",
                 f"  {messages} messages, accepted after {median:.2f} s (median), {waits[-1]:.1f} at most",
                 f"  answers: {ended}; {self.facts} facts",
+                f"  ended by themselves: {dict(self.ended) or 'none'}",
                 f"  settled {self.settled:.1f} s after the last kill",
                 *[f"  WRONG: {one}" for one in self.wrong or ["nothing"]],
             ]
@@ -112,9 +117,8 @@ def run_chaos(mode: str, seconds: float, seed: int) -> Report:
         ]
         for person in people:
             person.start()
-        kill_at_random(parts, seconds, random.Random(seed), report.kills)
+        kill_at_random(parts, seconds, random.Random(seed), report)
         ended = time.monotonic()
-        wait_until(lambda: all(part.is_up() for part in parts))
         leaving.set()
         for person in people:
             person.join(SETTLED_WITHIN)
@@ -195,7 +199,7 @@ def process_part(started: ExitStack, machine: Machine, name: str, command: str, 
 
     start()
     started.callback(kill)
-    return Part(name, start, kill, is_up)
+    return Part(name, start, kill, is_up, has_ended=lambda: running["process"].poll() is not None)
 
 
 def accepts(port: int) -> bool:
@@ -207,28 +211,37 @@ def accepts(port: int) -> bool:
 # Killing -----------------------------------------------------------------------------------------------------------
 
 
-def kill_at_random(parts: list[Part], seconds: float, dice: random.Random, kills: Counter[str]) -> None:
+def kill_at_random(parts: list[Part], seconds: float, dice: random.Random, report: Report) -> None:
     """For so long; then everything is started again."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         rest_until = time.monotonic() + dice.uniform(*BETWEEN_KILLS)
         while time.monotonic() < rest_until:
-            start_due(parts)
+            start_due(parts, report.ended)
             time.sleep(0.05)
         candidates = [part for part in parts if part.due is None and part.is_up()]
         if candidates:
             part = dice.choice(candidates)
             part.kill()
             part.due = time.monotonic() + dice.uniform(*part.away)
-            kills[part.name] += 1
+            report.kills[part.name] += 1
     for part in parts:
         part.due = part.due and 0.0
-    start_due(parts)
+    wait_until(lambda: all_up(parts, report.ended))
 
 
-def start_due(parts: list[Part]) -> None:
+def all_up(parts: list[Part], ended: Counter[str]) -> bool:
+    """Whether everything runs; what doesn't is started."""
+    start_due(parts, ended)
+    return all(part.is_up() for part in parts)
+
+
+def start_due(parts: list[Part], ended: Counter[str]) -> None:
     """Start what was away long enough."""
     for part in parts:
+        if part.due is None and part.has_ended():
+            ended[part.name] += 1
+            part.due = time.monotonic() + AWAY[1]
         if part.due is not None and part.due <= time.monotonic():
             part.start()
             part.due = None

@@ -12,7 +12,7 @@ _AUXILIARIES: Final = {
 }  # fmt: skip
 _ADVERB: Final = r"(?:also|still|now|no longer|often|usually|sometimes|really|always|never|\w+ly)"
 _SUBJECT: Final = re.compile(
-    r"(?P<start>^|[,;] |\b(?:and|but|that|because|when|if|where) )(?:the )?user "
+    r"(?P<start>^|[,;:] |\b(?:and|but|that|because|when|if|where) )(?:the )?user "
     rf"(?P<adverb>{_ADVERB} )?(?P<verb>[\w'’]+)",
     re.I,
 )

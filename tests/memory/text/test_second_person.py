@@ -28,6 +28,8 @@ from memory.text.second_person import second_person
         ("Mary keeps their promises.", "Mary keeps their promises."),
         ("A good user interface is quiet.", "A good user interface is quiet."),
         ("User lives in Lyon.", "You live in Lyon."),
+        ("New: the user is a landscape architect.", "New: you are a landscape architect."),
+        ("New: the user's dog is called Rex.", "New: your dog is called Rex."),
         ("", ""),
     ],
 )

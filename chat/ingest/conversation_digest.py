@@ -54,7 +54,7 @@ def build_digest(conversation_id: UUID) -> ConversationDigest | None:
 
 
 def _render_page(conversation: Conversation, summary: Summary, turns: int) -> str:
-    """Render the digest as Markdown: one sentence per line, so that each can be edited or kept by itself."""
+    """Render the digest as Markdown: one sentence per line, so that each can be edited or kept on its own."""
     started = conversation.started_at.astimezone(conversation.user.zone)
     link = reverse("conversation", args=[conversation.pk])
     lines = [f"{started.day} {started:%B %Y}, {turns} turn{'' if turns == 1 else 's'}. [Open the conversation]({link})"]

@@ -17,7 +17,7 @@ from recall.observability.metrics import TURNS_WAITING
 MAX_TURNS: Final[int] = setting("max_turns", 100)
 """Answers that one web process writes at once: about what one core carries. A small local model wants fewer."""
 TELL_EVERY: Final = 2.0
-"""Seconds until the page is told of another number."""
+"""Seconds between two updates of the number in line."""
 
 
 @dataclass(eq=False, slots=True)

@@ -75,7 +75,7 @@ class Cue:
     after: bool = True
     """Whether the corrected value follows the cue, within REACH words; else it may be anywhere in the sentence."""
     is_plain: bool = False
-    """Whether it says by itself what has changed, without the fact's verb: “Ines and I broke up”."""
+    """Whether it says what has changed without the fact's verb: “Ines and I broke up”."""
     ends_subject: bool = False
     """Whether nothing that was said of the subject holds any more: “Biscuit died”."""
     verbs: frozenset[str] = frozenset()

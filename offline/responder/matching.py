@@ -224,7 +224,7 @@ def _about_another(question: str, sentence: str, asked: frozenset[str], own: fro
     """Whether the sentence is about someone else, such as the user's sister, and "Where do I live?" was asked."""
     owned = OWNED.match(sentence)
     if WHO.match(question) and not OF_ONESELF.search(question):
-        return False  # whoever it is, is what was asked
+        return False  # the question asks for the name
     if owned is None:
         named = NAMED.match(sentence)
         return named is not None and bool(OF_ONESELF.search(question)) and _stem(named[1].lower()) not in asked

@@ -53,7 +53,7 @@ def upgrade(var_dir: Path, restore: Callable[[Path], object], *, again: bool = F
     _move(data, kept)
     try:
         restore(dump)
-    except BaseException:
+    except BaseException:  # also Ctrl-C: the old data goes back to its place
         with suppress(FileNotFoundError):
             _move(data, var_dir / "postgres-failed")
         _move(kept, data)

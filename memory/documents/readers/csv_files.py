@@ -1,4 +1,4 @@
-"""CSV reader: one line per row that names the column of each value, so that each row can be found by itself."""
+"""CSV reader: one line per row that names the column of each value, so that each row can be found alone."""
 
 import csv
 import io

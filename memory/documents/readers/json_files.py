@@ -1,4 +1,4 @@
-"""JSON reader: one line per object with its path, so that each object can be found by itself."""
+"""JSON reader: one line per object with its path, so that each object can be found alone."""
 
 import json
 from collections.abc import Iterator

@@ -31,7 +31,7 @@ _OLD: Final = re.compile(r"(\d{1,2})[- ](?:year|yr)s?[- ]old", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Somebody of the user's who is named in passing."""
+    """Someone close to the user who is named in passing."""
 
     subject: Subject
     statement: str

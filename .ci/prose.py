@@ -81,7 +81,13 @@ MAX_IN_DOCS: Final = 25
 
 APPS: Final = ("recall", "accounts", "memory", "budget", "chat", "offline")
 DOCS: Final = ("docs/", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
-NOT_PROSE: Final = ("/migrations/", "memory/librarian/rules/", "static/vendor/", "docs/examples/")
+NOT_PROSE: Final = (
+    "/migrations/",
+    "memory/librarian/rules/",
+    "memory/text/language.py",
+    "static/vendor/",
+    "docs/examples/",
+)
 """Generated code, and patterns that match what people write."""
 
 CODE: Final = re.compile(r"\b(SELECT|UPDATE|INSERT|FROM|WHERE|CREATE)\b|\\[bswd]|\(\?")

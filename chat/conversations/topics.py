@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from memory.librarian.rules.language import ENGLISH, NEIGHBOURS
 from memory.retrieval.query import EMPTY_WORDS, TIME_WORDS
+from memory.text.language import ENGLISH, NEIGHBOURS
 
 USER_WEIGHT: Final = 1.0
 """A word counts once for each turn in which the user wrote it …"""

@@ -1,4 +1,4 @@
-"""Claim or not: a linear classifier over the vector of a candidate's clause, and how it was read.
+"""Claim or not: a linear classifier over the vector of a candidate's statement, and how it was read.
 
 The table and the grammar read much that no one would keep: what is over in an hour, what only this answer needs. What
 that sounds like is learned: `manage.py train-claims` fits the weights in `claims.json` to the development parts of the
@@ -12,35 +12,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from memory.embeddings.port import embedder
 from memory.librarian.engine import ProposedFact
+from memory.models.kinds import Kind
 
 FORMS: Final = ("table", "elided", "words", "elided_words", "mention", "name")
 """How a judged candidate was read."""
-DROPPED_BELOW: Final = {
-    "table": 0.35,
-    "elided": 0.35,
-    "mention": 0.45,
-    "name": 0.4,
-    "words": 0.55,
-    "elided_words": 0.55,
-}
-"""Probability of a claim, by form: the table is right more often than a clause in the user's words. What has a form of
-its own (lexicon, note, order, secret) is not judged."""
+DROPPED_BELOW: Final = 0.52
+"""Probability of a claim. What has a form of its own (lexicon, note, order, secret) is not judged."""
 SURE_FROM: Final = 0.98
 """From here on a claim of the user's own is kept unasked."""
-READ_FROM: Final = 0.85
+READ_FROM: Final = 0.7
 """From here on what the table reads keeps its confidence."""
 SURE: Final = 0.85
 ASK: Final = 0.7
 """Confidence of a claim that is sure, and of one that is not."""
 WEIGHTS: Final = Path(__file__).with_name("claims.json")
 _PAST: Final = re.compile(r"\b(?:was|were|had|got|went|did|\w{3,}ed)\b")
-_SOON: Final = re.compile(r"\b(?:today|tonight|now|this (?:morning|evening|afternoon))\b", re.I)
-_LASTING: Final = re.compile(r"\b(?:always|never|usually|every|each|since|for years|\d+ years|on \w+days)\b", re.I)
-_YOU: Final = re.compile(r"\b(?:you|your|it|this|that|them|one|something|some)\b", re.I)
+_SOON: Final = re.compile(r"(?i)\b(?:today|tonight|now|this (?:morning|evening|afternoon))\b")
+_LASTING: Final = re.compile(r"(?i)\b(?:always|never|usually|every|each|since|for years|\d+ years|on \w+days)\b")
+_YOU: Final = re.compile(r"(?i)\b(?:you|your|it|this|that|them|one|something|some)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +68,7 @@ def _is_told(mention: ProposedFact, statements: Sequence[str]) -> bool:
 def _weighed(one: Candidate, chance: float | None) -> ProposedFact | None:
     if chance is None:
         return one.fact
-    if chance < DROPPED_BELOW[one.form]:
+    if chance < DROPPED_BELOW:
         return None
     confidence = one.fact.confidence
     if one.form.endswith("words") and chance >= SURE_FROM and confidence >= ASK:
@@ -87,11 +80,9 @@ def _weighed(one: Candidate, chance: float | None) -> ProposedFact | None:
 
 def probabilities(found: Sequence[Candidate]) -> list[float]:
     """How likely each is a claim worth keeping, 0 to 1."""
-    if not found:
-        return []
-    weights = _weights()
-    vectors = embedder().embed([one.words for one in found])
-    return [_sigmoid(_score(one, vector, weights)) for one, vector in zip(found, vectors, strict=True)]
+    vectors = embedder().embed([one.fact.statement for one in found]) if found else ()
+    inputs = ([1.0, *features(one), *vector] for one, vector in zip(found, vectors, strict=True))
+    return [_sigmoid(sum(weight * value for weight, value in zip(_weights(), row, strict=True))) for row in inputs]
 
 
 def features(one: Candidate) -> list[float]:
@@ -102,16 +93,11 @@ def features(one: Candidate) -> list[float]:
         *(float(one.form == form) for form in FORMS),
         *(float(sign.search(words) is not None) for sign in signs),
         float(one.fact.about_third_party),
+        *(float(one.fact.kind is kind) for kind in (Kind.DECISION, Kind.PREFERENCE, Kind.PROCEDURE)),
         float(any(char.isdigit() for char in words)),
         float(re.search(r"\b[A-Z][a-z]", words[2:]) is not None),
         min(len(words.split()), 20) / 20,
     ]
-
-
-def _score(one: Candidate, vector: Any, weights: dict[str, list[float]]) -> float:
-    grammar = sum(weight * value for weight, value in zip(weights["signs"], features(one), strict=True))
-    meaning = sum(weight * float(value) for weight, value in zip(weights["vector"], vector, strict=True))
-    return weights["bias"][0] + grammar + meaning
 
 
 def _sigmoid(score: float) -> float:
@@ -119,6 +105,6 @@ def _sigmoid(score: float) -> float:
 
 
 @cache
-def _weights() -> dict[str, list[float]]:
-    weights: dict[str, list[float]] = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    return weights
+def _weights() -> list[float]:
+    """Of the constant, the features and the vector."""
+    return list(map(float, json.loads(WEIGHTS.read_text(encoding="utf-8"))))

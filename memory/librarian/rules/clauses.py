@@ -6,13 +6,13 @@ a second verb shares the first subject. What is supposed, asked or said by someo
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import sentencex
 
-from memory.librarian.rules.language import is_english
-from memory.librarian.rules.words import ADVERBS, IRREGULAR_PAST, NOT_PAST, OPENERS, PEOPLE, PETS, SHORT_FORMS
+from memory.librarian.rules.words import ADVERBS, IRREGULAR_PAST, NOT_PAST, OPENERS, PEOPLE, PETS, SHORT_FORMS, THIRD
+from memory.text.language import is_english
 from memory.text.user_text import Span, mask_foreign_text
 
 MAX_MESSAGE: Final = 20_000
@@ -20,123 +20,108 @@ MAX_MESSAGE: Final = 20_000
 MAX_CLAUSE: Final = 300
 """Characters of a clause; a longer one is no sentence. Every pattern is anchored in one, so that none is slow."""
 MAX_SENTENCE: Final = 1_200
+MAX_SUBJECT: Final = 80
+"""Characters in which a clause's subject and verb are looked for."""
 
 _FILLER: Final = (
-    r"(?:(?:please )?(?:remember|note|keep in mind|don't forget)(?: that)?|hi|hello|hey|hiya|good"
-    r" (?:morning|evening|afternoon)|morning|ok|okay|so|well|btw|by the way|anyway"
-    r"|anyways|also"
-    r"|actually|honestly|tbh|fyi|for (?:context|reference|what it's worth|the record)|oh|ah|um|yeah|yes|yep|no|nope|nah"
-    r"|sorry|and|but|plus|thanks|thank you|thx|cheers|ps|p\.s\.|note|side note|quick note|update|context|background"
-    r"|correction|just so you know|just to say|please note|sure|right|now|then|however|you know|look|lol|haha"
-    r"|guess what|good news|bad news|turns out|it turns out|turned out|as it happens|apparently|in fact|in"
-    r" short|heads up"
-    r"|to be fair|to be honest|in case it helps|if it helps|if it matters|since you asked|given that|because|since|as"
-    r"|although|though|while|whereas|unfortunately|sadly|luckily|fortunately|finally|basically|obviously|clearly"
-    r"|just|first|again|there|team|everyone|folks|sir|madam|dear \w{2,15})"
+    r"(?:(?:please )?(?:remember|note|keep in mind|don't forget)(?: that)?|hi|hello|hey|hiya|good (?:morning|evening"
+    r"|afternoon)|morning|ok|okay|so|well|btw|by the way|anyway|anyways|also|actually|honestly|tbh|fyi|for (?:context"
+    r"|reference|what it's worth|the record)|oh|ah|um|yeah|yes|yep|no|nope|nah|sorry|and|but|plus|thanks|thank you|thx"
+    r"|cheers|ps|p\.s\.|note|side note|quick note|update|context|background|correction|just so you know|just to say"
+    r"|please note|sure|right|now|then|however|you know|look|lol|haha|guess what|good news|bad news|turns out|it turns"
+    r" out|turned out|as it happens|apparently|in fact|in short|heads up|the thing is|I meant|I mean|one thing|some"
+    r" background|bit of background|to be fair|to be honest|in case it helps|if it helps|if it matters|since you asked"
+    r"|given that|(?:because|since|as|although|though|while|whereas)(?= (?:I|we|my|our|he|she|it)\b)|unfortunately"
+    r"|sadly|luckily|fortunately|finally|basically|obviously|clearly|just|first|again|there|team|everyone|folks|sir"
+    r"|madam|dear \w{2,15})"
 )
-_FILLERS: Final = re.compile(rf"(?:{_FILLER}(?![\w'-])[\s,:!.\-–—]{{0,3}}){{1,4}}(?=\w)", re.I)
+_FILLERS: Final = re.compile(rf"(?i)(?:{_FILLER}(?![\w'-])[\s,:!.\-–—]{{0,3}}){{1,4}}(?=\w)")
 _THINKS: Final = re.compile(
-    r"(?:I (?:think|guess|believe|reckon|suppose|feel like)|maybe|perhaps|probably|possibly|I'm not sure but)"
-    r"(?: that)?,? (?=\w)",
-    re.I,
+    r"(?i)(?:I (?:think|guess|believe|reckon|suppose|feel like)|maybe|perhaps|probably|possibly|I'm not sure but)"
+    r"(?: that)?,? (?=\w)"
 )
 _SUPPOSES: Final = re.compile(
-    r"\b(?:if|suppose|supposing|imagine|pretend|hypothetically|in theory|i wish|what if|let's say|lets say"
-    r"|say (?:i|we|my"
-    r"|somebody|someone)|assume|assuming|unless|as if|as though|in another life|were (?:i|we) to|had (?:i|we)"
-    r"|should (?:i|we) ever|someday maybe|would have)\b",
-    re.I,
+    r"(?i)\b(?:if|suppose|supposing|imagine|pretend|hypothetically|in theory|i wish|what if|let's say|lets say|say"
+    r" (?:i|we|my|somebody|someone)|assume|assuming|unless|as if|as though|in another life|were (?:i|we) to|had (?:i"
+    r"|we)|should (?:i|we) ever|someday maybe|would have)\b"
 )
-_HARMLESS_IF: Final = re.compile(r"\bif (?:it|that|this) (?:helps|matters|makes)|\bif you (?:must|need to) know", re.I)
+_HARMLESS_IF: Final = re.compile(r"(?i)\bif (?:it|that|this) (?:helps|matters|makes)|\bif you (?:must|need to) know")
 _MODAL: Final = re.compile(
-    r"^(?:I|we|my [\w' -]{1,40}?)(?:'d| would| could| might| may| should)\b(?! (?:love|like|rather|much"
-    r" rather|prefer)\b)",
-    re.I,
+    r"(?i)^(?:I|we|my [\w' -]{1,40}?)(?:'d| would| could| might| may| should)\b(?! (?:love|like|rather|much"
+    r" rather|prefer)\b)"
 )
 _AUTHORITY: Final = re.compile(
-    r"(?:my|our|the|his|her) (?:\w+ )?(?:doctor|gp|dentist|physio|therapist|consultant|specialist|nurse|vet"
+    r"(?i)(?:my|our|the|his|her) (?:\w+ )?(?:doctor|gp|dentist|physio|therapist|consultant|specialist|nurse|vet"
     r"|allergist|surgeon|optician|dietitian|psychiatrist|midwife)"
-    r" (?:says?|said|told me|thinks|confirmed)(?: that)? (?=(?:I|we|my|our)\b)",
-    re.I,
+    r" (?:says?|said|told me|thinks|confirmed)(?: that)? (?=(?:I|we|my|our)\b)"
 )
 """Whose claims about the user are worth a question."""
 _REPORTS: Final = re.compile(
-    r"^(?!(?:i|we)\b)(?:[\w'.-]+ ){1,5}?(?:says?|said|claims?|claimed|insists?|reckons?|swears?|thinks?|told (?:me|us)"
-    r"|tells (?:me|us|everyone|everybody)|has been telling|believes?|wrote)(?: \w+){0,2}?(?: that)?[ ,:]"
-    r"|^according to\b|^if you believe\b"
-    r"|^(?:apparently|supposedly|allegedly),?\b",
-    re.I,
+    r"(?i)^(?!(?:i|we)\b)(?:[\w'.-]+ ){1,5}?(?:says?|said|claims?|claimed|insists?|reckons?|swears?|thinks?|told (?:me"
+    r"|us)|tells (?:me|us|everyone|everybody)|has been telling|believes?|wrote)(?: \w+){0,2}?(?: that)?[ ,:]"
+    r"|^according to\b|^if you believe\b|^(?:apparently|supposedly|allegedly),?\b"
 )
 _ASKS: Final = re.compile(
-    r"(?:(?:and|but|so|or|then|now|ok|please|pls|also|any idea|hey|right)[, ]+){0,3}"
-    r"(?:what|whats|what's|where|where's|who(?= (?:is|are|was|were|do|did|should|can|said|has))|who's|whose"
-    r"|when(?= (?:is|are|was|do|does|did|should|can|will))|why|how|how's|which|is|are|am|was|were|do|does"
-    r"|did|can(?!')|can't (?:you|we|i|it|they)"
-    r"|could|should|would|will|have you|has|isn't|aren't|don't you|shall|any|anyone|anybody|ideas|thoughts"
-    r"|tips|got any)"
-    r"\b",
-    re.I,
+    r"(?i)(?:(?:and|but|so|or|then|now|ok|please|pls|also|any idea|hey|right)[, ]+){0,3}(?:what|whats|what's|where"
+    r"|where's|who(?= (?:is|are|was|were|do|did|should|can|said|has))|who's|whose|when(?= (?:is|are|was|do|does|did"
+    r"|should|can|will))|why|how|how's|which|is|are|am|was|were|do|does|did|can(?!')|can't (?:you|we|i|it|they)|could"
+    r"|should|would|will|have you|has|isn't|aren't|don't you|shall|any|anyone|anybody|ideas|thoughts|tips|got any)\b"
 )
 _ORDERS: Final = re.compile(
-    r"(?:(?:and|but|so|then|now|ok|please|pls|just)[, ]+){0,3}(?:please|pls|give|help|tell|explain|write"
-    r"|draft|make|show"
-    r"|find|suggest|recommend|list|plan|rewrite|translate|proofread|summari[sz]e|create|build|fix|check"
-    r"|compare|calculate"
-    r"|convert|describe|let's|rank|review|shorten|reword|redo|rephrase|remind|add|put|use|keep|need (?:a"
-    r"|some|an|help|to"
-    r" know)|looking for (?:a|an|some|ideas|tips|help))\b",
-    re.I,
+    r"(?i)(?:(?:and|but|so|then|now|ok|please|pls|just)[, ]+){0,3}(?:please|pls|give|help|tell|explain|write|draft"
+    r"|make|show|find|suggest|recommend|list|plan|rewrite|translate|proofread|summari[sz]e|create|build|fix|check"
+    r"|compare|calculate|convert|describe|let's|rank|review|shorten|reword|redo|rephrase|remind|add|put|use|keep|need"
+    r" (?:a|some|an|help|to know)|looking for (?:a|an|some|ideas|tips|help))\b"
 )
 _SUBJECT: Final = (
-    r"(?:I|we|my|our|he|she|his|her|their|it|it's|there's|there|you|you're|this|that|that's|I'm|I've|I'd"
-    r"|I'll|we're|we've"
-    r"|we'll|we'd|he's|she's|they|they're|they've|what|what's|how|any|please|which|where|who|why|help|give|tell"
-    r"|(?:is|do|does|should|would|will|are|can|could) (?:I|we|you|it|that|this|there|the|my|our|he|she|they"
-    r"|any|u))(?!\w)"
+    r"(?:I|we|my|our|he|she|his|her|their|it|it's|there's|there|you|you're|this|that|that's|I'm|I've|I'd|I'll|we're"
+    r"|we've|we'll|we'd|he's|she's|they|they're|they've|what|what's|how|any|please|which|where|who|why|help|give|tell"
+    r"|(?:is|do|does|should|would|will|are|can|could) (?:I|we|you|it|that|this|there|the|my|our|he|she|they|any"
+    r"|u))(?!\w)"
 )
 _ELIDED_AGAIN: Final = (
-    r"(?:been|born|married|divorced|single|retired|working|living|studying|allergic|used to|was an?|moved"
-    r"|originally|currently"
-    r"|trying|learning|now (?:head|a|an|in|at|living|working)|got|have|had|love|hate|vegan|vegetarian"
+    r"(?:been|born|married|divorced|single|retired|working|living|studying|allergic|used to|was an?|moved|originally"
+    r"|currently|trying|learning|now (?:head|a|an|in|at|living|working)|got|have|had|love|hate|vegan|vegetarian"
     r"|diabetic|freelance)(?![\w-])"
 )
 _CUT: Final = re.compile(
-    r"\s{0,3}(?:\.{2,}|…|;|:(?=\s)|\s[-–—]{1,3}\s|—)\s{0,3}"
-    rf"|\s{{0,3}},\s{{0,3}}(?:(?:and|but|so|or|plus|then)\s{{1,3}})?(?={_SUBJECT})"
-    rf"|(?<!ever)\s{{1,3}}(?:and|but|so|or|plus|because|since|as|although|though|while|whereas"
-    rf"|yet)\s{{1,3}}(?={_SUBJECT})"
-    r"|(?<! in)(?<! of)\s{0,3},?\s{1,3}(?:because|but|although|though|whereas|hence|therefore|unless|which|whose)"
-    r"\s{1,3}(?=\w)"
-    r"|\s{0,3},\s{0,3}(?:so|until|then|plus)\s{1,3}(?=\w)"
-    r"|\s{1,3}so\s{1,3}(?=(?:\w+ ){1,3}(?:is|are|can|needs?|has|have|must|will)\b)"
+    r"(?i)\s{0,3}(?:\.{2,}|…|;|:(?=\s)|\s[-–—]{1,3}\s|—)\s{0,3}"
+    rf"|\s{{0,3}},\s{{0,3}}(?:(?:and|but|so|or|plus|then)\s{{1,3}})?(?={_SUBJECT})|(?<!ever)\s{{1,3}}(?:and|but|so|or"
+    rf"|plus|because|since|as|although|though|while|whereas|yet)\s{{1,3}}(?={_SUBJECT})"
+    r"|(?<! in)(?<! of)\s{0,3},?\s{1,3}(?:because|but|although|though|whereas|hence|therefore|unless|which"
+    r"|whose)\s{1,3}(?=\w)|\s{0,3},\s{0,3}(?:so|until|then|plus)\s{1,3}(?=\w)|\s{1,3}so\s{1,3}(?=(?:\w+ ){1,3}(?:is"
+    r"|are|can|needs?|has|have|must|will)\b)"
     rf"|\s{{0,3}},\s{{0,3}}(?={_ELIDED_AGAIN})"
-    r"|\s{0,3},\s{0,3}(?=who (?!is my|are my))|\s{0,3},\s{0,3}(?:where|when|while|since|and"
-    r"|not)\s{1,3}(?=\w)|\s{1,3}(?=if\s)|\s{1,3}\((?=\D)",
-    re.I,
+    r"|\s{0,3},\s{0,3}(?=(?:who (?!is my|are my)|not\b|no\b|without\b))|\s{0,3},\s{0,3}(?:where|when|while|since"
+    r"|and)\s{1,3}(?=\w)|\s{1,3}(?=if\s)|\s{1,3}\((?=\D)"
 )
-_SHARED: Final = re.compile(
-    r"\s{0,3}(?:,\s{0,3}|,?\s{1,3}and\s{1,3}|,?\s{1,3}but\s{1,3}"
-    r"|\s{0,3},?\s{1,3}then\s{1,3})(?=([a-z'I]+)(?:\s{1,3}([a-z'A-Z]+))?)"
+_CUT_BEHIND_A_VERB: Final = re.compile(
+    r"(?i)(?:,|\s{1,3}and)\s{1,3}(?=(?:the |both |[\w-]+ )?[\w-]+ (?:is|are|was|were|has|have|does|keeps|isn't"
+    r"|aren't)\b)|,\s{1,3}(?=[^,?]{1,60}\?$)|\)\s{1,3}"
 )
-_BEFORE_NEXT: Final = re.compile(r"(?:,? (?:and|but)|,? then|,)\s*$")
+"""Where a clause ends, if it has a verb: “I study law | and torts is hard”, “I'm vegan | , dinner for two?”."""
+_JOINS: Final = re.compile(
+    r"(?i)(?:\s{0,3},\s{0,3}(?:(?:and|but|then)\s{1,3})?|\s{1,3}(?:and|but|then)\s{1,3})(?=[a-z'])"
+)
+"""Where a clause ends, if what follows is a second verb of its subject: “I live in Porto | and work as a nurse”."""
 _SPACES: Final = re.compile(r"\s+")
 _HASTY_END: Final = re.compile(r"(?<=[\w)%\"'])(?:[!?]+|\.{1,}(?=\s+[a-z]))(?=\s)")
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*•·]|\d{1,2}[.)])[ \t]+")
 _WORD: Final = re.compile(r"[^\s,;:!?()]+")
 _TRAIL: Final = re.compile(
-    r"(?:[\s,;:!\-–—(./]|(?<!\w)(?:lol|haha|hehe|btw|by the way|tho|though|too|as well|anyway|pls|please|thanks|thx|ta"
+    r"(?i)(?:[\s,;:!\-–—(./]|(?<!\w)(?:lol|haha|hehe|btw|by the way|tho|though|too|as well|anyway|pls|please|thanks"
+    r"|thx|ta"
     r"|ok|okay|right|and|but|so|or|fyi|honestly|actually|tbh|i guess|i think|obviously|of course|you know|just so you"
-    r" know|unfortunately|sadly|:\)|:\(|yay|ugh)(?!\w)|[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F\u200d])+$",
-    re.I,
+    r" know|unfortunately|sadly|apparently|:\)|:\(|yay|ugh)(?!\w)|[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F\u200d])+$"
 )
 _DICTATES: Final = re.compile(
-    r"\W*(?:please )?(?:remember|note|keep in mind|don't forget)(?: that)?:? (?=I\b|i\b|my\b|we\b|our\b)", re.I
+    r"(?i)\W*(?:please )?(?:remember|note|keep in mind|don't forget)(?: that)?:? (?=I\b|i\b|my\b|we\b|our\b)"
 )
-_CORRECTS: Final = re.compile(r"^\W*(?:actually|correction|sorry|no|nope|oops|wait|i meant|i misspoke|update)\b", re.I)
+_CORRECTS: Final = re.compile(r"(?i)^\W*(?:actually|correction|sorry|no|nope|oops|wait|i meant|i misspoke|update)\b")
 _DROPPED_S: Final = re.compile(
-    rf"\b((?:my|our) (?:\w+ )?(?:{'|'.join(sorted(PEOPLE | PETS))}))s(?= (?:allergic|got|called|name\b|a |an |in |on "
-    r"|from|been|\d))",
-    re.I,
+    rf"(?i)\b((?:my|our) (?:\w+ )?(?:{'|'.join(sorted(PEOPLE | PETS))}))s(?= (?:allergic|got|called|name\b|a |an "
+    rf"|in |on "
+    r"|from|been|\d))"
 )
 
 
@@ -220,12 +205,12 @@ def clauses_of(sentence: Sentence) -> Iterator[Clause]:
     supposed = _SUPPOSES.search(text) if not _HARMLESS_IF.search(text) else None
     reported, dictated = False, _DICTATES.match(text) is not None
     corrects, asked_before = _CORRECTS.match(text) is not None, False
-    spans = list(_spans(text))
-    for number, (start, end) in enumerate(spans):
+    spans, subject = list(_spans(text)), None
+    for number, (start, end, joined) in enumerate(spans):
         words, lead = _strip_fillers(text[start:end])
         if not words or end - start > MAX_CLAUSE:
             continue
-        asked = _ASKS.match(words) is not None or _ORDERS.match(words) is not None
+        asked = not joined and (_ASKS.match(words) or _ORDERS.match(words)) is not None
         asked = asked or (sentence.asked and (number == len(spans) - 1) and (len(spans) == 1 or asked_before))
         asked_before = asked
         thinks = _THINKS.match(words)
@@ -234,7 +219,7 @@ def clauses_of(sentence: Sentence) -> Iterator[Clause]:
         reported = reported or _REPORTS.match(plain) is not None
         plain = plain[said.end() :] if said else plain
         clause = Clause(
-            plain,
+            plain if asked or not number else _resumed(plain, subject) or plain,
             sentence.start + start + lead,
             sentence.start + end,
             hypothetical=(supposed is not None and (supposed.start() < end or supposed.start() == 0))
@@ -247,29 +232,35 @@ def clauses_of(sentence: Sentence) -> Iterator[Clause]:
             correction=corrects,
             first=number == 0 or re.match(_ELIDED_AGAIN, plain) is not None,
         )
-        yield from _with_shared_subject(clause)
+        subject = (None if asked else _SUBJECT_OF.match(clause.text)) or subject
+        yield clause
 
 
-_NAME_ONLY: Final = re.compile(r"\W*(?:(?:and|but|so) )?[A-Z][\w'-]+(?: [A-Z][\w'-]+)?")
-_THEIR_RELATION: Final = re.compile(r"(?:my|our) [\w -]{2,30}(?:,|$)", re.I)
+_NAME_ONLY: Final = re.compile(r"\W{0,3}(?:(?:and|but|so) )?[A-Z][\w'-]+(?: [A-Z][\w'-]+)?")
+_THEIR_RELATION: Final = re.compile(r"(?i)(?:my|our) [\w -]{2,30}(?:,|$)")
 _PARTNER_ONLY: Final = re.compile(
-    r"\W*(?:(?:hi|hey|so|and|but|well),? )?(?:(?:me and )?(?:my|our) (?:\w+"
-    rf" )?(?:{'|'.join(sorted(PEOPLE))})(?: \w+)?|me)",
-    re.I,
+    r"(?i)\W{0,3}(?:(?:hi|hey|so|and|but|well),? )?(?:(?:me and )?(?:my|our) (?:\w+"
+    rf" )?(?:{'|'.join(sorted(PEOPLE))})(?: \w+)?|me)"
 )
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    at = 0
-    for cut in _CUT.finditer(text):
+def _spans(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Where the clauses begin and end, and whether one goes on with the subject before it."""
+    at, joined, subject = 0, False, None
+    cuts = [(cut, kind) for kind in (_CUT, _CUT_BEHIND_A_VERB, _JOINS) for cut in kind.finditer(text)]
+    for cut, kind in sorted(cuts, key=lambda one: one[0].start()):
+        subject = _subject_of(_strip_fillers(text[at : at + MAX_SUBJECT])[0]) or subject
         is_named = _NAME_ONLY.fullmatch(text, at, cut.start()) and _THEIR_RELATION.match(text, cut.end())
-        if is_named or _PARTNER_ONLY.fullmatch(text, at, cut.start()):
+        is_pair = cut[0].strip().lower() == "and" and _PARTNER_ONLY.fullmatch(text, at, cut.start())
+        has_verb = kind is not _CUT_BEHIND_A_VERB or _VERB.search(text, at, cut.start())
+        resumes = kind is not _JOINS or _resumed(spell_out(text[cut.end() : cut.end() + MAX_SUBJECT]), subject)
+        if is_named or is_pair or not has_verb or not resumes or cut.start() < at:
             continue  # “Mary, | my sister, lives …”, “My wife Ana | and I live …”
         if cut.start() > at:
-            yield at, cut.start()
-        at = cut.end()
+            yield at, cut.start(), joined
+        at, joined = cut.end(), kind is _JOINS and cut[0].strip() != ","
     if at < len(text):
-        yield at, len(text)
+        yield at, len(text), joined
 
 
 def _strip_fillers(text: str) -> tuple[str, int]:
@@ -281,32 +272,30 @@ def _strip_fillers(text: str) -> tuple[str, int]:
 
 
 _SUBJECT_OF: Final = re.compile(
-    r"(?P<who>I|we|he|she|(?:my|our) (?:[\w.-]+ ){0,3}?[\w.-]+?(?='s |'re | (?:is|was|has|lives|works|loves|likes|hates"
-    r"|studies|plays)\b))(?P<be>'m|'re|'s| am| are| is)?(?=['\s])",
-    re.I,
+    rf"(?i)(?P<who>I|we|he|she|(?:my|our) (?:[\w.-]+ ){{0,3}}?[\w.-]+?(?='s |'re | (?:{'|'.join(sorted(THIRD))}"
+    rf"|\w{{3,12}}ed)"
+    r"\b))(?P<be>'m|'re|'s| am| are| is)?(?=['\s])"
 )
+_VERB: Final = re.compile(rf"(?i)\b(?:{'|'.join(sorted(OPENERS | THIRD))})\b|\b(?:I|we|he|she|they)'\w")
 _SHARED_VERBS: Final = frozenset({"am", "is", "was", "have", "has", "had", "don't", "can't", "doesn't", "never", "got"})
 _SHARED_STATES: Final = frozenset({"allergic", "from", "originally", "married", "single", "based", "a", "an", "vegan",
                                    "vegetarian", "living", "working", "retired"})  # fmt: skip
 
 
-def _with_shared_subject(clause: Clause) -> Iterator[Clause]:
-    """The clause, cut where a second verb shares its subject: “I live in Porto | and work as a nurse”."""
-    subject = None if clause.asked else _SUBJECT_OF.match(clause.text)
-    who, is_being = (subject["who"], subject["be"] is not None) if subject else ("", False)
-    starts, repeated = [0], [""]
-    for found in _SHARED.finditer(clause.text, subject.end()) if subject else ():
-        if who.lower() not in ("i", "we") and not re.search("and|but", found[0]):
-            continue
-        first, second = found[1].lower(), (found[2] or "").lower()
-        if _continues(second if first in ADVERBS else first, who):
-            starts, repeated = [*starts, found.end()], [*repeated, f"{who} "]
-        elif is_being and first in _SHARED_STATES:
-            be = {"i": "am", "we": "are"}.get(who.lower(), "is")
-            starts, repeated = [*starts, found.end()], [*repeated, f"{who} {be} "]
-    for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(clause.text)], strict=True)):
-        piece = _BEFORE_NEXT.sub("", clause.text[start:end]) if number + 1 < len(starts) else clause.text[start:end]
-        yield replace(clause, text=_TRAIL.sub("", repeated[number] + piece), first=clause.first and number == 0)
+def _subject_of(words: str) -> re.Match[str] | None:
+    return None if _ASKS.match(words) else _SUBJECT_OF.match(spell_out(words))
+
+
+def _resumed(words: str, subject: re.Match[str] | None) -> str:
+    """The words with the subject of the clause before, if they go on with its second verb; else empty."""
+    first = words.lower().split(" ")[:3]
+    verb = next((word for word in first if word not in ADVERBS), "")
+    if subject is None or first[0] in ("both", "all"):
+        return ""
+    if _continues(verb, subject["who"]):
+        return f"{subject['who']} {words}"
+    be = {"i": "am", "we": "are"}.get(subject["who"].lower(), "is")
+    return f"{subject['who']} {be} {words}" if subject["be"] and first[0] in _SHARED_STATES else ""
 
 
 def _continues(verb: str, who: str) -> bool:

@@ -16,31 +16,39 @@ from memory.facts.keys import USER, make_key
 from memory.librarian.corrections import replaced_statement
 from memory.librarian.cpu_limit import CpuLimit, TookTooLongError
 from memory.librarian.engine import MAX_NAME, MAX_STATEMENT, Extraction, ExtractionInput, KnownFact, ProposedFact
-from memory.librarian.rules import claims, mentions, notes, slots, unreal
+from memory.librarian.rules import claims, mentions, notes, unreal
 from memory.librarian.rules.claims import ASK, Candidate
 from memory.librarian.rules.clauses import Clause, Sentence, clauses_of, is_past, own_words, sentences
-from memory.librarian.rules.dates import FoundDate, find_date
-from memory.librarian.rules.episodes import episode_in
-from memory.librarian.rules.language import is_english
+from memory.librarian.rules.episodes import episode_in, stories_in
+from memory.librarian.rules.mentions import SIGNED, name_key, people_in
 from memory.librarian.rules.orders import read_order
-from memory.librarian.rules.retell import THE_USER, Claim, People, Subject, article, clean_name, inside, read_claim
-from memory.librarian.rules.statement import finished
-from memory.librarian.rules.stories import stories_in
-from memory.librarian.rules.table import ATTRIBUTES_OF, COMPILED, Row
-from memory.librarian.rules.words import ADVERBS, AFFLICTED, GROUPS, ONLY_ONE, PARTNERS, PEOPLE, alternatives
+from memory.librarian.rules.retell import (
+    THE_USER,
+    Claim,
+    People,
+    Subject,
+    article,
+    clean_name,
+    inside,
+    known_people,
+    read_claim,
+)
+from memory.librarian.rules.statement import Note, finished
+from memory.librarian.rules.table import COMPILED, LABEL_OF, Row, Value, items, thing
+from memory.librarian.rules.words import ADVERBS, AFFLICTED, GROUPS, PEOPLE, alternatives
 from memory.models.kinds import Kind, default_importance
 from memory.ports.source import Utterance
+from memory.text.dates import FoundDate, find_date
+from memory.text.language import is_english
 from memory.text.secrets_filter import MASK, sensitive
 
-VERSION: Final = "rules/7"
+VERSION: Final = "rules/8"
 LONGEST: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
 """Confidence of what the table reads."""
 HEDGED: Final = 2 / 3
 """Factor on the confidence of “I think …”: never kept unasked."""
-SIGNED: Final = 0.6
-"""Confidence of a name below a message: it may be another's."""
 MAX_KEY_WORDS: Final = 4
 """A taste in more words than this has no key: it will hardly be said again in the same words."""
 UNTOLD: Final = "The user told something that is never stored."
@@ -108,6 +116,14 @@ class _Message:
         )
         return Candidate(fact, place.text if isinstance(place, Clause) else quote, form)
 
+    def noted(self, note: Note, place: Clause | Sentence) -> Candidate:
+        """The candidate for a note."""
+        return self.candidate(place, note.form, note.statement, note.kind, subject=note.subject,
+                              attribute=note.attribute, value=note.value, health=note.health,
+                              confidence=note.confidence, tags=note.tags,
+                              about_third_party=note.kind == Kind.PERSON,
+                              addressed_to_assistant=note.form == "order")  # fmt: skip
+
 
 def candidates(
     said: Utterance, reading: ExtractionInput, limit: CpuLimit, earlier: list[ProposedFact] | None = None
@@ -120,7 +136,8 @@ def candidates(
     own = unreal.without_pastes(own_words(said.text, said.echoes))
     before = [one for one in reading.utterances if one.number < said.number]
     reply = before[-1].text if before and before[-1].speaker == "assistant" else ""
-    message = _Message(said, own, said.said_at.astimezone(reading.zone).date(), reply)
+    people = People(known=known_people(fact.statement for fact in reading.known))
+    message = _Message(said, own, said.said_at.astimezone(reading.zone).date(), reply, people)
     told: set[str] = set()
     if not is_english(own) or unreal.is_unreal(own) or "\0" in own:
         return
@@ -134,9 +151,7 @@ def _read_message(
     message: _Message, limit: CpuLimit, earlier: list[ProposedFact], known: Iterable[KnownFact]
 ) -> Iterator[Candidate]:
     for given in mentions.names_given(message.own, message.before):
-        place = Sentence(given.quote, message.own.find(given.quote), False)
-        yield message.candidate(place, "name", given.statement, Kind.IDENTITY, attribute=given.attribute,
-                                value=given.value, confidence=SIGNED)  # fmt: skip
+        yield message.noted(given, Sentence(given.quote, message.own.find(given.quote), False))
     for sentence in sentences(message.own):
         limit.check()
         quote = message.said.text[sentence.start : sentence.end]
@@ -145,13 +160,9 @@ def _read_message(
         elif MASK in quote or not is_english(sentence.text) or unreal.names_a_secret(quote):
             continue
         elif order := read_order(sentence.text):
-            yield message.candidate(sentence, "order", order.statement, Kind.INSTRUCTION, attribute=order.attribute,
-                                    value=order.value, addressed_to_assistant=True)  # fmt: skip
+            yield message.noted(order, sentence)
         elif noted := list(notes.read_notes(sentence.text, message.month)):
-            for note in noted:
-                yield message.candidate(sentence, "note", note.statement, note.kind, subject=note.subject,
-                                        attribute=note.attribute, value=note.value, health=note.health,
-                                        about_third_party=note.kind == Kind.PERSON)  # fmt: skip
+            yield from (message.noted(note, sentence) for note in noted)
         elif other := _corrected(sentence, message, earlier, known):
             yield other
         else:
@@ -165,47 +176,22 @@ def _read_sentence(sentence: Sentence, message: _Message, limit: CpuLimit) -> It
         supposed = supposed or clause.hypothetical
         if clause.hypothetical:
             continue
-        yield from (_mentioned(mention, clause, message) for mention in mentions.people_in(clause.text, message.people))
+        yield from (message.noted(note, clause) for note in people_in(clause.text, message.people, message.month))
         written = message.said.text[clause.start : clause.end].replace("’", "'")
         says_other = clause.reported and not clause.by_authority
-        if not (
-            clause.asked
-            or says_other
-            or unreal.is_passing(clause.text)
-            or message.own[clause.start : clause.end] != written
-        ):
+        if not (clause.asked or says_other or message.own[clause.start : clause.end] != written):
             yield from _attribute_of(clause, message) or _claimed(clause, message)
-    for statement, attribute, value in () if supposed else mentions.presupposed(sentence.text):
-        home = attribute == "home"
-        yield message.candidate(sentence, "mention", statement, Kind.BIOGRAPHY if home else Kind.CONSTRAINT,
-                                attribute=attribute, value=value, health=not home)  # fmt: skip
-
-
-def _mentioned(mention: mentions.Mention, clause: Clause, message: _Message) -> Candidate:
-    subject = mention.subject
-    key = _name_key(subject) if mention.is_name else (subject.key, "age")
-    kind = Kind.ENTITY if subject.is_pet else Kind.PERSON
-    return message.candidate(clause, "mention", mention.statement.replace("{now}", message.month), kind, subject=key[0],
-                             attribute=key[1], value=mention.value, **_about(subject))  # fmt: skip
-
-
-def _name_key(subject: Subject) -> tuple[str, str]:
-    """Subject and attribute of the fact that says what someone is called; no attribute where there may be several."""
-    if subject.relation in PARTNERS:
-        return USER, "partner"
-    return f"{USER}/{subject.relation}", "name" if subject.is_pet or subject.relation in ONLY_ONE else ""
+    for note in () if supposed else mentions.presupposed(sentence.text, message.month):
+        yield message.noted(note, sentence)
 
 
 def _about(subject: Subject) -> dict[str, Any]:
-    tags = tuple(tag for tag in (subject.name, subject.relation) if tag)
-    return {"about_third_party": subject.is_person, "tags": tags}
+    return {"about_third_party": subject.is_person, "tags": subject.tags}
 
 
 _INSTEAD: Final = re.compile(
-    r"(?:(?:actually|no|nope|sorry|correction|wait|oops|i meant|i mean)[,:. -]*){1,3}(?:it's|it is|i meant"
-    r"|i mean|make that|that's)? "
-    r"?(?P<value>[A-Z][\w' -]{1,30}?)(?: now| not .{1,30}|, not .{1,30})?[.!]?$",
-    re.I,
+    r"(?i)(?:(?:actually|no|nope|sorry|correction|wait|oops|i meant|i mean)[,:. -]*){1,3}(?:it's|it is|i meant|i mean"
+    r"|make that|that's)? ?(?P<value>[A-Z][\w' -]{1,30}?)(?: now| not .{1,30}|, not .{1,30})?[.!]?$"
 )
 
 
@@ -228,54 +214,52 @@ def _corrected(
                              value=found["value"], correction=True, about_third_party=subject != USER)  # fmt: skip
 
 
-# One clause ------------------------------------------------------------------------------------------------------
-
 _MY: Final = re.compile(
-    r"(?:(?:my|our) (?P<whose>[\w -]{2,24}?'s )?|(?P<his>his|her) )(?P<what>[a-z][a-z ]{2,24}?)(?:'s| is| are|:)"
-    r"(?: now| actually)? (?:not \w+,? but )?(?P<rest>.+)",
-    re.I,
+    r"(?i)(?:(?:my|our) (?P<whose>[\w -]{2,24}?'s )?|(?P<his>his|her) |(?=\w))(?P<what>[a-z][a-z ]{2,24}?)(?:'s| is|"
+    r" are|:)(?: now| actually)? (?:not \w+,? but )?(?P<rest>.+)"
 )
 _FAVOURITE: Final = re.compile(
-    r"(?:my|our) (?:absolute |all-time )?favou?rite (?P<what>[\w ]{2,40}?)(?: of all time| ever| in the world)?"
-    r" (?:is|are|has always been)(?: definitely| probably)? (?P<rest>.+)",
-    re.I,
+    r"(?i)(?:my|our) (?:absolute |all-time )?favou?rite (?P<what>[\w ]{2,40}?)(?: of all time| ever| in the world)?"
+    r" (?:is|are|has always been)(?: definitely| probably)? (?P<rest>.+)"
 )
 _IS_FAVOURITE: Final = re.compile(
-    r"(?P<rest>[\w' -]{2,40}?)(?:'s| is| are)(?: \w+){0,2} my (?:absolute |all-time )?favou?rite (?P<what>[\w ]{2,30})",
-    re.I,
+    r"(?i)(?P<rest>[\w' -]{2,40}?)(?:'s| is| are)(?: \w+){0,2} my (?:absolute |all-time )?favou?rite (?P<what>[\w"
+    r" ]{2,30})"
 )
 
 
 def _attribute_of(clause: Clause, message: _Message) -> list[Candidate]:
     """“My birthday is …”, “my sister's name is …”, “my favourite colour is …”."""
     if favourite := _FAVOURITE.match(clause.text) or _IS_FAVOURITE.match(clause.text):
-        read, what = slots.thing(favourite["rest"].strip()), favourite["what"].lower()
+        read, what = thing(favourite["rest"].strip()), favourite["what"].lower()
         return [message.candidate(clause, "table", f"The user's favourite {what} is {read[0]}.", Kind.PREFERENCE,
                                   attribute=f"favourite_{what}", value=read[0])] if read else []  # fmt: skip
     found = _MY.match(clause.text)
-    row = ATTRIBUTES_OF.get(found["what"].lower()) if found else None
-    subject = mentions.owner(found["whose"], found["his"], message.people) if found and row else None
-    if found is None or row is None or subject is None:
+    label = LABEL_OF.get(found["what"].lower()) if found else None
+    subject = mentions.owner(found["whose"], found["his"], message.people) if found and label else None
+    if found is None or label is None or subject is None:
         return []
-    attribute, says, kind, reader = row
-    read = (
-        reader(inside(found["rest"], user=subject == THE_USER)) if reader else _birthday(found["rest"], message.today)
-    )
-    if read is None:
-        return []
-    key, statement = (
-        (subject.key, attribute),
-        subject.label + says.format(v=read[0], a=article(read[0]), now=message.month),
-    )
-    if attribute == "name" and subject != THE_USER:
-        key, statement = _name_key(subject), f"The user's {subject.relation} is called {read[0]}."
-        subject = message.people.add(replace(subject, name=read[0], label=f"The user's {subject.relation} {read[0]}"))
-    kind = kind if subject == THE_USER else Kind.ENTITY if subject.is_pet else Kind.PERSON
-    return [message.candidate(clause, "table", statement, kind, subject=key[0], attribute=key[1], value=read[0],
-                              correction=clause.correction, **_about(subject))]  # fmt: skip
+    rest, is_user = inside(found["rest"], user=subject == THE_USER), subject == THE_USER
+    kind = label.kind if is_user else Kind.ENTITY if subject.is_pet else Kind.PERSON
+    made = []
+    for part in items(rest) if label.each else [rest]:
+        read = _birthday(part, message.today) if label.attribute == "birthday" else label.reads and label.reads(part)
+        if not read:
+            continue
+        filled = {"v": read[0], "a": article(read[0]), "slug": read[0].lower(), "now": message.month}
+        key, statement = (subject.key, label.attribute.format(**filled)), subject.label + label.says.format(**filled)
+        if label.attribute == "name" and not is_user:
+            key, statement = name_key(subject), f"The user's {subject.relation} is called {read[0]}"
+            subject = message.people.add(
+                replace(subject, name=read[0], label=f"The user's {subject.relation} {read[0]}")
+            )
+        made.append(message.candidate(clause, "table", f"{statement}.", kind, subject=key[0], attribute=key[1],
+                                      value=label.value.format(**filled), health=label.health,
+                                      correction=clause.correction, **_about(subject)))  # fmt: skip
+    return made
 
 
-def _birthday(words: str, today: date) -> slots.Value | None:
+def _birthday(words: str, today: date) -> Value | None:
     day = find_date(words, today)
     if day is None or day.start > len("sometime on ") or day.first != day.last:
         return None
@@ -287,13 +271,10 @@ def _claimed(clause: Clause, message: _Message) -> Iterator[Candidate]:
     claim = read_claim(clause, message.people)
     if claim is None or not claim.predicate or unreal.is_no_claim(claim.predicate):
         return
-    if (
-        claim.subject == THE_USER
-        and (name := clean_name(claim.predicate.removeprefix("is ")))
-        and len(name.split()) < 3
-    ):
-        yield message.candidate(clause, "name", f"The user's name is {name}.", Kind.IDENTITY, attribute="name",
-                                value=name, confidence=SIGNED)  # fmt: skip
+    name = clean_name(claim.predicate.removeprefix("is ")) if claim.subject == THE_USER else ""
+    if name and len(name.split()) < 3:
+        yield message.noted(Note(Kind.IDENTITY, f"The user's name is {name}.", "name", name, form="name",
+                                 confidence=SIGNED), clause)  # fmt: skip
         return
     rowed = [] if claim.subject.is_thing else list(_by_table(claim, clause, message))
     yield from rowed or [_in_own_words(claim, clause, message)]
@@ -324,70 +305,49 @@ _UNTIL: Final = re.compile(r"\b(?:until|till) (?:\w+ )?((?:19|20)\d\d)\b")
 
 
 def _by_row(
-    row: Row, found: re.Match[str], read: slots.Value, claim: Claim, clause: Clause, message: _Message
+    row: Row, found: re.Match[str], read: Value, claim: Claim, clause: Clause, message: _Message
 ) -> Iterator[Candidate]:
     groups = {name: value.lower() for name, value in found.groupdict().items() if value}
     label, key = claim.subject.label, claim.subject.key
     if row.attribute == "name" and claim.subject != THE_USER:
-        label, key = f"The user's {claim.subject.relation}", _name_key(claim.subject)[0]
+        label, key = f"The user's {claim.subject.relation}", name_key(claim.subject)[0]
     since, until = _SINCE.search(read[1]), _UNTIL.search(read[1]) if row.past else None
-    for value in slots.items(read[0]) if row.each else [read[0]]:
+    begins = since is not None and row.kind is Kind.BIOGRAPHY and not row.past
+    for value in items(read[0]) if row.each else [read[0]]:
         named = value or next(iter(groups.values()), "")
         filled = {**groups, "v": value, "a": article(named), "slug": named.lower(), "now": message.month}
-        attribute = (
-            row.attribute.format(**filled) if len(named.split()) <= MAX_KEY_WORDS or "{" not in row.attribute else ""
-        )
+        is_keyed = len(named.split()) <= MAX_KEY_WORDS or "{" not in row.attribute
         statement = f"{label} {row.says.format(**filled)}"
         yield message.candidate(
-            clause,
-            "elided" if claim.elided else "table" if row.reads else "lexicon",
+            clause, "elided" if claim.elided else "table" if row.reads else "lexicon",
             f"{statement[:-1]} until {until[1]}." if until else statement,
-            Kind.PERSON if claim.subject.is_person else row.kind,
-            subject=key,
-            attribute=attribute,
-            value=row.value.format(**filled),
-            health=row.health,
-            correction=row.correction or clause.correction,
-            valid_from=datetime(int(since[1]), 1, 1, tzinfo=UTC)
-            if since and row.kind is Kind.BIOGRAPHY and not row.past
-            else None,
+            Kind.PERSON if claim.subject.is_person else row.kind, subject=key,
+            attribute=row.attribute.format(**filled) if is_keyed else "", value=row.value.format(**filled),
+            health=row.health, correction=row.correction or clause.correction,
+            valid_from=datetime(int(since[1]), 1, 1, tzinfo=UTC) if since and begins else None,
             valid_until=datetime(int(until[1]), 12, 31, tzinfo=UTC) if until else None,
             **_about(claim.subject),
-        )
+        )  # fmt: skip
 
-
-# In the user's own words -----------------------------------------------------------------------------------------
 
 _KINDS: Final = tuple(
     (kind, re.compile(rf"(?:(?:\w{{2,12}}ly|also|always|just|has|is) ){{0,3}}(?:{says})\b"))
     for kind, says in (
-        (
-            Kind.PREFERENCE,
-            "loves?|likes?|enjoys?|adores?|hates?|dislikes?|prefers?|cannot (?:stand|bear)|does not (?:like|enjoy)"
-            "|would (?:much )?rather|loathes?|misses|finds?|loved|hated|adored|loathed",
-        ),
-        (
-            Kind.GOAL,
-            "wants?|hopes?|aims?|plans?|intends?|dreams?|would (?:love|like)|trying|hoping|planning|saving|training"
-            "|aiming|working (?:on|towards)|looking (?:for|to)|thinking|considering",
-        ),
+        (Kind.PREFERENCE, "loves?|likes?|enjoys?|adores?|hates?|dislikes?|prefers?|cannot (?:stand|bear)|does not (?:"
+                          "like|enjoy)|would (?:much )?rather|loathes?|misses|finds?|loved|hated|adored|loathed"),
+        (Kind.GOAL, "wants?|hopes?|aims?|plans?|intends?|dreams?|would (?:love|like)|trying|hoping|planning|saving"
+                    "|training|aiming|working (?:on|towards)|looking (?:for|to)|thinking|considering"),
         (Kind.DECISION, "decided|chose|chosen|settled|agreed|picked|opted|going with|gone for|went with|made up"),
-        (
-            Kind.ENTITY,
-            r"an? .+ owner|(?:an?|two|three|\d|the|some) [\w -]+$|owns|drives|bought|uses|using|got an?|rents",
-        ),
-        (
-            Kind.PROCEDURE,
-            r".*\b(?:always|usually|never|every|each|tends? to|on \w+days|mornings|evenings|weekends|normally"
-            "|a (?:week|day|month))",
-        ),
+        (Kind.ENTITY, r"an? .+ owner|(?:an?|two|three|\d|the|some) [\w -]+$|owns|drives|bought|uses|using"
+                      "|got an?|rents"),
+        (Kind.PROCEDURE, r".*\b(?:always|usually|never|every|each|tends? to|on \w+days|mornings|evenings|weekends"
+                         "|normally|a (?:week|day|month))"),
     )
-)
+)  # fmt: skip
 _HEALTH: Final = re.compile(
-    r"\b(?:allerg\w+|diagnos\w+|surgery|operation|chemo\w*|pregnan\w*|medication|dementia|stroke|cancer"
+    r"(?i)\b(?:allerg\w+|diagnos\w+|surgery|operation|chemo\w*|pregnan\w*|medication|dementia|stroke|cancer"
     r"|intoleran\w+|pacemaker"
-    rf"|wheelchair|depress\w+|anxiety|disab\w+|asthma|epipen|heart attack|{alternatives(AFFLICTED)})\b",
-    re.I,
+    rf"|wheelchair|depress\w+|anxiety|disab\w+|asthma|epipen|heart attack|{alternatives(AFFLICTED)})\b"
 )
 _HAS_SOMEBODY: Final = re.compile(
     rf"(?:has|is expecting) (?:[\w-]+ ){{1,3}}(?:{alternatives(PEOPLE | GROUPS)})(?=$|,| (?:who|called"
@@ -409,17 +369,11 @@ def _in_own_words(claim: Claim, clause: Clause, message: _Message) -> Candidate:
     if kind is None:
         happens = day is not None or is_past(verb) or _HAPPENS.match(predicate) is not None
         kind = Kind.EVENT if happens else Kind.ENTITY if subject.is_pet or subject.is_thing else Kind.BIOGRAPHY
-    return message.candidate(
-        clause,
-        "elided_words" if claim.elided else "words",
-        f"{subject.label} {_dated(predicate, day) if day else predicate}.",
-        Kind.PERSON if subject.is_person else kind,
-        subject=subject.key,
-        value=_span(day) if day else "",
-        health=_HEALTH.search(predicate) is not None,
-        confidence=ASK,
-        **_about(subject),
-    )
+    statement = f"{subject.label} {_dated(predicate, day) if day else predicate}."
+    return message.candidate(clause, "elided_words" if claim.elided else "words", statement,
+                             Kind.PERSON if subject.is_person else kind, subject=subject.key,
+                             value=_span(day) if day else "", health=_HEALTH.search(predicate) is not None,
+                             confidence=ASK, **_about(subject))  # fmt: skip
 
 
 def _dated(predicate: str, day: FoundDate) -> str:

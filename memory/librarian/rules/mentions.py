@@ -2,16 +2,20 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from memory.librarian.rules import slots
-from memory.librarian.rules.retell import MODIFIERS, NAME, THE_USER, People, Subject, clean_name, related
-from memory.librarian.rules.words import CONDITIONS, FEMALE, MALE, PEOPLE, PETS
+from memory.facts.keys import USER
+from memory.librarian.rules import words as lists
+from memory.librarian.rules.retell import MODIFIERS, NAME, THE_USER, People, Subject, clean_name, related, with_article
+from memory.librarian.rules.statement import Note
+from memory.librarian.rules.table import items, place
+from memory.models.kinds import Kind
 
-_REL: Final = "|".join(sorted((re.escape(word) for word in PEOPLE | PETS), key=len, reverse=True))
+_REL: Final = lists.alternatives(lists.PEOPLE | lists.PETS)
 _MENTION: Final = re.compile(
-    rf"\b(?:[Mm]y|[Oo]ur) (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{_REL}))(?![\w-])(?:(?:,? called|,? named|'s"
+    rf"\b(?:[Mm]y|[Oo]ur|[Tt]he(?= (?:eldest|oldest|youngest)\b))"
+    rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{_REL}))(?![\w-])(?:(?:,? called|,? named|'s"
     rf" name is|,| is called|:| -)? ?\(?(?P<name>{NAME})\)?)?(?: ?\(?(?P<age>\d{{1,2}})\)?(?= |,|$|\)))?",
 )
 _APPOSED: Final = re.compile(
@@ -19,87 +23,126 @@ _APPOSED: Final = re.compile(
     rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{_REL}))(?![\w'-])"
 )
 _KIN: Final = re.compile(
-    r"\b(?P<rel>[Gg]randma|[Gg]randpa|[Gg]randad|[Uu]ncle|[Aa]unt(?:ie)?|[Nn]an|[Cc]ousin)"
-    r" (?P<name>[A-Z][a-z]{2,15})\b"
+    r"\b(?P<rel>[Gg]randma|[Gg]randpa|[Gg]randad|[Uu]ncle|[Aa]unt(?:ie)?|[Nn]an|[Cc]ousin) (?P<name>[A-Z][a-z]{2,15})\b"
 )
 _CALLED: Final = re.compile(
     rf"\b(?P<whose>[Hh]is|[Hh]er|[Tt]heir|[Hh]e|[Ss]he) ?(?:name(?:'s| is)|(?:'s| is) called) (?P<name>{NAME})"
 )
 _AGED_CHILD: Final = re.compile(rf"\b(?:my|our) [\w-]{{1,6}}[- ]year[- ]old,? (?:called |named )?(?P<name>{NAME})")
-_OLD: Final = re.compile(r"(\d{1,2})[- ](?:year|yr)s?[- ]old", re.I)
+_OLD: Final = re.compile(r"(?i)(\d{1,2})[- ](?:year|yr)s?[- ]old")
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """Someone close to the user who is named in passing."""
-
-    subject: Subject
-    statement: str
-    """With {now} for the month."""
-    value: str
-    is_name: bool = True
-
-
-def people_in(clause: str, people: People) -> Iterator[Mention]:
+def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
     """Whom a clause names, with their relation to the user."""
     for found in [*_MENTION.finditer(clause), *_APPOSED.finditer(clause), *_KIN.finditer(clause)]:
         groups = found.groupdict()
-        subject = related(found["rel"], groups.get("name") or "", groups.get("mod") or "")
-        subject = people.add(subject)
-        bare = related(subject.relation, "", groups.get("mod") or "").label
-        if subject.name and groups.get("name"):
-            yield Mention(subject, f"{bare} is called {subject.name}.", subject.name)
-        old = _OLD.search(groups.get("mod") or "")
-        age = groups.get("age") or (old[1] if old else "")
-        if age and subject.relation:
-            yield Mention(subject, f"{subject.label} was {age} years old in {{now}}.", age, is_name=False)
+        mod, name = groups.get("mod") or "", groups.get("name") or ""
+        subject = people.add(related(found["rel"], name, mod))
+        bare = related(subject.relation, "", mod).label
+        if subject.name and name:
+            yield _named(bare, subject)
+        elif subject.is_pet and not subject.name and "mod" in groups:
+            statement = f"The user has {with_article(bare.removeprefix("The user's "))}."
+            yield _mention(subject, statement, f"{USER}/{subject.relation}", "", subject.relation)
+        old = _OLD.search(mod)
+        if age := groups.get("age") or (old[1] if old else ""):
+            yield _mention(subject, f"{subject.label} was {age} years old in {month}.", subject.key, "age", age)
     for found in _AGED_CHILD.finditer(clause):
-        child = people.add(related("child", found["name"]))
-        if child.name:
-            yield Mention(child, f"The user's child is called {child.name}.", child.name)
+        if (child := people.add(related("child", found["name"]))).name:
+            yield _named("The user's child", child)
     called = _CALLED.search(clause)
-    if called and people.last and clean_name(called["name"]):
-        nearest = (
-            people.find(called["whose"])
-            if (called["whose"] or "").lower() in ("he", "she")
-            else _of_gender(called["whose"], people)
-        )
-        if nearest and not nearest.name and not nearest.is_group:
-            named = people.add(
-                related(
-                    nearest.relation,
-                    called["name"],
-                    nearest.label.removeprefix("The user's ").removesuffix(nearest.relation),
-                )
-            )
-            people.last = [one for one in people.last if one != nearest]
-            yield Mention(named, f"{nearest.label} is called {named.name}.", named.name)
+    nearest = _of_gender(called["whose"], people) if called and clean_name(called["name"]) else None
+    if called and nearest and not nearest.name and not nearest.is_group:
+        mod = nearest.label.removeprefix("The user's ").removesuffix(nearest.relation)
+        people.last.remove(nearest)
+        yield _named(nearest.label, people.add(related(nearest.relation, called["name"], mod)))
+
+
+def _named(label: str, subject: Subject) -> Note:
+    return _mention(subject, f"{label} is called {subject.name}.", *name_key(subject), subject.name)
+
+
+def _mention(subject: Subject, statement: str, key: str, attribute: str, value: str) -> Note:
+    kind = Kind.ENTITY if subject.is_pet else Kind.PERSON
+    return Note(kind, statement, attribute, value, key, "mention", tags=subject.tags)
+
+
+def name_key(subject: Subject) -> tuple[str, str]:
+    """Subject and attribute of the fact that says what someone is called; no attribute where there may be several."""
+    if subject.relation in lists.PARTNERS:
+        return USER, "partner"
+    return f"{USER}/{subject.relation}", "name" if subject.is_pet or subject.relation in lists.ONLY_ONE else ""
 
 
 _MY_CONDITION: Final = re.compile(
-    r"\b(?:my|of my|due to my|because of my) (?:severe |bad |mild |chronic"
-    rf" )?(?P<what>{'|'.join(sorted(map(re.escape, CONDITIONS), key=len, reverse=True))})(?![\w-])",
-    re.I,
+    rf"(?i)\b(?:my|of my|due to my|because of my) (?:severe |bad |mild |chronic"
+    rf" )?(?P<what>{lists.alternatives(lists.CONDITIONS)})(?![\w-])"
+)
+_MY_DEVICE: Final = re.compile(rf"(?i)\b(?:my|our) (?P<what>{lists.alternatives(lists.DEVICES)})(?![\w-])")
+_MY_MEDICINE: Final = re.compile(
+    rf"(?i)\b(?:(?:my|the|on|taking) (?P<mine>{lists.alternatives(lists.MEDICINES)}|[a-z]{{3,12}}(?:pril|olol"
+    r"|sartan|dipine|statin|oxetine|traline|thyroxine|azepam|gliptin|parin|xaban))|(?:the|my) (?P<what>[a-z]{4,20})"
+    r" (?:that )?I(?:'m| am) on)(?!\w)"
 )
 _WHERE_I_LIVE: Final = re.compile(
     r"\bwhere (?:I|we) live, (?:in|near) |\b(?:in|from|to|of|around|near) (?=[^,]{2,40}, where (?:I|we)(?:'m|"
-    r" am| are|'re)? (?:now )?(?:live|based|living)\b)"
+    r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in "
+)
+_NAMES: Final = rf"{NAME}(?:(?:, | and | & |, and ){NAME}){{1,5}}"
+_SEVERAL: Final = re.compile(
+    r"(?i)\b(?:my|our|the(?= (?:kids|twins|children))|two|three|four|five|six|\d) (?:[a-z-]+ ){0,2}?"
+    rf"(?P<rel>{lists.alternatives(lists.GROUPS | lists.PET_GROUPS)})"
+    rf"(?:(?:,| called| named|:| \(|'s names are|,? \() ?(?-i:(?P<names>{_NAMES}))"
+    r"|(?:,? aged|,| \() ?(?P<ages>\d{1,2}(?:(?:, | and | & |, and )\d{1,2}){1,4})\b)"
+)
+_CALLED_THING: Final = re.compile(
+    r"\b(?:[Mm]y|[Oo]ur) (?P<what>[a-z]+(?: [a-z]+)?)(?:, | called | named | is called )"
+    r"(?P<name>[A-Z][\w'&-]*(?: (?:(?:&|and|of|the) )?[A-Z][\w'&-]*){0,3})(?=[,.]|$| \w)"
 )
 
 
-def presupposed(sentence: str) -> Iterator[tuple[str, str, str]]:
-    """What a sentence takes for granted (“with my asthma”), as statement, attribute and value."""
+_taken: Final = partial(Note, form="mention")
+_body: Final = partial(_taken, Kind.CONSTRAINT, health=True)
+
+
+def presupposed(sentence: str, month: str) -> Iterator[Note]:
+    """What a sentence takes for granted: “with my asthma”, “our two sons (Henrik and Aksel)”, “our village, Lund,"
+    " …”."""
     for found in _MY_CONDITION.finditer(sentence):
         what = found["what"] if found["what"].isupper() else found["what"].lower()
-        yield f"The user has {what}.", f"condition:{what.lower()}", "yes"
+        yield _body(f"The user has {what}.", f"condition:{what.lower()}", "yes")
+    for found in _MY_DEVICE.finditer(sentence):
+        what = found["what"].lower()
+        yield _taken(
+            Kind.CONSTRAINT,
+            f"The user has {what if what.endswith('s') else with_article(what)}.",
+            health=True,
+            form="mention",
+        )
+    for found in _MY_MEDICINE.finditer(sentence):
+        yield _body(f"The user takes {(found['mine'] or found['what']).lower()}.")
     lives = _WHERE_I_LIVE.search(sentence)
-    read = slots.place(sentence[lives.end() :]) if lives else None
-    if read:
-        yield f"The user lives in {read[0]}.", "home", read[0]
+    if lives and (read := place(sentence[lives.end() :])):
+        yield _taken(Kind.BIOGRAPHY, f"The user lives in {read[0]}.", "home", read[0])
+    for found in _SEVERAL.finditer(sentence):
+        yield from _several(found["rel"].lower(), found["names"], found["ages"], month)
+    for found in _CALLED_THING.finditer(sentence):
+        is_being = {*found["what"].split()} & (lists.PEOPLE | lists.PETS | lists.GROUPS | {"is"})
+        if clean_name(found["name"]) and not is_being:
+            yield _taken(Kind.ENTITY, f"The user's {found['what']} is called {found['name']}.", value=found["name"])
+
+
+def _several(relation: str, names: str | None, ages: str | None, month: str) -> Iterator[Note]:
+    one = lists.singular(relation)
+    said = partial(_taken, Kind.ENTITY if relation in lists.PET_GROUPS else Kind.PERSON, subject=f"user/{one}")
+    for name in filter(clean_name, items(names or "")):
+        yield said(f"The user's {one} is called {name}.", value=name)
+    if ages:
+        yield said(f"The user's {relation} were {ages} years old in {month}.", value=ages)
 
 
 def _of_gender(whose: str | None, people: People) -> Subject | None:
-    pronoun = {"his": "he", "her": "she"}.get((whose or "").lower())
+    pronoun = {"his": "he", "her": "she", "he": "he", "she": "she"}.get((whose or "").lower())
     return people.find(pronoun) if pronoun else next((one for one in people.last if not one.is_group), None)
 
 
@@ -111,53 +154,58 @@ def owner(whose: str | None, his: str | None, people: People) -> Subject | None:
         return THE_USER
     relation = whose.strip().removesuffix("'s").lower()
     last = relation.split()[-1]
-    return people.add(related(last, "", " ".join(relation.split()[:-1]))) if last in PEOPLE | PETS else None
+    return people.add(related(last, "", " ".join(relation.split()[:-1]))) if last in lists.PEOPLE | lists.PETS else None
 
 
-# The user's own name ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class GivenName:
-    """The user's name, as they give it."""
-
-    statement: str
-    value: str
-    quote: str
-    attribute: str = "name"
-
-
+SIGNED: Final = 0.6
+"""Confidence of a name that is given in passing: it may be another's."""
 _ONE: Final = r"[A-ZÀ-ÞŁŚŽČŞİ][^\W\d_]{1,20}(?:-\w{1,20})?"
-_SIGNED: Final = re.compile(rf"\n[ \t]*(?:[-–—]{{1,2}} ?)?(?P<name>{_ONE}(?: {_ONE})?)[ \t.!]*$")
+_GIVEN: Final = rf"(?-i:(?P<name>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{_ONE}(?: {_ONE}){{0,2}}))"
+_SIGNED: Final = re.compile(rf"(?:\n[ \t]*(?:[-–—]{{1,2}} ?)?|[.!?)] ?[-–—]{{1,2}} ?){_GIVEN}(?: \([\w/]+\))?[ \t.!]*$")
 _INTRODUCED: Final = re.compile(
-    r"(?:(?:hi|hello|hey|good (?:morning|evening|afternoon))(?: there| again)?[\s,!.]+)?(?:this is"
-    rf"|it's) (?P<name>{_ONE}(?: {_ONE})?)(?=[,.!\n(]|$| \(| (?i:from|at"
-    r"|again|here|by|and)\b)",
-    re.I,
+    r"(?i)(?:(?:hi|hello|hey|sorry|good (?:morning|evening|afternoon))(?: there| again)?[\s,!.]+)?(?:this is|it's|"
+    rf"(?:should have |let me |to )introduced? myself[:,]) {_GIVEN}(?=[,.!\n(]|$| \(| (?:from|at|again|here|by|and)\b)"
 )
-_HERE: Final = re.compile(rf"(?:^|[.!,?] )(?P<name>{_ONE}(?: {_ONE})?) (?:here|speaking)\b(?! (?:is|are|was))")
+_HERE: Final = re.compile(rf"(?:^|[.!,?] ){_GIVEN} (?:here|speaking)\b(?! (?:is|are|was))")
+_FORMAL: Final = re.compile(
+    r"(?i)\b(?:in the name of|sign (?:it |this |them )?(?:off )?(?:as|with)?|passport says|ticket has to be"
+    rf"|(?:please )?stop calling me [\w-]+\. it's|that's me,) {_GIVEN}"
+)
+_RATHER: Final = re.compile(rf"(?i)\bnot (?P<wrong>[\w-]+), (?:it's |but )?{_GIVEN}")
 _CALL_ME: Final = re.compile(
-    r"\b(?i:call me|i go by|everyone calls me|people call me|friends call me|i prefer to be called)"
-    rf" (?P<name>{_ONE})\b(?!/)"
+    r"\b(?i:call me|i go by|everyone calls me|people call me|friends call me|i prefer to be called|called me anything"
+    r" except|you can (?:say|call me))"
+    rf" (?P<name>{_ONE})\b(?!/)|\bI use (?P<used>{_ONE})(?=[,.])"
 )
-_ASKED: Final = re.compile(r"\b(?:what (?:should|can|may|shall|do) i call you|your name)\b", re.I)
-_ANSWERED: Final = re.compile(rf"^(?:it's |i'm |my name is |just )?(?P<name>{_ONE}(?: {_ONE})?)(?=[,.!]|$)", re.I)
-_NO_ROLE: Final = frozenset(FEMALE | MALE)
+_PRONOUNS: Final = re.compile(
+    r"(?i)(?<![\w/])(?:she/hers?|he/him|they/them|xe/xem|ze/hir|it/its)(?:/\w{2,6})?(?![\w/])"
+)
+_ASKED: Final = re.compile(r"(?i)\b(?:what (?:should|can|may|shall|do) i call you|your name)\b")
+_ANSWERED: Final = re.compile(rf"(?i)^(?:it's |i'm |my name is |just )?{_GIVEN}(?=[,.!]|$)")
 
 
-def names_given(own: str, before: str) -> Iterator[GivenName]:
+def names_given(own: str, before: str) -> Iterator[Note]:
     """The user's name: in an introduction, a signature, or an answer to the question for it."""
     short = own[:400]
-    patterns = [_INTRODUCED.match(short.lstrip()), _HERE.search(short)]
+    patterns = [_INTRODUCED.match(short.lstrip()), _HERE.search(short), _FORMAL.search(short)]
+    if (other := _RATHER.search(short)) and other["wrong"] in before:
+        patterns.append(other)
     if _ASKED.search(before):
         patterns.append(_ANSWERED.match(short))
     if len(own) < 2_000 and own.count("\n") < 12:
         patterns.append(_SIGNED.search(own.rstrip()))
     for found in patterns:
         name = clean_name(found["name"]) if found else ""
-        if found and name and name.lower() not in _NO_ROLE:
-            yield GivenName(f"The user's name is {name}.", name, found["name"])
+        if found and name and name.lower() not in lists.FEMALE | lists.MALE:
+            yield _given(f"The user's name is {name}.", "name", name, found["name"])
             break
+    if pronouns := _PRONOUNS.search(own):
+        value = pronouns[0].lower()
+        yield _given(f"The user's pronouns are {value}.", "pronouns", value, pronouns[0])
     called = _CALL_ME.search(short)
-    if called and clean_name(called["name"]):
-        yield GivenName(f"The user wants to be called {called['name']}.", called["name"], called[0], "preferred_name")
+    if called and (name := clean_name(called["name"] or called["used"])):
+        yield _given(f"The user wants to be called {name}.", "preferred_name", name, called[0])
+
+
+def _given(statement: str, attribute: str, value: str, quote: str) -> Note:
+    return Note(Kind.IDENTITY, statement, attribute, value, form="name", confidence=SIGNED, quote=quote)

@@ -1,83 +1,34 @@
 """Terse notes: “kids: Noor (7), Sami (4)”, “allergic: penicillin, latex”, “34, nurse, two kids”."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
 from typing import Final
 
-from memory.librarian.rules import slots
-from memory.librarian.rules.retell import NAME, article, clean_name, is_occupation
-from memory.librarian.rules.words import AFFLICTED, DIETS, ONLY_ONE, PEOPLE, PETS
+from memory.librarian.rules.retell import FAMILY, NAME, article, clean_name, is_occupation
+from memory.librarian.rules.statement import Note
+from memory.librarian.rules.table import LABEL_OF, Label, items, place
+from memory.librarian.rules.words import AFFLICTED, DIETS, GROUPS, ONLY_ONE, PEOPLE, PETS, alternatives, singular
 from memory.models.kinds import Kind
 
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """What one value of a note says."""
-
-    kind: Kind
-    statement: str
-    attribute: str = ""
-    value: str = ""
-    subject: str = "user"
-    health: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """What people write before a colon, and what a value behind it says."""
-
-    words: str
-    kind: Kind
-    says: str
-    attribute: str = ""
-    value: str = "{v}"
-    reads: slots.Reader | None = None
-    """None takes the whole value."""
-    each: bool = False
-    health: bool = False
-
-
-_life = partial(Label, kind=Kind.BIOGRAPHY)
-_body = partial(Label, kind=Kind.CONSTRAINT, value="yes", each=True, health=True)
-_taste = partial(Label, kind=Kind.PREFERENCE, attribute="taste:{slug}", each=True)
-LABELS: Final = (
-    _body("allergies|allergy|allergic|allergic to", says="is allergic to {v}", attribute="allergy:{slug}"),
-    _body("conditions|condition|health|medical|diagnosis", says="has {v}", attribute="condition:{slug}"),
-    _body("meds|medication|medications|medicine", says="takes {v}"),
-    Label("diet", Kind.CONSTRAINT, "follows this diet: {v}", "diet"),
-    _life("job|work|occupation|profession", says="works as {a} {v}", attribute="job", reads=slots.job),
-    _life("employer|company", says="works at {v}", attribute="employer", reads=slots.organisation),
-    _life("home|lives in|live in|living in|based|based in|location|city", says="lives in {v}", attribute="home",
-        reads=slots.place),
-    _life("hometown|home town|originally from", says="is from {v}", attribute="origin", reads=slots.place),
-    Label("name|my name", Kind.IDENTITY, "is called {v}", "name", reads=slots.person),
-    Label("pronouns", Kind.IDENTITY, "uses the pronouns {v}", "pronouns", reads=slots.pronouns),
-    _life("age", says="was {v} years old in {now}", attribute="age", reads=slots.age),
-    _life("birthday|bday|dob|born", says="was born on {v}", attribute="birthday"),
-    _life("languages|language|speaks|i speak", says="speaks {v}", each=True),
-    _life("studies|studying|degree|major", says="studies {v}", attribute="studies"),
-    _taste("likes|loves|i like|into|hobbies|hobby|interests", says="likes {v}", value="likes"),
-    _taste("dislikes|hates|i hate|i dislike", says="dislikes {v}", value="dislikes"),
-    Label("goal|goals", Kind.GOAL, "has this goal: {v}"),
-    Label("car", Kind.ENTITY, "drives this car: {v}", "car"),
-    Label("phone", Kind.ENTITY, "uses this phone: {v}", "phone"),
-)  # fmt: skip
-_BY_WORD: Final[Mapping[str, Label]] = {word: label for label in LABELS for word in label.words.split("|")}
-_ONE: Final = {
-    "kids": "child",
-    "children": "child",
-    "pets": "pet",
-    "grandkids": "grandchild",
-    "grandchildren": "grandchild",
-}
-_LABEL: Final = re.compile(r"(?:my |our |about me[:,]? )?([a-z][a-z -]{1,24}?)\s?(?::|=| [-–—](?= ))\s*(?=\S)", re.I)
+_LABEL: Final = re.compile(r"(?i)(?:my |our |about me[:,]? )?([a-z][a-z -]{1,24}?)\s?(?::|=| [-–—](?= ))\s*(?=\S)")
 _BEING: Final = re.compile(
-    rf"({NAME})(?:[ ,]*\(?(?:aged? )?(\d{{1,2}})(?: (?:years?|yrs?|yo)(?: old)?)?\)?)?\W*",
+    rf"(?:(?:an?|one|the|my) )?(?P<what>[a-z]{{2,12}} )?\(?(?P<name>{NAME})\)?(?: \(?(?:the"
+    rf" )?(?P<kind>[a-z]{{2,12}})\)?)?"
+    r"(?:[ ,]*\(?(?:aged? )?(?P<years>\d{1,2})(?: (?:years?|yrs?|yo)(?: old)?)?\)?)?\W*"
 )
-_PIECE: Final = re.compile(r"\s*(?:[;|]|\s/\s)\s*")
-_NONE: Final = re.compile(r"^(?:none|no|nothing|n/?a|-|unknown|tbd|yes)\b", re.I)
+_PIECE: Final = re.compile(
+    r"(?i)\s*(?:[;|]|\s/\s)\s*|,\s+(?=(?:my )?[a-z]{2,12}(?: [a-z]{2,12})?\s?(?::|=| [-–—] ))|(?<=\w)\.\s+(?=[a-z]+:)"
+    r"|,\s+(?=(?:fav|height|weight|goal|size|shoe))"
+)
+_NAMED: Final = re.compile(rf"(?i)(?:my |our )?({alternatives(PEOPLE | PETS)}) (?=[A-Z])")
+_FAVOURITE: Final = re.compile(
+    r"(?i)(?:my )?fav(?:ou?rite)? ([\w-]{3,20}|[\w -]{3,24}(?= is |: ))(?: is|:)? ((?!is\b)[\w' -]{2,40})"
+)
+_MEASURE: Final = re.compile(
+    r"(?i)(?:my )?(height|weight|shoe size|goal(?: weight)?|size|waist|budget|blood type|dress size)(?: is|:)?"
+    r" (?=[\d£€$]|[ABO0][+-])([\w.,'£€$+/-]+(?: (?:cm|kg|kilos|lbs|pounds|euros|m)\b)?)"
+)
+_NONE: Final = re.compile(r"(?i)^(?:none|no|nothing|n/?a|-|unknown|tbd|yes)\b")
 MAX_NOTE: Final = 160
 """Characters of a line that is a note."""
 MAX_WORDS: Final = 6
@@ -86,79 +37,88 @@ MAX_WORDS: Final = 6
 
 def read_notes(sentence: str, month: str) -> Iterator[Note]:
     """What a line of notes says: its parts with a label, or a bare list about its writer. `month`: for ages."""
-    if len(sentence) <= MAX_NOTE and "?" not in sentence:
+    if len(sentence) <= MAX_NOTE and not re.search(r"\?|\w=|\w\(|[{}]", sentence):
         found = [note for piece in _PIECE.split(sentence) for note in _read_piece(piece.strip(), month)]
         yield from found or _read_profile(sentence, month)
 
 
 def _read_piece(piece: str, month: str) -> Iterator[Note]:
-    found = _LABEL.match(piece)
+    if measure := _MEASURE.match(piece):
+        what = measure[1].lower()
+        yield Note(Kind.BIOGRAPHY, f"The user's {what} is {measure[2].rstrip('.,')}.", value=measure[2])
+        return
+    if favourite := _FAVOURITE.fullmatch(piece.rstrip(".! ")):
+        what, value = favourite[1].lower(), favourite[2]
+        yield Note(Kind.PREFERENCE, f"The user's favourite {what} is {value}.", f"favourite_{what}", value)
+        return
+    labeled = _LABEL.match(piece)
+    found = labeled or _NAMED.match(piece)
     label = " ".join(found[1].lower().split()) if found else ""
     value = piece[found.end() :].strip(" .,!\t") if found else ""
-    relation = _ONE.get(label, label.removesuffix("s") if label.removesuffix("s") in PEOPLE | PETS else label)
+    relation = singular(label) if label in GROUPS | {"pets"} or singular(label) in PETS else label
     if not value or _NONE.match(value):
         return
     if relation in PEOPLE | PETS | {"pet"}:
-        yield from _beings(relation, value, month)
-    elif label.startswith(("favourite ", "favorite ")) and len(value.split()) <= MAX_WORDS:
-        what = label.split(" ", 1)[1]
-        yield Note(Kind.PREFERENCE, f"The user's favourite {what} is {value}.", f"favourite_{what}", value)
-    elif label in _BY_WORD:
-        yield from _said(_BY_WORD[label], value, month)
+        beings = list(_beings(relation, value, month))
+        yield from beings if labeled or len(piece.split()) <= 2 * len(beings) + 1 else ()
+    elif label in LABEL_OF:
+        yield from _said(LABEL_OF[label], value, month)
 
 
 def _beings(relation: str, value: str, month: str) -> Iterator[Note]:
     is_pet = relation in PETS or relation == "pet"
-    for part in slots.items(value):
+    for part in items(value):
         found = _BEING.fullmatch(part.strip())
-        name = clean_name(found[1]) if found else ""
+        name = clean_name(found["name"]) if found else ""
         if found is None or not name:
             continue
+        kind_of = (found["what"] or found["kind"] or "").strip()
+        relation = kind_of if kind_of in PEOPLE | PETS else relation
         kind, key = Kind.ENTITY if is_pet else Kind.PERSON, "name" if is_pet or relation in ONLY_ONE else ""
         yield Note(kind, f"The user's {relation} is called {name}.", key, name, f"user/{relation}")
-        if found[2]:
-            statement = f"The user's {relation} {name} was {found[2]} years old in {month}."
-            yield Note(kind, statement, "age", found[2], f"user/{relation}" if is_pet else name)
+        if found["years"]:
+            statement = f"The user's {relation} {name} was {found['years']} years old in {month}."
+            yield Note(kind, statement, "age", found["years"], f"user/{relation}" if is_pet else name)
 
 
 def _said(label: Label, value: str, month: str) -> Iterator[Note]:
-    for one in slots.items(value) if label.each else [value]:
+    for one in items(value) if label.each else [value]:
         read = label.reads(one) if label.reads else (one.strip(" ."), "")
         if read is None or len(read[0].split()) > MAX_WORDS:
             continue
         filled = {"v": read[0], "a": article(read[0]), "slug": read[0].lower(), "now": month}
-        yield Note(
-            label.kind,
-            f"The user {label.says.format(**filled)}.",
-            label.attribute.format(**filled),
-            label.value.format(**filled),
-            health=label.health,
-        )
+        attribute, value = label.attribute.format(**filled), label.value.format(**filled)
+        yield Note(label.kind, f"The user{label.says.format(**filled)}.", attribute, value, health=label.health)
 
 
-# A bare list -----------------------------------------------------------------------------------------------------
-
-_FAMILY: Final = re.compile(
-    r"(?:an? |one |two |three |four |five |\d )(?:[\w-]+ ){0,2}?(?:kids?|children|child|sons?|daughters?|toddlers?"
-    r"|teenagers?|dogs?|cats?|boys|girls)\b",
-    re.I,
-)
 _STATE: Final = re.compile(
-    r"(?P<home>married|single|divorced|widowed|engaged|separated)(?: since (?:19|20)\d\d)?|retired"
-    r"|unemployed|self-employed",
-    re.I,
+    r"(?i)(?P<home>married|single|divorced|widowed|engaged|separated)(?: since (?:19|20)\d\d)?|retired"
+    r"|unemployed|self-employed"
 )
 _HAS: Final = re.compile(r"\d{1,2} years (?:in|of) [a-z][\w ]{2,30}|(?:an? )?[A-Z][a-z]+ (?:passport|citizenship)")
-_AGED: Final = re.compile(r"([1-9]\d)(?: ?(?:yo|years old|y/o|m|f))?", re.I)
-_AT: Final = re.compile(r"(?:(?P<origin>from)|based in|living in|live in|in) (?P<place>.+)", re.I)
+_AGED: Final = re.compile(r"(?i)[mf]?([1-9]\d)(?: ?(?:yo|years old|y/o|m|f|male|female))?")
+_AT: Final = re.compile(r"(?i)(?:(?P<origin>from)|based in|living in|live in|in) (?P<place>.+)")
+UNSURE: Final = 0.7
+"""Confidence of what an item says by its place in the list."""
 MIN_ITEMS: Final = 2
 """Recognized items that make a list a profile, and at least half of all."""
 
 
 def _read_profile(sentence: str, month: str) -> list[Note]:
-    parts = [part.strip(" .!:;-") for part in re.split(r",| and ", sentence.partition(":")[2] or sentence)]
+    parts = [part.strip(" .!:;-") for part in re.split(r",| and |\s\+\s", sentence.partition(":")[2] or sentence)]
     found = [note for part in parts if (note := _of_profile(part, month)) is not None]
-    return found if len(found) >= MIN_ITEMS and len(found) * 2 >= len(parts) else []
+    if len(found) < MIN_ITEMS or len(found) * 2 < len(parts):
+        return []
+    return [*found, *(note for part in parts[1:] if _of_profile(part, month) is None and (note := _loosely(part)))]
+
+
+def _loosely(item: str) -> Note | None:
+    """What an item of a profile most likely says."""
+    if re.fullmatch(r"[a-z]{2,12}ing [\w ]{2,40}", item):
+        return Note(Kind.BIOGRAPHY, f"The user is {item}.", confidence=UNSURE)
+    if (read := place(item)) and not read[1] and item[0].isupper():
+        return Note(Kind.BIOGRAPHY, f"The user lives in {read[0]}.", "home", read[0], confidence=UNSURE)
+    return None
 
 
 def _of_profile(item: str, month: str) -> Note | None:
@@ -174,9 +134,15 @@ def _of_profile(item: str, month: str) -> Note | None:
     if low in DIETS | AFFLICTED:
         attribute, value = ("diet", low) if low in DIETS else (f"condition:{low}", "yes")
         return Note(Kind.CONSTRAINT, f"The user is {low}.", attribute, value, health=low in AFFLICTED)
-    if at and (read := slots.place(at["place"])) and not read[1]:
+    if at and (read := place(at["place"])) and not read[1]:
         says, attribute = ("is from", "origin") if at["origin"] else ("lives in", "home")
         return Note(Kind.BIOGRAPHY, f"The user {says} {read[0]}.", attribute, read[0])
-    if _FAMILY.fullmatch(item) or _HAS.fullmatch(item):
-        return Note(Kind.PERSON if _FAMILY.fullmatch(item) else Kind.BIOGRAPHY, f"The user has {item}.")
+    if FAMILY.fullmatch(item) or _HAS.fullmatch(item):
+        return Note(Kind.PERSON if FAMILY.fullmatch(item) else Kind.BIOGRAPHY, f"The user has {item}.")
+    if re.fullmatch(r"single (?:mum|mom|dad|mother|father|parent)", low):
+        return Note(Kind.BIOGRAPHY, f"The user is a {low}.")
+    if re.match(r"(?:part|full)-time (?:at|in|as) ", low):
+        return Note(Kind.BIOGRAPHY, f"The user works {item}.")
+    if born := re.fullmatch(r"born(?: in)? (\d{4})", low):
+        return Note(Kind.BIOGRAPHY, f"The user was born in {born[1]}.", "birth_year", born[1])
     return None

@@ -5,12 +5,14 @@ subject is no claim about the user's world and gives nothing.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from memory.facts.keys import USER
 from memory.librarian.rules import words as lists
 from memory.librarian.rules.clauses import Clause, is_past
+from memory.text.language import as_set
 
 _NAME_WORD: Final = r"[A-ZÀ-ÞŁŚŽČŞİ][\w'-]{1,20}"
 NAME: Final = (
@@ -19,14 +21,10 @@ NAME: Final = (
 )
 REL: Final = lists.alternatives(lists.PEOPLE | lists.PETS)
 MODIFIERS: Final = (
-    r"(?:(?:(?:\d{1,2}|\w{3,6})[- ](?:years?|months?|weeks?)[- ]old|older|elder|eldest|oldest|younger"
-    r"|youngest|big|little"
-    r"|baby|twin|half|best|closest|close|good|old|new|dear|late|only|other|first|second|downstairs|upstairs|next-door"
-    r"|next door|line|piano|german|french|spanish|english|violin|guitar|maths?|driving|swimming|yoga|phd|thesis|teenage"
-    r"|adopted|foster|step|rescue|tabby|vegan|vegetarian|dog|cat|black|white|grey|brown|three-legged|deaf"
-    r"|blind|childhood"
-    r"|school|work|former|ex)[ -]){0,3}"
+    r"(?:(?!(?:to|for|of|and|with|my|our|the|an?|from|is|was|are|at|in|on|about|or|as|by|than|that|who|has)\b)"
+    r"[a-z0-9.'-]{2,14}[ -]){0,3}?"
 )
+"""Words between “my” and “sister”."""
 _PERSON: Final = re.compile(
     rf"(?:[Mm]y|[Oo]ur) (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w-])"
     rf"(?:(?:,| called| named|'s name is|:)? \(?(?P<name>{NAME})\)?)?(?: ?\(\d{{1,2}}\))?,?(?= |'s|$)"
@@ -39,39 +37,30 @@ _NAMED: Final = re.compile(
     rf"(?P<name>{NAME}), (?:who is |who's )?(?:my|our) (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w-]),?(?= |$)"
 )
 _GROUP: Final = re.compile(
-    rf"(?:my|our) (?P<mod>(?:\w+ ){{0,2}}?)(?P<rel>{lists.alternatives(lists.GROUPS)})(?='| )"
-    r"(?='ve|'re| (?!(?:in|on|at|to|of|for|with|from|and|or|who|that)\b)[a-z])",
-    re.I,
+    rf"(?i)(?:my|our) (?P<mod>(?:\w+ ){{0,2}}?)(?P<rel>{lists.alternatives(lists.GROUPS)})(?='| )"
+    r"(?='ve|'re| (?!(?:in|on|at|to|of|for|with|from|and|or|who|that)\b)[a-z])"
 )
-_PRONOUN: Final = re.compile(r"(he|she|they|it|who)(?='s|'re|'ve|'ll| )", re.I)
+_PRONOUN: Final = re.compile(r"(?i)(he|she|they|it|who)(?='s|'re|'ve|'ll| )")
 _FIRST: Final = re.compile(r"(?:I|[Ww]e)(?='m|'ve|'re|'d|'ll| )")
 _NAME_FIRST: Final = re.compile(rf"({NAME})(?='s|'ll| )")
 _TOGETHER: Final = re.compile(
-    r"^(?:(?:my|our) [\w' .-]{2,40}? and (?:I|me),? (?:both |we (?:both )?)?(?=\w)"
-    rf"|me and (?:my|our) [\w' .-]{{2,30}}? (?=(?:are|were|have|{lists.alternatives(lists.OPENERS)})\b))",
-    re.I,
+    r"(?i)^(?:(?:my|our) [\w' .-]{2,40}? and (?:I|me),? (?:both |we (?:both )?)?(?=\w)"
+    rf"|me and (?:my|our) [\w' .-]{{2,30}}? (?=(?:are|were|have|{lists.alternatives(lists.OPENERS)})\b))"
 )
 _FRONTED: Final = re.compile(
-    r"(?P<when>(?:on|in|at|by|every|each|since|last|next|this|most|during|after|before|for|from|until|some"
-    r" ?day|one|these"
-    r"|whenever|when|with|as|ever since|over|\d+|two|three|a|up) (?:[\w'’:.%/-]+ ){0,8}?[\w'’:.%/-]+,?"
-    r"|tomorrow|yesterday|someday|lately|today|tonight),? (?P<main>(?:I|we|my|our)(?:'m|'ve|'re|'d|'ll)? .+)",
-    re.I,
+    r"(?i)(?P<when>(?:on|in|at|by|every|each|since|last|next|this|most|during|after|before|for|from|until|some ?day"
+    r"|one|these|whenever|when|with|as|ever since|over|\d+|two|three|a|up) (?:[\w'’:.%/-]+ ){0,8}?[\w'’:.%/-]+,?"
+    r"|tomorrow|yesterday|someday|lately|today|tonight),? (?P<main>(?:I|we|my|our)(?:'m|'ve|'re|'d|'ll)? .+)"
 )
 """“Two days ago I adopted a greyhound”: the time or place comes last."""
 _TOUCHES_USER: Final = re.compile(
-    r"\b(?:me|my|us|our)\b|\b(?:is|are|was|starts?|begins?|ends?|comes?|leaves?) (?:on|in|at|next|this|tomorrow)\b",
-    re.I,
+    r"(?i)\b(?:me|my|us|our)\b|\b(?:is|are|was|starts?|begins?|ends?|comes?|leaves?) (?:on|in|at|next|this|tomorrow)\b"
 )
 _NO_SUBJECT: Final = re.compile(
-    r"(?:it|this|that|you|what|who|there|here|these|those|they|your|he|she|nobody|someone|everyone|people"
-    r"|which|any|to|let"
-    r"|thanks|question)(?:'\w+)?\b",
-    re.I,
+    r"(?i)(?:it|this|that|you|what|who|there|here|these|those|they|your|he|she|nobody|someone|everyone|people|which"
+    r"|any|to|let|thanks|question)(?:'\w+)?\b"
 )
-_THERE: Final = re.compile(
-    r"there(?P<verb>'s| is| are) (?=(?:an?|two|three|four|five|\w+ of us) .*\b(?:my|our|us)\b)", re.I
-)
+_LINKS: Final = as_set("to for with of and like")
 MAX_SUBJECT: Final = 6
 """Words of “my old sailing boat in Croatia”."""
 
@@ -87,6 +76,11 @@ class Subject:
     relation: str = ""
     """Such as sister or dog; of people, animals and groups."""
     is_group: bool = False
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """By which a fact about them is found."""
+        return tuple(tag for tag in (self.name, self.relation) if tag)
 
     @property
     def is_pet(self) -> bool:
@@ -119,6 +113,8 @@ class People:
     """Who was named so far in a message; the last one first."""
 
     last: list[Subject] = field(default_factory=list)
+    known: list[Subject] = field(default_factory=list)
+    """From what is known already: they can be named, not meant by “she”."""
 
     def add(self, subject: Subject) -> Subject:
         """Note a person, animal or group; the one of the same relation keeps the name that is known."""
@@ -133,7 +129,8 @@ class People:
 
     def named(self, name: str) -> Subject | None:
         """Who is called so."""
-        return next((one for one in self.last if one.name and one.name.casefold() == name.casefold()), None)
+        found = (one for one in [*self.last, *self.known] if one.name and one.name.casefold() == name.casefold())
+        return self.add(known) if (known := next(found, None)) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +150,14 @@ def related(rel: str, name: str = "", mod: str = "") -> Subject:
     mod = re.sub(r"\b(?:my|our|new|old|dear|late|\w+[- ](?:year|month|week)s?[- ]old)\b ?", "", mod.lower()).strip(" -")
     label = " ".join(part for part in ("The user's", mod, relation, name) if part)
     return Subject(label, name if name and relation not in lists.PETS else f"{USER}/{relation}", name, relation)
+
+
+_KNOWN: Final = re.compile(rf"The user's (?P<rel>{REL}) (?:is called )?(?P<name>{NAME})(?= |\.)")
+
+
+def known_people(statements: Iterable[str]) -> list[Subject]:
+    """The people and animals that statements name."""
+    return [related(found["rel"], found["name"]) for one in statements if (found := _KNOWN.match(one))]
 
 
 def clean_name(name: str) -> str:
@@ -209,9 +214,6 @@ def _other(text: str, people: People) -> Claim | None:
         return Claim(subject, plural(rest) if subject.is_group else third_person(rest)) if subject else None
     if (found := _NAME_FIRST.match(text)) and (known := people.named(found[1])):
         return Claim(known, third_person(text[found.end() :]))
-    if found := _THERE.match(text):
-        verb = "are" if "are" in found["verb"] else "is"
-        return Claim(Subject("There"), f"{verb} {inside(text[found.end() :], user=False)}")
     return _thing(text)
 
 
@@ -222,18 +224,11 @@ def _thing(text: str) -> Claim | None:
         return None
     parts = text.split(" ")
     for at in range(2 if mine else 1, min(len(parts), MAX_SUBJECT + 1)):
-        touched = parts[at + 1 : at + 2] in (["me"], ["us"]) and parts[at] not in {
-            "to",
-            "for",
-            "with",
-            "of",
-            "and",
-            "like",
-        }
+        touched = parts[at + 1 : at + 2] in (["me"], ["us"]) and parts[at] not in _LINKS
         if parts[at].lower() in lists.THIRD or (touched and not mine):
             label = inside(" ".join(parts[:at]), user=False)
             if label.endswith((",", "'s")) or label.split()[-1].lower() in lists.NEVER_LAST:
-                return None
+                continue
             return Claim(Subject(label[0].upper() + label[1:]), inside(" ".join(parts[at:]), user=False))
     if mine and len(parts) > 2 and parts[1].endswith("'s"):
         return Claim(Subject(f"The user's {parts[1][:-2]}"), third_person("'s " + " ".join(parts[2:])))
@@ -249,43 +244,34 @@ def _verb_follows(rest: str) -> bool:
     return verb in lists.THIRD or is_past(verb) or (verb.endswith("s") and len(verb) > 3 and not verb.endswith("'s"))
 
 
-# Without a subject -----------------------------------------------------------------------------------------------
-
 _AS_A: Final = re.compile(
-    r"as (?P<who>(?:an? |the )(?!(?:result|rule|kid|child|gift|present|whole|side|bonus|teenager|student"
-    r"|test|last|start"
-    r"|matter)\b)[\w-]+(?: [\w-]+){0,4}|someone who (?P<does>\w+s .+))(?:,|$| I\b| who\b)",
-    re.I,
+    r"(?i)as (?P<who>(?:an? |the )(?!(?:result|rule|kid|child|gift|present|whole|side|bonus|teenager|student|test|last"
+    r"|start|matter)\b)[\w-]+(?: [\w-]+){0,4}|someone who (?P<does>\w+s .+))(?:,|$| I\b| who\b)"
 )
 _STATE: Final = re.compile(
-    r"(?:allergic to|originally from|from [A-Z]|based in|(?P<was>born (?:and|in|on)|raised in)|married|divorced|single"
-    r"|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet|a? ?(?:big|huge|keen|total)|vegan"
-    r"|vegetarian|left-handed|diabetic|coeliac|celiac|pregnant|colou?r-?blind|dyslexic|autistic|off to|in my|lactose"
-    r"|not (?:an? |a big |a huge )?(?:fan of|keen on|big on)|\d{2} years old|\d{2},? (?:male|female|single|married))\b",
-    re.I,
+    r"(?i)(?:allergic to|originally from|from [A-Z]|based in|(?P<was>born (?:and|in|on)|raised in)|married|divorced"
+    r"|single|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet|a? ?(?:big|huge|keen|total)"
+    r"|vegan|vegetarian|pescatarian|gluten[- ]free|left-handed|diabetic|coeliac|celiac|pregnant|colou?r-?blind"
+    r"|dyslexic|autistic|off to|in my|lactose|not (?:an? |a big |a huge )?(?:fan of|keen on|big on)|\d{2} years old"
+    r"|\d{2},? (?:male|female|single|married))\b"
 )
 _DOING: Final = re.compile(
-    r"(?!(?:thing|morning|evening|nothing|something|anything|everything|wedding|building|during|king|ring|spring|string"
-    r"|looking|wondering|asking|feeling|sounding|seeing|using|regarding|according|assuming|speaking|being"
-    r"|having|meaning"
-    r"|missing|following)\b)[a-z]{2,12}ing (?!is\b|are\b|was\b)\w",
-    re.I,
-)
-_YEAR_OF: Final = re.compile(
-    r"(?:in )?(?:my )?(?!last year)((?:first|second|third|fourth|fifth|final|1st|2nd|3rd|4th)[- ]year)(?:"
-    r" of)? ([a-z][\w ]{2,30})$",
-    re.I,
+    r"(?i)(?!(?:thing|morning|evening|nothing|something|anything|everything|wedding|building|during|king|ring|spring"
+    r"|string|looking|wondering|asking|feeling|sounding|seeing|using|regarding|according|assuming|speaking|being"
+    r"|having|meaning|missing|following)\b)[a-z]{2,12}ing (?!is\b|are\b|was\b)\w"
 )
 _EVENT: Final = re.compile(
-    r"(?:(?!(?:the|a|an|my|is|are|what|when|how|do|does)\b)[\w-]+ ){0,3}(?:exam|test|interview|appointment|talk|wedding"
-    r"|flight|surgery|operation|reunion|deadline|conference|viewing|hearing|trip|party|concert|race|marathon|meeting"
-    r"|baptism|funeral|recital|presentation|defen[cs]e|competition|tournament|gig|holiday|check-?up|scan|move)"
-    r" (?:is )?(?:on|in|at|next|this|tomorrow|due|coming up|scheduled)\b",
-    re.I,
+    r"(?i)(?:(?!(?:the|a|an|my|is|are|what|when|how|do|does)\b)[\w-]+ ){0,3}(?:exam|test|interview|appointment|talk"
+    r"|wedding|flight|surgery|operation|reunion|deadline|conference|viewing|hearing|trip|party|concert|race|marathon"
+    r"|meeting|baptism|funeral|recital|presentation|defen[cs]e|competition|tournament|gig|holiday|check-?up|scan|move)"
+    r" (?:is )?(?:on|in|at|next|this|tomorrow|due|coming up|scheduled)\b"
 )
-_HERE: Final = re.compile(r"(?P<what>(?:[\w-]+ ){0,3}(?P<head>[\w-]+)) (?:here|speaking)\b(?! (?:is|are|was))", re.I)
-_ROLES: Final = lists.as_set("fan nerd person mother father mum dad student owner lover sufferer child user")
-_PLAIN: Final = lists.as_set("have has love hate work live prefer hope want can't don't")
+_HERE: Final = re.compile(r"(?i)(?P<what>(?:[\w-]+ ){0,3}(?P<head>[\w-]+)) (?:here|speaking)\b(?! (?:is|are|was))")
+_ROLES: Final = as_set("fan nerd person mother father mum dad student owner lover sufferer child user")
+_PLAIN: Final = re.compile(
+    r"(?:\w+ )?(?:have|has|love|hate|work|live|prefer|hope|want|(?:can't|don't) (?:like|eat|drink|have|own|want|speak"
+    r"|drive|smoke|do|stand|bear|work))\b"
+)
 
 
 def _elided(clause: Clause) -> Claim | None:
@@ -295,8 +281,6 @@ def _elided(clause: Clause) -> Claim | None:
         return Claim(THE_USER, role["does"] or f"is {role['who']}", elided=True)
     if not clause.first or not text:
         return None
-    if year := _YEAR_OF.match(text):
-        return Claim(THE_USER, f"is in the {year[1].lower().replace('-', ' ')} of {year[2]}", elided=True)
     predicate = _noun_phrase(text)
     lower = text[0].lower() + text[1:]
     parts = lower.lower().split(" ")
@@ -310,14 +294,29 @@ def _elided(clause: Clause) -> Claim | None:
     elif (
         not predicate
         and len(parts) > 1
-        and (verb in _PLAIN or (is_past(verb) and not re.search(r"^\w+ (?:by|from|with) ", lower)))
+        and (re.match(_PLAIN, lower) or (is_past(verb) and not re.search(r"^\w+ (?:by|from|with) ", lower)))
     ):
         predicate = third_person(f" {lower}", user=True)
     return Claim(THE_USER, predicate, elided=True) if predicate else None
 
 
+FAMILY: Final = re.compile(
+    r"(?i)(?:an? |one |two |three |four |five |\d )(?:[a-z-]+ ){0,2}?(?:kids?|children|child|sons?|daughters?|toddlers?"
+    rf"|teenagers?|twins|boys|girls|(?:{lists.alternatives(lists.PETS)})s?)(?=,|\.|$| (?:at|in|and|under|aged)\b)"
+)
+_FOR_YEARS: Final = re.compile(
+    r"(?i)(?P<long>(?:\d{1,2}|[a-z-]{3,14}) (?:years?|months?)) (?:(?P<as>(?:as )?an? )|in |at )(?P<what>[\w ]{3,40}?)"
+    r"(?= and now|,| but|$)"
+)
+
+
 def _noun_phrase(text: str) -> str:
     """“apprentice chef”, “bus driver here”, “driving test on Friday” as predicates."""
+    if (family := FAMILY.match(text)) and not text.endswith("?"):
+        return f"has {family[0][0].lower()}{family[0][1:]}"
+    if long := _FOR_YEARS.match(text):
+        what = f"a {long['what']}" if long["as"] else text[len(long["long"]) + 1 : long.end("what")]
+        return f"has been {what} for {long['long'].lower()}"
     lower, parts = text[0].lower() + text[1:], text.split(" ")
     if len(parts) <= 4 and is_occupation(parts[-1]) and parts[0].lower() not in lists.NOT_A_NAME - {"a", "an"}:
         return f"is {with_article(lower)}"
@@ -342,8 +341,6 @@ def article(word: str) -> str:
     return "an" if word[:1].lower() in "aeiou" and word[:3].lower() not in {"uni", "one", "use"} else "a"
 
 
-# Third person ----------------------------------------------------------------------------------------------------
-
 _SHORT: Final = (
     (re.compile(r"^(?:'m|'re)(?= )"), " is"),
     (re.compile(r"^'ve(?= )"), " has"),
@@ -358,7 +355,7 @@ _NEGATIONS: Final = {
     "wasn't": "was not", "weren't": "was not", "isn't": "is not", "aren't": "is not", "couldn't": "could not",
     "hasn't": "has not", "doesn't": "does not", "wouldn't": "would not", "hadn't": "had not",
 }  # fmt: skip
-_MODALS: Final = lists.as_set("can could will would must may might should cannot is was has had does did used")
+_MODALS: Final = as_set("can could will would must may might should cannot is was has had does did used")
 _FORMS: Final = {"have": "has", "do": "does", "go": "goes", "am": "is", "are": "is", "were": "was", "be": "is"}
 _VERBS: Final = {"": "", "'m": "are", "'re": "are", "'ve": "have", "'d": "would", "'ll": "will"}
 _POSSESSED: Final = {"my": "their", "our": "their", "mine": "theirs", "ours": "theirs", "me": "them", "us": "them",
@@ -378,7 +375,8 @@ def third_person(rest: str, *, user: bool = False) -> str:
         return ""
     verb = parts[at].lower()
     if verb == "no":
-        return "no longer" if parts[at + 1 : at + 2] == ["longer"] else ""
+        longer = parts[at + 1 : at + 2] == ["longer"]
+        return f"no longer {third_person(' '.join(['', *parts[at + 2 :]]), user=user)}" if longer else ""
     if verb.endswith((",", ";", ":")):
         parts, verb = [*parts[:at], verb[:-1]], verb[:-1]
     if verb.endswith("n't") and verb not in _NEGATIONS:

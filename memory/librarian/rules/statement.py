@@ -1,16 +1,36 @@
 """The last check: a statement is one well-formed sentence that ends where it ends, or it is nothing."""
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
+from memory.facts.keys import USER
 from memory.librarian.rules.words import NEVER_LAST
+from memory.models.kinds import Kind
 
 MAX_WORDS: Final = 45
-_TAIL: Final = re.compile(r"(?:[\s,;:\-–—(/&'\"]|\b(?:at all|any ?more|though|actually|really|either|too))+$", re.I)
+_TAIL: Final = re.compile(r"(?i)(?:[\s,;:\-–—(/&'\"]|\b(?:at all|any ?more|though|actually|really|either|too))+$")
 _ODD: Final = re.compile(
-    r"[?!]|https?:|[{}<>|\\]|\.\.|,,|\s[,.]|[,;:-]\.$|\b(?:lol|pls|plz|btw|haha)\b|[\U0001F000-\U0001FFFF]", re.I
+    r"(?i)[?!=]|https?:|[{}<>|\\]|\.\.|,,|\s[,.]|[,;:-]\.$|\b(?:lol|pls|plz|btw|haha)\b|[\U0001F000-\U0001FFFF]"
 )
 _FIRST_PERSON: Final = re.compile(r"(?<![\w'])(?:I|I'm|I've|me|my|myself|our|us)(?![\w'])")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A statement that was read, with its key and how it was read."""
+
+    kind: Kind
+    statement: str
+    attribute: str = ""
+    value: str = ""
+    subject: str = USER
+    form: str = "note"
+    health: bool = False
+    confidence: float = 0.95
+    tags: tuple[str, ...] = ()
+    quote: str = ""
+    """Its words, if not the whole place it was read at."""
 
 
 def finished(statement: str) -> str:

@@ -1,21 +1,165 @@
-"""The table: what a predicate in the third person says of its subject, with the value and its key.
+"""The table: what a predicate says of its subject, how far its value reaches, and what a labeled note says.
 
-A row has the words before the value, the reader of the value (`slots.py`) and the statement. The first row that fits a
-predicate wins. The rows are the grammar of ordinary claims, for the user, people and animals alike; which subjects an
-attribute may have a key for is decided by `memory/facts/keys.py`.
+A row has the words before the value, the reader of the value and the statement. The first row that fits a predicate
+wins; which subjects an attribute may have a key for is decided by `memory/facts/keys.py`. A reader goes through its
+text once and gives the value, spelled as it is stored, and what is left; or nothing, if no such value begins there.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from memory.librarian.rules import slots
 from memory.librarian.rules import words as lists
-from memory.librarian.rules.slots import Reader
-from memory.librarian.rules.words import alternatives
+from memory.librarian.rules.retell import NAME, clean_name, is_occupation
+from memory.librarian.rules.words import THIRD, alternatives
 from memory.models.kinds import Kind
+from memory.text.language import as_set
+
+type Value = tuple[str, str]
+"""The value, and the rest of the text."""
+type Reader = Callable[[str], Value | None]
+
+_CAP: Final = r"[A-ZÀ-ÞŁŚŽČŞİ][\w'&-]*(?:\.(?=\w)[\w.]*)?"
+_LINK: Final = r"(?: (?:de|da|do|dos|la|le|las|los|of|the|upon|am|an|and|sur|del|di|St\.|&)(?: (?:la|der|the))?)?"
+_PLACE: Final = re.compile(
+    r"(?:(?:the|a (?:small )?(?:town|village|suburb|city) (?:near|outside|called)|downtown|central|upstate|rural"
+    rf"|(?:north|south|east|west)(?:ern)?) )?{_CAP}(?:{_LINK}[ -]{_CAP}){{0,3}}(?:, {_CAP}(?: {_CAP})?(?= "
+    r"|,|$))?(?![\w'])"
+)
+_NO_PLACE: Final = as_set(
+    "i i'm a an the my our their this that it one two fear peace hope debt pain love with and monday tuesday wednesday"
+    " thursday friday saturday sunday january february march april june july august september october november december"
+    " english german french spanish bed town here there same another different new"
+)
+_STOPS: Final = as_set(
+    "and but or so because since as while when where which who that if for at with from until till although though"
+    " unless by after before than then now these right currently whose during via per despite"
+)
+_PLACE_STOPS: Final = _STOPS | as_set(
+    "in on to near currently again last this next about i atm too also is was all not years a the rn"
+)
+_ORG_STOPS: Final = _STOPS - {"and", "for"} | as_set("in on doing making part full full-time part-time a")
+_JOB_STOPS: Final = _STOPS | as_set("in on working living here specialising specializing based doing running to not")
+_THING_STOPS: Final = _STOPS - as_set("and or with from for by than at per that as before after")
+_NO_THING: Final = as_set("here there who which where why it that this them how what you your when if")
+_SPLIT: Final = re.compile(r"\s*(?:,\s*(?:and|or|&)?|\s(?:and|or|&|nor)\s)\s*")
+_NO_WORK: Final = as_set(
+    "home night nights day days weekends weekend week the moment school sea height it this that them a an my our their"
+    " myself themselves least present times once full part both him her you me us"
+)
+_TIMES: Final = as_set("years year months month weeks week days day hours hour minutes")
+_AGE: Final = re.compile(
+    r"(\d{1,2}|1[01]\d|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|sixty|seventy"
+    r"|eighty|ninety)(?=$|,| (?:years?|yo|and|now|this|last|in|today|on|but|male|female|so)\b|-)"
+)
+
+
+def place(text: str) -> Value | None:
+    """“Lisbon, Portugal with my …” → Lisbon, Portugal. In a text without capitals one or two words."""
+    found = _PLACE.match(text)
+    if found:
+        first = found[0].split()[0].lower().strip(",.")
+        return (found[0].rstrip(","), text[found.end() :]) if first == "the" or first not in _NO_PLACE else None
+    if text[:1].isupper() or re.search(r"\b[A-Z][a-z]", text):
+        return None
+    taken = _take(text, _PLACE_STOPS, 2)
+    words = taken[0].split() if taken else []
+    if taken is None or words[0] in _NO_PLACE or not all(word.isalpha() for word in words):
+        return None
+    return (taken[0].title(), taken[1]) if len(words) == 1 or not taken[1] or taken[1][1:2].isalpha() else None
+
+
+def organisation(text: str) -> Value | None:
+    """“Google as a data scientist” → Google; “a bank in Leeds” → a bank; no times and no “home”."""
+    taken = _take(text, _ORG_STOPS, 6)
+    if taken is None:
+        return None
+    value, rest = taken
+    if " and " in value and not re.search(r" and [A-Z]", value):
+        value, _, more = value.partition(" and ")
+        rest = f" and {more}{rest}"
+    words = value.lower().split()
+    has_article = words[0] in {"a", "an", "the", "my", "our", "their"} and len(words) > 1
+    if words[has_article] in _NO_WORK or words[-1] in _TIMES or not value[0].isalnum():
+        return None
+    small = not has_article and value[0].islower() and len(words) <= 2
+    return " ".join(word.capitalize() for word in words) if small else value, rest
+
+
+def job(text: str) -> Value | None:
+    """“software engineer at Google” → software engineer, if the last word is an occupation; or “head of …”."""
+    taken = _take(text, _JOB_STOPS, 5)
+    words = taken[0].split() if taken else []
+    if words and words[0].lower() in {"a", "an", "the"}:
+        words = words[1:]
+    is_job = words and (is_occupation(words[-1]) or ("of" in words and any(map(is_occupation, words))))
+    return (" ".join(words), taken[1]) if taken and is_job else None
+
+
+def person(text: str) -> Value | None:
+    """“Mary Ann and she …” → Mary Ann."""
+    if re.fullmatch(r"[a-z][a-z'-]{1,15}", text) and clean_name(text.title()):
+        return text.title(), ""
+    found = re.match(NAME, text)
+    words = found[0].split() if found else []
+    while words and not clean_name(" ".join(words)):
+        words.pop()
+    name = " ".join(words)
+    return (name, text[len(name) :]) if name and not text[len(name) : len(name) + 1].isalnum() else None
+
+
+def thing(text: str) -> Value | None:
+    """A few words, up to where something else begins."""
+    taken = _take(text, _THING_STOPS, 9)
+    return taken if taken and taken[0].split()[0].lower() not in _NO_THING else None
+
+
+def one_thing(text: str) -> Value | None:
+    """A thing that is one, named or with an article: “a 2009 Honda, is it …” → a 2009 Honda."""
+    taken = thing(text.partition(",")[0])
+    return taken if taken and (taken[0][0].isupper() or re.match(r"(?:an?|the|my|\d)\b", taken[0])) else None
+
+
+def short_thing(text: str) -> Value | None:
+    """The same in at most six words: what may be a list of keys."""
+    taken = thing(text)
+    return taken if taken and len(taken[0].split()) <= 6 else None
+
+
+def age(text: str) -> Value | None:
+    """“34 years old and …” → 34; no “34 minutes late”."""
+    found = _AGE.match(text)
+    return (found[1], text[found.end() :]) if found else None
+
+
+def pronouns(text: str) -> Value | None:
+    """“she/her” → she/her."""
+    found = re.match(r"(?i)(?:she|he|they|xe|ze|it)/\w{2,5}(?:/\w+)?", text)
+    return (found[0].lower(), text[found.end() :]) if found else None
+
+
+def items(value: str) -> Iterator[str]:
+    """The parts of “peanuts, shellfish and penicillin”."""
+    yield from (part for part in _SPLIT.split(value) if part.strip())
+
+
+def _take(text: str, stops: frozenset[str], most: int) -> Value | None:
+    """Words up to a stop word or the end of a phrase."""
+    words = text.split(" ")
+    taken: list[str] = []
+    for word in words:
+        stops_here = word.lower().strip(",") in stops and taken
+        if stops_here or word.startswith("(") or len(taken) == most or word in {"-", "–", "—"}:
+            break
+        taken.append(word)
+        following = words[len(taken)].lower() if len(words) > len(taken) else ""
+        if (word.endswith((".", ";", ":", "!", "?")) and len(word) > 4) or (word[-1:] == "," and following in THIRD):
+            break
+    value = " ".join(taken).strip(" ,.;:!?")
+    rest = " ".join(words[len(taken) :])
+    return (value, f" {rest}" if rest else "") if value else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,57 +199,59 @@ _STATES: Final = r"single|divorced|widowed|separated|engaged|married"
 
 ROWS: Final = (
     # Where they live and come from.
-    _life("home", "lives in {v}.", rf"lives {_EVER}(?:alone |together |over |out |up |down )?in ", slots.place),
+    _life("home", "lives in {v}.", rf"lives {_EVER}(?:alone |together |over |out |up |down )?in ", place),
     _life("home", "lives {where} {v}.",
         rf"lives {_EVER}(?P<where>near|(?:just )?outside|close to|on the outskirts of|(?:north|south|east"
-        r"|west) of) ", slots.place),
+        r"|west) of) ", place),
     _life("home", "lives in {v}.", rf"is {_EVER}(?:living|based|located|settled|residing) {_EVER}(?:out of|in|near) ",
-        slots.place),
+        place),
     _life("home", "lives in {v}.",
         rf"(?:has )?{_EVER}(?:moved|relocated|emigrated) {_EVER}(?:back |over |out |house |away )?"
-        r"(?:from [\w' ]{2,30} )?to ", slots.place, correction=True),
+        r"(?:from [\w' ]{2,30} )?to ", place, correction=True),
     _life("home", "lives in {v}.",
-        rf"has {_EVER}(?:been living|lived|been) {_EVER}(?:here )?in |calls (?=[\w -]+ home\b)", slots.place),
-    _life("origin", "is from {v}.", rf"(?:is|{_EVER}comes|{_EVER}hails) {_EVER}from ", slots.place),
-    _life("", "was born in {v}.", r"was (?:born|born and raised|born and bred|raised) in ", slots.place),
+        rf"has {_EVER}(?:been living|lived|been) {_EVER}(?:here )?in |calls (?=[\w -]+ home\b)", place),
+    _life("home", "lives in {v}.", r"is (?:now |back )?in (?=[\w ]{2,30} now\b)|is (?:now|currently|already) in ",
+        place),
+    _life("origin", "is from {v}.", rf"(?:is|{_EVER}comes|{_EVER}hails) {_EVER}from ", place),
+    _life("", "was born in {v}.", r"was (?:born|born and raised|born and bred|raised) in ", place),
     _life("", "grew up in {v}.",
-        rf"{_EVER}(?:grew up|was raised|was brought up) {_EVER}(?:mostly )?(?:in|near|outside) ", slots.place),
-    _life("", "used to live in {v}.", r"(?:used to live|lived) (?:for [\w ]{2,12} )?in ", slots.place, past=True),
+        rf"{_EVER}(?:grew up|was raised|was brought up) {_EVER}(?:mostly )?(?:in|near|outside) ", place),
+    _life("", "used to live in {v}.", r"(?:used to live|lived) (?:for [\w ]{2,12} )?in ", place, past=True),
     # Work and study.
     _life("job", "works as {a} {v}.", rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}as (?:an? |the )?",
-        slots.job),
+        job),
     _life("employer", "works at {v}.",
-        rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}(?:at|for|with|by) ", slots.organisation),
+        rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}(?:at|for|with|by) ", organisation),
     _life("employer", "works at {v}.",
         rf"(?:has )?{_EVER}(?:joined|started (?:work(?:ing)? )?at|got (?:a|the) (?:new )?job (?:at|with)) "
-        r"|has (?:a|the) new job (?:at|with) ", slots.organisation, correction=True),
+        r"|has (?:a|the) new job (?:at|with) ", organisation, correction=True),
     _life("job", "is {a} {v}.", rf"is {_EVER}(?:an? |the )(?:only |proud |professional |full-time |part-time )?",
-        slots.job),
+        job),
     _life("", "used to be {a} {v}.", r"used to be (?:an? |the )|was (?:an? |the )(?=.{2,30} (?:until|before|for|at))",
-        slots.job, past=True),
+        job, past=True),
     _life("job", "is {state}.",
         rf"(?:is|has) {_EVER}(?P<state>retired|self-employed|unemployed|between jobs|freelance)(?![\w-])",
         value="{state}"),
-    _life("studies", "{verb} {v}.", rf"(?P<verb>studies|is {_EVER}(?:studying|majoring in)) ", slots.thing),
+    _life("studies", "{verb} {v}.", rf"(?P<verb>studies|is {_EVER}(?:studying|majoring in)) ", thing),
     _life("studies", "is doing {what} in {v}.",
         rf"is {_EVER}doing (?P<what>an? (?:[\w-]+ )?(?:degree|phd|doctorate|master's|masters|ma|msc|bsc|ba"
-        r"|mba|postdoc|apprenticeship|course)) (?:in|on) ", slots.thing),
+        r"|mba|postdoc|apprenticeship|course)) (?:in|on) ", thing),
     # Age and relationship.
-    _life("age", "was {v} years old in {now}.", rf"is {_EVER}|(?:has )?{_EVER}turned ", slots.age),
+    _life("age", "was {v} years old in {now}.", rf"is {_EVER}|(?:has )?{_EVER}turned ", age),
     _life("relationship", "is {state}.",
         rf"(?:is|got|has been|has) {_EVER}(?:happily |newly )?(?P<state>{_STATES})(?: now)?"
         r"(?![\w-]| to\b| from\b| with\b| life)", value="{state}"),
     Row(Kind.PERSON, "partner", "is {state} to {v}.",
-        r"(?:is|got|has been|has got) (?:\w+ )?(?P<state>married|engaged) to ", slots.person),
+        r"(?:is|got|has been|has got) (?:\w+ )?(?P<state>married|engaged) to ", person),
     Row(Kind.PERSON, "partner", "is in a relationship with {v}.",
-        r"is (?:now )?(?:dating|going out with|in a relationship with) ", slots.person),
+        r"is (?:now )?(?:dating|going out with|in a relationship with) ", person),
     # Food and health.
     _food("diet", "is {diet}.", rf"(?:is|has been|has gone|went|became) {_EVER}(?:an? )?(?:strict |lifelong )?"
-        rf"(?P<diet>{alternatives(lists.DIETS)})(?![\w-])", value="{diet}"),
+        rf"(?P<diet>(?:gluten|dairy|lactose|sugar|nut) free|{alternatives(lists.DIETS)})(?![\w-])", value="{diet}"),
     _food("diet", "is on {a} {diet} diet.", r"(?:is|has been) (?:on )?an? (?P<diet>[\w-]+) diet", value="{diet}"),
-    _body("allergy:{slug}", "is allergic to {v}.", rf"is {_VERY}allergic to ", slots.thing, value="yes", each=True),
+    _body("allergy:{slug}", "is allergic to {v}.", rf"is {_VERY}allergic to ", thing, value="yes", each=True),
     _body(
-        "allergy:{slug}", "is not allergic to {v}.", r"is not allergic to (?!any)", slots.thing, value="no", each=True),
+        "allergy:{slug}", "is not allergic to {v}.", r"is not allergic to (?!any)", thing, value="no", each=True),
     _body("allergy:{what}", "is allergic to {what}.", r"has (?:an? )?(?:\w+ )?(?P<what>[a-z-]+) allergy(?! test)",
         value="yes"),
     _body("condition:{what} intolerance", "is {what} intolerant.",
@@ -120,50 +266,78 @@ ROWS: Final = (
         rf" )?(?P<what>{alternatives(lists.MEDICINES)})(?![\w-])"),
     _food("diet:{slug}", "does not eat or drink {v}.",
         r"(?:does not|cannot|never|will not)(?: ever)? (?:eats?|haves?|tolerate|drinks?) "
-        r"(?!.*\b(?:time|money|idea|breakfast|lunch|dinner|any ?more)\b)", slots.short_thing, value="no", each=True),
+        r"(?!.*\b(?:time|money|idea|breakfast|lunch|dinner|any ?more)\b)", short_thing, value="no", each=True),
     # Languages and tastes.
-    _life("", "speaks {v}.", r"speaks ", slots.thing),
-    _taste("{verb} {v}.", rf"{_EVER}(?:absolutely )?(?P<verb>loves|likes|enjoys|adores) (?!to\b)", slots.thing,
+    _life("", "speaks {v}.", r"speaks ", thing),
+    _taste("{verb} {v}.", rf"{_EVER}(?:absolutely )?(?P<verb>loves|likes|enjoys|adores) (?!to\b)", thing,
         value="likes"),
     _taste("likes {v}.",
         r"is (?:\w+ )?(?:into|fond of|obsessed with|crazy about|mad about|keen on|an? (?:\w+ )?(?:fan|lover)"
-        r" of) ", slots.thing, value="likes"),
+        r" of) ", thing, value="likes"),
     _taste("dislikes {v}.",
         rf"{_EVER}(?:absolutely )?(?:hates|dislikes|loathes|detests|cannot (?:stand|bear|abide)|does not"
         r" (?:really )?(?:like|enjoy)" r"|is not (?:really |very |a big )?(?:into|fond of|keen on|a fan of)) ",
-        slots.thing, value="dislikes"),
+        thing, value="dislikes"),
     # Names and things.
-    Row(Kind.PERSON, "name", "is called {v}.", r"(?:is|was) (?:called|named) ", slots.person),
+    Row(Kind.PERSON, "name", "is called {v}.", r"(?:is|was) (?:called|named) ", person),
     Row(Kind.IDENTITY, "preferred_name", "wants to be called {v}.",
-        r"(?:goes by|(?:prefers|likes|wants) to (?:be called|go by)) ", slots.person),
+        r"(?:goes by|(?:prefers|likes|wants) to (?:be called|go by)) ", person),
     Row(Kind.IDENTITY, "pronouns", "uses the pronouns {what}.",
         r"(?:goes by|uses) (?P<what>(?:she|he|they|xe|ze|it)/\w{2,5}(?:/\w+)?)", value="{what}"),
-    Row(Kind.ENTITY, "car", "drives {a} {v}.", r"drives (?:an? )(?=[A-Z])", slots.thing),
+    Row(Kind.ENTITY, "car", "drives {a} {v}.", r"drives (?:an? )(?=[A-Z])", thing),
     Row(Kind.ENTITY, "", "has a {what} called {v}.",
         rf"has (?:an? )(?P<what>(?:[\w-]+ ){{0,3}}(?:{alternatives(lists.PETS)}))" r"(?: called| named|,| \() ?",
-        slots.person),
+        person),
 )  # fmt: skip
 """In this order; the special stands above the general."""
 COMPILED: Final = tuple((row, re.compile(row.lead, re.I)) for row in ROWS)
 
-ATTRIBUTES_OF: Final[Mapping[str, tuple[str, str, Kind, Reader | None]]] = {
-    **dict.fromkeys(("name", "full name", "real name"), ("name", "'s name is {v}.", Kind.IDENTITY, slots.person)),
-    "first name": ("name", "'s first name is {v}.", Kind.IDENTITY, slots.person),
-    "nickname": ("preferred_name", "'s nickname is {v}.", Kind.IDENTITY, slots.person),
-    **dict.fromkeys(("surname", "last name"), ("", "'s surname is {v}.", Kind.IDENTITY, slots.person)),
-    "pronouns": ("pronouns", "'s pronouns are {v}.", Kind.IDENTITY, slots.pronouns),
-    "birthday": ("birthday", "'s birthday is {v}.", Kind.BIOGRAPHY, None),
-    "age": ("age", " was {v} years old in {now}.", Kind.BIOGRAPHY, slots.age),
-    **dict.fromkeys(("hometown", "home town"), ("origin", "'s hometown is {v}.", Kind.BIOGRAPHY, slots.place)),
-    "home": ("home", " lives in {v}.", Kind.BIOGRAPHY, slots.place),
-    "job": ("job", " works as {a} {v}.", Kind.BIOGRAPHY, slots.job),
-    "employer": ("employer", " works at {v}.", Kind.BIOGRAPHY, slots.organisation),
-    "diet": ("diet", "'s diet is {v}.", Kind.CONSTRAINT, slots.thing),
-    "car": ("car", "'s car is {v}.", Kind.ENTITY, slots.one_thing),
-    "phone": ("phone", "'s phone is {v}.", Kind.ENTITY, slots.one_thing),
-    **{what: ("", f"'s {what} is {{v}}.", Kind.GOAL, slots.thing) for what in ("goal", "dream", "aim")},
-    **{
-        what: ("", f"'s {what} is {{v}}.", Kind.BIOGRAPHY, slots.thing) for what in ("native language", "mother tongue")
-    },
-}
-"""“My birthday is …”, “my sister's name is …”: attribute, statement, kind, reader. A birthday is read as a date."""
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What people write before a colon, or after “my”, and what a value behind it says of someone."""
+
+    words: str
+    kind: Kind
+    says: str
+    attribute: str = ""
+    value: str = "{v}"
+    reads: Reader | None = None
+    """None takes the whole value, and only in notes."""
+    each: bool = False
+    health: bool = False
+
+
+_about = partial(Label, kind=Kind.BIOGRAPHY)
+_health = partial(Label, kind=Kind.CONSTRAINT, value="yes", each=True, health=True)
+_likes = partial(Label, kind=Kind.PREFERENCE, attribute="taste:{slug}", each=True)
+_name = partial(Label, kind=Kind.IDENTITY, reads=person)
+LABELS: Final = (
+    _health("allergies|allergy|allergic|allergic to", says=" is allergic to {v}", attribute="allergy:{slug}",
+            reads=thing),
+    _health("conditions|condition|health|medical|diagnosis", says=" has {v}", attribute="condition:{slug}"),
+    _health("meds|medication|medications|medicine", says=" takes {v}"),
+    Label("diet", Kind.CONSTRAINT, " follows this diet: {v}", "diet", reads=thing),
+    _about("job|work|occupation|profession", says=" works as {a} {v}", attribute="job", reads=job),
+    _about("employer|company", says=" works at {v}", attribute="employer", reads=organisation),
+    _about("home|lives in|live in|living in|based|based in|location|city", says=" lives in {v}", attribute="home",
+           reads=place),
+    _about("hometown|home town|originally from", says="'s hometown is {v}", attribute="origin", reads=place),
+    _name("name|my name|full name|real name|full legal name", says="'s name is {v}", attribute="name"),
+    _name("first name", says="'s first name is {v}", attribute="name"),
+    _name("nickname", says="'s nickname is {v}", attribute="preferred_name"),
+    _name("surname|last name", says="'s surname is {v}"),
+    Label("pronouns", Kind.IDENTITY, "'s pronouns are {v}", "pronouns", reads=pronouns),
+    _about("age", says=" was {v} years old in {now}", attribute="age", reads=age),
+    _about("birthday|bday", says="'s birthday is {v}", attribute="birthday"),
+    _about("dob|born", says=" was born on {v}", attribute="birthday"),
+    _about("native language|mother tongue", says="'s native language is {v}", reads=thing),
+    _about("languages|language|speaks|i speak", says=" speaks {v}", each=True),
+    _about("studies|studying|degree|major", says=" studies {v}", attribute="studies"),
+    _likes("likes|loves|i like|into|hobbies|hobby|interests", says=" likes {v}", value="likes"),
+    _likes("dislikes|hates|i hate|i dislike", says=" dislikes {v}", value="dislikes"),
+    Label("goal|goals|dream|aim", Kind.GOAL, " has this goal: {v}", reads=thing),
+    Label("car", Kind.ENTITY, "'s car is {v}", "car", reads=one_thing),
+    Label("phone", Kind.ENTITY, "'s phone is {v}", "phone", reads=one_thing),
+)  # fmt: skip
+LABEL_OF: Final[Mapping[str, Label]] = {word: label for label in LABELS for word in label.words.split("|")}

@@ -3,15 +3,19 @@
 import re
 from typing import Final
 
-
-def as_set(words: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(words.split())
+from memory.text.language import as_set
 
 
 def alternatives(words: frozenset[str]) -> str:
     """The words as alternatives of a pattern, longest first."""
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+def singular(group: str) -> str:
+    """One of a group: kids → child, hens → hen."""
+    irregular = {"kids": "child", "children": "child", "grandkids": "grandchild", "grandchildren": "grandchild",
+                 "puppies": "puppy", "ponies": "pony", "wives": "wife"}  # fmt: skip
+    return irregular.get(group, group.removesuffix("s"))
 
 
 SHORT_FORMS: Final = {
@@ -27,9 +31,8 @@ SHORT_FORMS: Final = {
 """What is typed in haste, spelled out. Only whole words, in lower case."""
 
 FEMALE: Final = as_set(
-    "wife girlfriend fiancée mother mum mom mam mama mummy sister daughter grandmother grandma gran granny"
-    " nan nana aunt"
-    " auntie niece mother-in-law sister-in-law daughter-in-law stepmother stepmum stepmom stepsister stepdaughter"
+    "wife girlfriend fiancée mother mum mom mam mama mummy sister daughter grandmother grandma gran granny nan nana"
+    " aunt auntie niece mother-in-law sister-in-law daughter-in-law stepmother stepmum stepmom stepsister stepdaughter"
     " granddaughter godmother goddaughter landlady ex-wife ex-girlfriend"
 )
 MALE: Final = as_set(
@@ -58,12 +61,12 @@ ONLY_ONE: Final = PARTNERS | as_set(
 )
 """Relations of which a person has one by far the most often, so that a second name is news of the first."""
 PETS: Final = as_set(
-    "dog puppy pup cat kitten rabbit bunny hamster guinea-pig horse pony parrot budgie bird tortoise turtle"
-    " snake lizard"
-    " fish goldfish ferret rat mouse hen chicken cockerel duck goat sheep donkey cow labrador greyhound poodle beagle"
-    " collie terrier spaniel dachshund retriever shepherd tabby corgi husky pug whippet lurcher mutt tomcat"
+    "dog puppy pup cat kitten rabbit bunny hamster guinea-pig horse pony parrot budgie bird tortoise turtle snake"
+    " lizard fish goldfish ferret rat mouse hen chicken cockerel duck goat sheep donkey cow labrador greyhound poodle"
+    " beagle collie terrier spaniel dachshund retriever shepherd tabby corgi husky pug whippet lurcher mutt tomcat"
     " bulldog dalmatian chihuahua hound setter parakeet cockatiel guinea-pig rooster axolotl gecko canary"
 )
+PET_GROUPS: Final = frozenset({f"{pet}s" for pet in PETS} | {"puppies", "ponies", "guinea pigs"})
 
 OCCUPATIONS: Final = as_set(
     "nurse chef cook teacher lecturer professor doctor surgeon dentist vet physio physiotherapist midwife paramedic"
@@ -104,6 +107,10 @@ MEDICINES: Final = as_set(
     " sertraline fluoxetine ritalin chemo chemotherapy dialysis beta-blockers antihistamines"
 )
 
+DEVICES: Final = as_set(
+    "pacemaker wheelchair crutches inhaler epipen walker cane prosthesis stoma glasses braces catheter defibrillator"
+) | {"hearing aids", "hearing aid", "cochlear implant", "insulin pump", "guide dog", "guide cane"}
+
 NOT_A_NAME: Final = as_set(
     "no not what who where when why how which yes ok okay hi hello hey thanks thank please sorry the a an this that"
     " these those it its he she they we you i i'm i've my our your his her their and or but if so is are was were do"
@@ -122,7 +129,7 @@ IRREGULAR_PAST: Final = as_set(
     "was were had did went came saw said told got took found felt thought knew began ran sat stood left lost met made"
     " gave heard fell woke drove flew kept brought bought ate drank slept spent broke caught held led let paid put rode"
     " sang sent shook spoke swam taught threw understood wore won wrote chose grew became quit sold built hurt cut set"
-    " hit bred bit blew drew dug fed fought forgot forgave froze hid laid lent lit meant read rang rose shot shut sank"
+    " hit bred blew used drew dug fed fought forgot forgave froze hid laid lent lit meant read rang rose shot shut sank"
     " stuck stole struck swore tore split misspoke bred been gone done taken written given seen known grown"
     " chosen driven broken"
 )
@@ -130,24 +137,22 @@ NOT_PAST: Final = as_set("need feed speed exceed proceed succeed indeed bleed br
 
 OPENERS: Final = as_set(
     "live work study love like enjoy hate prefer want need own have drive play speak teach run use take keep eat drink"
-    " cook bake grow collect write read paint sing train swim cycle walk hike volunteer manage lead build"
-    " sell make rent"
-    " share travel commute go get wake sleep smoke plan hope aim intend dislike avoid know wear watch listen bike climb"
-    " sew knit ski surf dance row sail fish hunt ride breed foster coach tutor translate design code"
+    " cook bake grow collect write read paint sing train swim cycle walk hike volunteer manage lead build sell make"
+    " rent share travel commute go get wake sleep smoke plan hope aim intend dislike avoid know wear watch listen bike"
+    " climb sew knit ski surf dance row sail fish hunt ride breed foster coach tutor translate design code"
 )
 """Verbs in their plain form, by which “and …” continues the claim before."""
-THIRD: Final = as_set(
-    "is are was were has have had does do did can cannot can't could will won't would must may might isn't"
-    " aren't wasn't"
-    " weren't hasn't haven't hadn't doesn't don't didn't couldn't lives works studies loves likes enjoys hates prefers"
-    " wants needs owns drives plays speaks teaches runs uses takes keeps eats drinks cooks bakes grows collects writes"
-    " reads paints sings trains swims cycles walks hikes goes gets comes starts ends begins finishes turns makes sells"
-    " makes rents shares travels commutes wakes sleeps smokes plans hopes says thinks died passed moved left lost"
-    " lived worked studied got became started finished broke bought sold retired married graduated turned came went"
-    " closes opens closed opened costs pays paid leaves arrives stays visits expects looks looks doesn belongs weighs"
-    " needs hurts clicks supports serves breeds wears watches listens volunteers manages leads live work"
-    " study love hate"
-    " like play speak need want keeps gave taught raised built wrote won ran took had has'nt calls called means"
+THIRD: Final = (
+    OPENERS
+    | {f"{verb}s" for verb in OPENERS}
+    | as_set(
+        "is are was were has do does did can cannot can't could will won't would must may might isn't aren't wasn't"
+        " weren't hasn't haven't hadn't doesn't don't didn't couldn't studies teaches watches coaches goes dances died"
+        " passed moved left lost lived worked studied got became started finished broke bought sold retired married"
+        " graduated turned came went closed opened cost costs pays paid leaves arrives stays visits expects looks"
+        " belongs weighs needs hurts clicks supports serves starts ends begins finishes turns comes keeps gave taught"
+        " raised built wrote won ran took had calls called means says thinks closes opens sells shares"
+    )
 )
 """Verbs that may end a subject of several words: “my oldest friend | lives”."""
 ADVERBS: Final = as_set(
@@ -158,7 +163,7 @@ ADVERBS: Final = as_set(
 )
 NEVER_LAST: Final = as_set(
     "and or but the a an to of with in on at for by from as so because that which who i if my their user's"
-    " is are was has"
+    " is are was has obviously currently"
     " than into about when where while like really very just also not i'm its his her this whose"
 )
 """Words that no sentence, and no subject, ends with."""

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from memory.facts.keys import USER
 from memory.librarian.engine import ExtractionInput, ProposedFact
 from memory.librarian.rules.engine import RuleEngine
-from memory.librarian.rules.language import is_english
 from memory.ports.source import Utterance
+from memory.text.language import is_english
 
 SATURDAY = datetime(2026, 11, 21, 10, tzinfo=UTC)
 LISBON = ZoneInfo("Europe/Lisbon")

@@ -1,17 +1,14 @@
 """Resolves dates in words, such as “next Friday”, against the day the message was written.
 
-on Friday      the next one after today
-this Friday    the same
+on Friday      the next one after today        last Friday    the latest one before today
 next Friday    the one in the week that begins on the coming Monday
-last Friday    the latest one before today
 in 3 weeks     21 days on; in months and years: the month or year
-4 May          the next one from today on, unless a year is named
-in May         the month, with the next year it comes in
+4 May          the next one from today on, unless a year is named; in May: the month, likewise
 """
 
 import re
 from calendar import monthrange
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
@@ -20,16 +17,10 @@ type _Days = tuple[date, date]
 type _Found = re.Match[str]
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTHS: Final = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-NUMBERS: Final = {
-    word: number
-    for number, word in enumerate(
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1
-    )
-} | {"a": 1, "an": 1, "a couple of": 2}
+MONTHS: Final = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+                 "november", "december")  # fmt: skip
+_COUNTS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+NUMBERS: Final = {word: number for number, word in enumerate(_COUNTS, start=1)} | {"a": 1, "an": 1, "a couple of": 2}
 HOLIDAYS: Final = {"halloween": (10, 31), "christmas eve": (12, 24), "christmas day": (12, 25), "boxing day": (12, 26),
                    "new year's eve": (12, 31), "new year's day": (1, 1)}  # fmt: skip
 """Month and day of the days that have a name instead of a date."""
@@ -40,7 +31,7 @@ _STEP: Final = {"next": 1, "this": 0, "coming": 0, "last": -1}
 
 @dataclass(frozen=True, slots=True)
 class FoundDate:
-    """A date in a text: where it stands, the days it covers, and how it is said without “next” or “in two weeks”."""
+    """A date in a text: its place, the days it covers, and how it is said without “next” or “in two weeks”."""
 
     start: int
     end: int
@@ -51,17 +42,19 @@ class FoundDate:
 
 
 def find_date(text: str, today: date, *, past: bool = False) -> FoundDate | None:
-    """The first date in `text`, read by somebody for whom it is `today`; None: there is none that exists.
+    """The first date in `text`, read on `today`; None: there is none that exists.
 
     `past`: the sentence tells of the past, so that a day without a year is the latest one, not the next.
     """
     hits = ((found.start(), -len(found[0]), form, found) for form in _FORMS if (found := form[0].search(text)))
     for _, _, (_, resolve), found in sorted(hits, key=lambda hit: hit[:2]):
-        days = _existing(resolve, found, today)
-        if days is not None:
-            gone = past or _SINCE.search(text, 0, found.start()) is not None
-            days = _gone_by(days, found, today) if gone else days
-            return FoundDate(found.start(), found.end(), *days, in_words(*days))
+        try:
+            days = resolve(found, today)
+        except (ValueError, OverflowError, StopIteration):  # 31 June, the year 12000
+            continue
+        if past or _SINCE.search(text, 0, found.start()):
+            days = _gone_by(days, found, today)
+        return FoundDate(found.start(), found.end(), *days, in_words(*days))
     return None
 
 
@@ -69,41 +62,29 @@ def in_words(first: date, last: date) -> str:
     """The days from `first` to `last` as a sentence names them: a day, a week, a month or a year."""
     if first == last:
         return f"on {first:%A}, {first.day} {first:%B %Y}"
-    if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31):
+    if (first, last) == _year(first.year):
         return f"in {first.year}"
-    if first.day == 1 and last == _month(first)[1]:
+    if (first, last) == _month(first):
         return f"in {first:%B %Y}"
-    if (first.weekday(), last - first) == (5, timedelta(days=1)):
-        return f"on the weekend of {first.day} {first:%B %Y}"
-    return f"in the week of {first.day} {first:%B %Y}"
-
-
-def _existing(resolve: Callable[[_Found, date], _Days], found: _Found, today: date) -> _Days | None:
-    try:
-        return resolve(found, today)
-    except (ValueError, OverflowError):  # 31 June, the year 12000
-        return None
+    span = "weekend" if (first.weekday(), last - first) == (5, timedelta(days=1)) else "week"
+    return f"{'on' if span == 'weekend' else 'in'} the {span} of {first.day} {first:%B %Y}"
 
 
 def _gone_by(days: _Days, found: _Found, today: date) -> _Days:
     """The same day or month, the last time it was."""
-    first, last = days
-    groups = found.groupdict()
-    if first <= today or groups.get("year"):
+    (first, last), groups = days, found.groupdict()
+    if first <= today or groups.get("year") or not (groups.get("weekday") or groups.get("month")):
         return days
     if groups.get("weekday"):
         return first - timedelta(weeks=1), last - timedelta(weeks=1)
-    if groups.get("month"):
-        earlier = _add_months(first, -12)
-        return _month(earlier) if first != last else (earlier, earlier)
-    return days
+    earlier = _add_months(first, -12)
+    return _month(earlier) if first != last else (earlier, earlier)
 
 
 def _add_months(day: date, months: int) -> date:
     """The same day of the month so many months on; the month's last day where it has no such day."""
     years, month = divmod(day.month - 1 + months, 12)
-    year = day.year + years
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+    return date(day.year + years, month + 1, min(day.day, monthrange(day.year + years, month + 1)[1]))
 
 
 def _month(day: date) -> _Days:
@@ -118,60 +99,47 @@ def _one(day: date) -> _Days:
     return day, day
 
 
-def _number(word: str) -> int:
-    return int(word) if word.isdigit() else NUMBERS[word.lower()]
-
-
 def _month_number(word: str) -> int:
     return next(n for n, name in enumerate(MONTHS, start=1) if name.startswith(word.lower()[:3]))
 
 
-def _day_month(found: _Found, today: date) -> _Days:
-    """The next such day; where a weekday is named too, the nearest that is one."""
-    month, day, named = _month_number(found["month"]), int(found["day"]), found.groupdict().get("named")
-    if found["year"]:
-        return _one(date(int(found["year"]), month, day))
-    days = [date(year, month, day) for year in (today.year, today.year + 1, today.year - 1)
-            if month != 2 or day <= monthrange(year, month)[1]]  # fmt: skip
-    if named:
-        days = [one for one in days if WEEKDAYS[one.weekday()].startswith(named.lower()[:3])] or days
-        return _one(days[0])
+def _next_of(days: Iterable[date], found: _Found, today: date) -> _Days:
+    """The first that is not over; where a weekday is named too, the first that is one."""
+    named, days = (found.groupdict().get("named") or "").lower()[:3], list(days)
+    if named and (fits := [one for one in days if WEEKDAYS[one.weekday()].startswith(named)]):
+        return _one(fits[0])
     return _one(next(one for one in days if one >= today))
 
 
-def _slashed(found: _Found, today: date) -> _Days:
+def _day_month(found: _Found, today: date) -> _Days:
+    month, day = _month_number(found["month"]), int(found["day"])
+    if found["year"]:
+        return _one(date(int(found["year"]), month, day))
+    years = [year for year in (today.year, today.year + 1, today.year - 1) if day <= monthrange(year, month)[1]]
+    return _next_of([date(year, month, day) for year in years or [today.year]], found, today)
+
+
+def _ordinal(found: _Found, today: date) -> _Days:
+    months = (_add_months(today.replace(day=1), later) for later in range(12))
+    days = (one for month in months if (one := _add_months(month, 0)) and int(found["day"]) <= _month(one)[1].day)
+    return _next_of([day for one in days if (day := one.replace(day=int(found["day"]))) >= today], found, today)
+
+
+def _slashed(found: _Found, _: date) -> _Days:
     """Day first; where that is no date, month first."""
     day, month, year = int(found["day"]), int(found["number"]), int(found["year"])
     return _one(date(year, month, day) if month <= 12 else date(year, day, month))
 
 
-def _ordinal(found: _Found, today: date) -> _Days:
-    """The next such day of a month, of that weekday if one is named."""
-    day, named = int(found["day"]), found.groupdict().get("named")
-    for later in range(12):
-        month = _add_months(today.replace(day=1), later)
-        one = month.replace(day=min(day, monthrange(month.year, month.month)[1]))
-        fits = not named or WEEKDAYS[one.weekday()].startswith(named.lower()[:3])
-        if one.day == day and one >= today and fits:
-            return _one(one)
-    raise ValueError(day)
-
-
 def _holiday(found: _Found, today: date) -> _Days:
-    """The next one, unless its year is said."""
     month, day = HOLIDAYS[found["holiday"].lower()]
-    year = int(found["year"]) if found["year"] else today.year + ((month, day) < (today.month, today.day))
-    return _one(date(year, month, day))
+    return _one(date(int(found["year"] or today.year + ((month, day) < (today.month, today.day))), month, day))
 
 
 def _month_named(found: _Found, today: date) -> _Days:
-    month = _month_number(found["month"])
-    return _month(date(int(found["year"]) if found["year"] else today.year + (month < today.month), month, 1))
-
-
-def _last_month(found: _Found, today: date) -> _Days:
-    month = _month_number(found["month"])
-    return _month(date(today.year - (month >= today.month), month, 1))
+    month, groups = _month_number(found["month"]), found.groupdict()
+    year = today.year - (month >= today.month) if groups.get("gone") else today.year + (month < today.month)
+    return _month(date(int(groups.get("year") or year), month, 1))
 
 
 def _weekday(found: _Found, today: date) -> _Days:
@@ -184,25 +152,26 @@ def _weekday(found: _Found, today: date) -> _Days:
 
 
 def _weekend(found: _Found, today: date) -> _Days:
-    """Saturday and Sunday of this, the next or the last week."""
     saturday = today - timedelta(days=today.weekday() - 5) + timedelta(weeks=_STEP[found["which"].lower()])
     return saturday, saturday + timedelta(days=1)
 
 
 def _away(found: _Found, today: date) -> _Days:
     """So many units from today; weeks and days to the day, months and years to the month or year."""
-    count, unit = _number(found["count"]) * (-1 if found.groupdict().get("ago") else 1), found["unit"].lower()
-    if unit in _UNITS:
-        return _one(today + timedelta(days=count * _UNITS[unit]))
-    return _year(today.year + count) if unit == "year" else _month(_add_months(today.replace(day=1), count))
+    word, unit = found["count"].lower(), found["unit"].lower()
+    count = (int(word) if word.isdigit() else NUMBERS[word]) * (-1 if found.groupdict().get("ago") else 1)
+    return _one(today + timedelta(days=count * _UNITS[unit])) if unit in _UNITS else _later(count, unit, today)
 
 
 def _period(found: _Found, today: date) -> _Days:
-    step, unit = _STEP[found["which"].lower()], found["unit"].lower()
-    if unit == "week":
-        monday = today - timedelta(days=today.weekday()) + timedelta(weeks=step)
-        return monday, monday + timedelta(days=6)
-    return _year(today.year + step) if unit == "year" else _month(_add_months(today.replace(day=1), step))
+    step, monday = _STEP[found["which"].lower()], today - timedelta(days=today.weekday())
+    if found["unit"].lower() == "week":
+        return monday + timedelta(weeks=step), monday + timedelta(weeks=step, days=6)
+    return _later(step, found["unit"].lower(), today)
+
+
+def _later(count: int, unit: str, today: date) -> _Days:
+    return _year(today.year + count) if unit == "year" else _month(_add_months(today.replace(day=1), count))
 
 
 _NAMED: Final = r"(?:(?P<named>mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? )?"
@@ -211,7 +180,7 @@ _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit>day|week|fortnight|month|year)s?"
 _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...]] = tuple(
-    (re.compile(rf"\b{form}\b", re.I), resolve)
+    (re.compile(rf"(?i)\b{form}\b"), resolve)
     for form, resolve in (
         (rf"(?:on )?{_YEAR}-(?P<number>\d\d)-(?P<day>\d\d)", _slashed),
         (rf"(?:on )?(?P<day>\d{{1,2}})[/.](?P<number>\d{{1,2}})[/.]{_YEAR}", _slashed),
@@ -219,7 +188,7 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...
             rf"(?:on )?{_NAMED}(?:the )?{_DAY}(?:(?:-| to |–)\d{{1,2}}(?:st|nd|rd|th)?)?(?: of)? {_MONTH}(?:,?"
             rf" {_YEAR})?", _day_month),
         (rf"(?:on )?{_MONTH} (?:the )?{_DAY}(?!:)(?:,? {_YEAR})?", _day_month),
-        (rf"(?:in )?last {_MONTH}", _last_month),
+        (rf"(?:in )?(?P<gone>last) {_MONTH}", _month_named),
         (rf"(?:on |at |by )?(?P<holiday>{'|'.join(HOLIDAYS)})(?:,? (?:in )?{_YEAR})?", _holiday),
         (
             rf"(?:on )?{_NAMED}(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)(?! (?:of|floor|century|birthday|time"
@@ -238,5 +207,5 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...
         (r"(?P<which>next|this|last) (?P<unit>week|month|year)", _period),
     )
 )  # fmt: skip
-_SINCE: Final = re.compile(r"\b(?:since|ever since)(?: last| the)? $", re.I)
+_SINCE: Final = re.compile(r"(?i)\b(?:since|ever since)(?: last| the)? $")
 """Whatever the verb, what has been so since Tuesday began on the last one."""

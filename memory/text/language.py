@@ -9,7 +9,11 @@ import re
 import unicodedata
 from typing import Final
 
-from memory.librarian.rules.words import as_set
+
+def as_set(words: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(words.split())
+
 
 ENGLISH: Final = as_set(
     "i i'm i've i'd my me we our us you your he she they it it's his her their its the a an and or but not no is am are"
@@ -19,14 +23,12 @@ ENGLISH: Final = as_set(
 )
 NEIGHBOURS: Final = {
     "German": as_set(
-        "ich du er wir ihr der das den dem des und oder aber nicht kein keine ist"
-        " bin sind hat habe haben ein eine einen"
-        " einem einer mein meine meinen meiner mit für auf aus bei von vom zu zum zur auch sehr wohne heiße lebt"
+        "ich du er wir ihr der das den dem des und oder aber nicht kein keine ist bin sind hat habe haben ein eine"
+        " einen einem einer mein meine meinen meiner mit für auf aus bei von vom zu zum zur auch sehr wohne heiße lebt"
     ),
     "French": as_set(
-        "je j'ai j'aime tu il elle nous vous ils le la les l'un une un des du de et ou mais est suis sont"
-        " mon ma mes ton"
-        " ta ses dans avec pour pas sur au aux qui que c'est d'une habite s'appelle"
+        "je j'ai j'aime tu il elle nous vous ils le la les l'un une un des du de et ou mais est suis sont mon ma mes"
+        " ton ta ses dans avec pour pas sur au aux qui que c'est d'une habite s'appelle"
     ),
     "Spanish": as_set(
         "yo tú él ella nosotros el la los las un una unos y pero es soy está estoy son mi mis tu su sus en con para por"
@@ -37,9 +39,8 @@ NEIGHBOURS: Final = {
         " para por que do da dos das muito moro vivo vive tenho não irmã"
     ),
     "Italian": as_set(
-        "io lui lei noi il lo la gli le un uno una e ma è sono sei mio mia miei suo sua con per che di del"
-        " della dei non"
-        " molto abito vivo vive ho mi chiamo piace sorella"
+        "io lui lei noi il lo la gli le un uno una e ma è sono sei mio mia miei suo sua con per che di del della dei"
+        " non molto abito vivo vive ho mi chiamo piace sorella"
     ),
     "Dutch": as_set(
         "ik jij hij zij wij het een de en maar niet geen ben bent zijn mijn jouw met voor op van naar bij ook heel woon"

@@ -95,14 +95,16 @@ def store_extraction(
     proposals.sort(key=lambda one: by_place.get(one[0].number, len(by_place)))
     for utterance in state.reading.utterances:
         corrections = find_corrections(utterance, state.known) if utterance.speaker == "user" else []
-        corrected = {correction.fact.key for correction in corrections if correction.change != Change.ASK}
+        corrected = {c.fact.key: c.value for c in corrections if c.change != Change.ASK}
         while proposals and by_place.get(proposals[0][0].number) == by_place[utterance.number]:
             fact, vector, similarity = proposals.pop(0)
             if not fact.key and any(retells(fact.statement, correction) for correction in corrections):
                 state.dropped[Reason.KNOWN] += 1
                 continue
             if fact.key and fact.key in corrected:
-                fact = fact.model_copy(update={"correction": True})
+                agreed = fact.value == corrected[fact.key]  # read twice over, as a claim and as a correction
+                sure = max(fact.confidence, REPLACED_CONFIDENCE) if agreed else fact.confidence
+                fact = fact.model_copy(update={"correction": True, "confidence": sure})
             _decide_and_apply(fact, vector, similarity, state)
         for correction in corrections:
             _apply_correction(correction, utterance, state)

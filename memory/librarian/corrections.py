@@ -13,10 +13,11 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Final
 
-from memory.facts.deduplication import GROUPS, PEOPLE, relations_differ
+from memory.facts.deduplication import GROUPS, PEOPLE, relation_of, relations_differ
 from memory.facts.keys import USER, split_key
 from memory.librarian.engine import KnownFact
 from memory.ports.source import Utterance
+from memory.text.dates import find_date
 from memory.text.denials import (
     OF_DATES,
     SUPPOSED,
@@ -74,6 +75,8 @@ class Cue:
     example: str
     after: bool = True
     """Whether the corrected value follows the cue, within REACH words; else it may be anywhere in the sentence."""
+    before: bool = False
+    """Whether the corrected value stands before the cue."""
     is_plain: bool = False
     """Whether it says what has changed without the fact's verb: “Ines and I broke up”."""
     ends_subject: bool = False
@@ -85,23 +88,24 @@ class Cue:
 
 DISLIKING: Final = next(group for group in GROUPS if stem("hate") in group)
 LIKING: Final = next(group for group in GROUPS if stem("like") in group)
+TAKING: Final = frozenset(map(stem, ["drink", "drinks", "eat", "eats", "have", "has", "take", "takes"]))
 HAVING: Final = frozenset(map(stem, ["has", "have", "own", "owns", "keep", "keeps"]))
 
 CUES: Final = (
     Cue("no longer|not anymore|not any more|not any longer|anymore|any more|any longer", Change.END,
         "I don't live in Nantes any more", after=False),
     Cue("used to|formerly", Change.END, "I used to play the cello"),
-    Cue("left|leaving|quit|quitted|resigned from|gave up|given up|giving up|stopped|dropped|dropped out of"
-        "|got rid of|sold|scrapped|gave away|returned|lost|retired from|was fired from|got fired from"
-        "|was laid off from|moved away from|moved out of|cancelled|canceled|called off|finished with|done with"
-        "|through with|over with", Change.END, "I left Acme in March"),
+    Cue("left|leaving|quit|quitted|stepped down from|stepped down as|resigned from|gave up|given up|giving up|stopped"
+        "|dropped|dropped out of|got rid of|sold|scrapped|gave away|returned|lost|retired from|was fired from"
+        "|got fired from|was laid off from|moved away from|moved out of|cancelled|canceled|called off|finished with"
+        "|done with|through with|over with", Change.END, "I left Acme in March"),
     Cue("broke up with|split up with|split with|broke up|split up|separated from|separated|got divorced|divorced",
         Change.END, "Ines and I broke up", after=False, is_plain=True),
     Cue("died|passed away|passed on|is dead|was put down|had to be put down|got run over|was run over|got hit by"
         "|was hit by|ran away for good", Change.END, "Biscuit died in May", after=False, is_plain=True,
         ends_subject=True),
     Cue("is gone|is history|is off|fell through|is cancelled|is canceled|was cancelled|was canceled|got cancelled"
-        "|got canceled", Change.END, "the Rome trip fell through", after=False, is_plain=True),
+        "|got canceled", Change.END, "the Rome trip fell through", after=False, is_plain=True, before=True),
     Cue("started a new job|got a new job|found a new job|have a new job|changed jobs|switched jobs|start a new job"
         "|starting a new job", Change.END, "I've started a new job", after=False, is_plain=True),
     Cue("retired|am retired|i'm retired", Change.END, "I retired on Friday", after=False, is_plain=True),
@@ -111,6 +115,8 @@ CUES: Final = (
         "|take back what i said|take that back|scratch that", Change.RETRACT,
         "I misspoke, I don't have a sister", after=False, is_plain=True),
     Cue("gave away|gave|rehomed|got rid of|sold|donated", Change.END, "We gave the rabbits to my niece", verbs=HAVING),
+    Cue("cut out|cutting out|given up|gave up|giving up|stopped drinking|stopped eating|stopped having", Change.END,
+        "I've cut out coffee", verbs=TAKING),
     Cue("gone off|went off|gone right off|went right off|fed up with|tired of|bored of|sick of|can't stand"
         "|cannot stand|over my love of|fallen out of love with", Change.END, "I've gone off coffee", verbs=LIKING),
 )  # fmt: skip
@@ -162,6 +168,8 @@ _MISSPELLED = re.compile(
 ALIKE: Final = 0.8
 """Minimum similarity of two spellings of one name, by `SequenceMatcher.ratio`: Jon and John have .86, Lyon and Leon
 .75."""
+SPELLED: Final = 0.7
+"""The same, if the message says that it is about spelling."""
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _ASKING = re.compile(
@@ -206,7 +214,13 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
     """The known facts that a message of the user corrects, in the order said; each fact at most once."""
     found: dict[int, Correction] = {}
     own = mask_foreign_text(utterance.text, utterance.echoes)
-    open_facts = [fact for fact in known if fact.status in ("active", "proposed") and fact.said_at <= utterance.said_at]
+    open_facts = [
+        fact
+        for fact in known
+        if fact.status in ("active", "proposed")
+        and fact.said_at <= utterance.said_at
+        and fact.message_id != utterance.message_id  # read again, a message doesn't end what was learned from it
+    ]
     for correction in (*_find_denied(own, utterance, open_facts), *_find_shifted(own, utterance, open_facts)):
         found.setdefault(correction.fact.fact_id, correction)
     for sentence in _SENTENCE.finditer(own):
@@ -270,6 +284,10 @@ def normal_thing(text: str) -> str:
     return " ".join(stem(word) for word in plain_words(text.replace("_", " ")))
 
 
+_CHANGING: Final = content("moved left changed switched swapped started stopped new got has gone broke ended over")
+"""Words that only say that something changed."""
+
+
 def retells(statement: str, correction: Correction) -> bool:
     """Whether a statement without a key says no more than the correction: “The user has dropped law.”"""
     fact = correction.fact
@@ -278,8 +296,10 @@ def retells(statement: str, correction: Correction) -> bool:
     old = correction.old or fact.value
     if old and find_phrase(statement, old.partition(",")[0]) is not None:
         return True
-    new = replaced_statement(fact, correction.value, correction.old)
-    return bool(new) and content(statement) <= content(new)
+    if (gone := read_denials(statement)) and find_phrase(fact.statement, gone[0].old) is not None:
+        return True
+    new = replaced_statement(fact, correction.value, correction.old) or f"{fact.statement} {split_key(fact.key)[1]}"
+    return content(statement) - _CHANGING <= content(new)
 
 
 def doubted_statement(fact: KnownFact) -> str:
@@ -338,7 +358,7 @@ def _find_value(fact: KnownFact, words: Sequence[_Word]) -> tuple[int, int] | No
     """The first and last word that name the fact's value, or the thing of its attribute."""
     _, attribute = split_key(fact.key)
     thing = attribute.partition(":")[2].replace("_", " ")
-    value = thing or fact.value
+    value = thing.removesuffix(" intolerance").removesuffix(" allergy") or fact.value
     wanted = [stem(word[0].casefold()) for word in _TOKEN.finditer(value)]
     wanted = [word for word in wanted if word not in _DETERMINERS] or wanted
     if not wanted or len(wanted) > len(words):
@@ -357,10 +377,13 @@ def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> 
         words = _words(quote)
         for fact in facts:
             place = find_phrase(fact.statement, denial.old)
-            if place is None or _is_negative(fact) or not _is_about(fact, words) or not _says_so(fact, denial):
+            if place is None or not _is_about(fact, words) or not _says_so(fact, denial):
+                continue
+            is_of_the_gone = not denial.is_mistake and _is_said_of(fact, place)
+            if _is_negative(fact) and not is_of_the_gone:
                 continue
             when = _when(quote, utterance.said_at)
-            if not denial.is_mistake and _is_said_of(fact, place):
+            if is_of_the_gone or (not denial.is_mistake and _is_verb(fact, place)):
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
             elif denial.new:
                 is_whole = not denial.is_mistake or (" " in denial.new and fact.statement[slice(*place)] in fact.value)
@@ -368,6 +391,7 @@ def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> 
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, denial.new, when, old)
             elif not denial.is_mistake or denial.verbs:
                 is_clear = any(word[0].isupper() for word in denial.old.split()) or len(denial.old.split()) > 1
+                is_clear = is_clear or fact.value.casefold().split()[-1:] == [denial.old.casefold()]
                 if is_clear and (fact.key or not denial.is_mistake or denial.verbs):
                     yield Correction(fact, Change.END, quote, utterance.number, when=when)
 
@@ -377,9 +401,19 @@ def _find_shifted(own: str, utterance: Utterance, facts: Sequence[KnownFact]) ->
     for subject, new, start, end in read_shifts(own):
         about, quote = content(subject) - OF_DATES, utterance.text[start:end].strip()
         for fact in facts:
-            old = find_value(fact.statement, kind_of_phrase(new))
+            kind = kind_of_phrase(new)
+            old = find_value(fact.statement, kind)
             if old and about and about <= content(fact.statement):
-                yield Correction(fact, Change.REPLACE, quote, utterance.number, new, old=old)
+                value = _in_full(new, old, utterance.said_at) if kind == "date" else find_value(new, kind) or new
+                yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
+
+
+def _in_full(new: str, old: str, said_at: datetime) -> str:
+    """A new day as the old one is written: “14 March” beside “Friday, 12 March 2027”, “Thursdays” beside “Tuesday”."""
+    if new.rstrip("s").capitalize() in _WEEKDAYS:
+        return new.rstrip("s").capitalize()
+    found = find_date(new, said_at.date()) if _DATED.match(old) else None
+    return re.sub(r"^(?:on|in) ", "", found.words) if found else new
 
 
 def _is_said_of(fact: KnownFact, place: tuple[int, int]) -> bool:
@@ -387,6 +421,11 @@ def _is_said_of(fact: KnownFact, place: tuple[int, int]) -> bool:
     before, after = fact.statement[: place[0]], fact.statement[place[1] :].strip(" .!")
     called = re.fullmatch(r"The user's (?:[\w-]+ )?([\w-]+) ", before)
     return called is not None and stem(called[1]) in PEOPLE and bool(after)
+
+
+def _is_verb(fact: KnownFact, place: tuple[int, int]) -> bool:
+    """Whether what ended is what the user does, by the fact: “no more rent”, “I quit smoking”."""
+    return fact.statement[: place[0]] == "The user " and " " not in fact.statement[slice(*place)]
 
 
 def _replaced(fact: KnownFact, place: tuple[int, int]) -> str:
@@ -498,10 +537,11 @@ def _find_spellings(
         if not word.text[0].isupper() or len(word.text) < 3 or word.low in FILLER:
             continue
         for fact in facts:
+            alike = SPELLED if "spel" in text else ALIKE
             for found in _TOKEN.finditer(fact.value or fact.statement):
                 name = found[0]
                 is_name = name[0].isupper() and name != word.text
-                if is_name and SequenceMatcher(None, name.casefold(), word.low).ratio() >= ALIKE:
+                if is_name and SequenceMatcher(None, name.casefold(), word.low).ratio() >= alike:
                     yield fact, name, word.text
 
 
@@ -580,6 +620,8 @@ def _is_of(fact: KnownFact, before: Sequence[_Word]) -> bool:
     subject = split_key(fact.key)[0].rpartition("/")[2]
     if subject and subject != USER and (subject == name or stem(subject) in roles):
         return True
+    if not name and (relation := relation_of(fact.statement)) and subject and subject != USER:
+        return stem(relation) in roles
     return (
         bool(name)
         and re.match(rf"(?:the user's (?:[\w-]+ ){{0,2}})?{re.escape(name)}\b", fact.statement, re.I) is not None
@@ -644,7 +686,7 @@ def _find(words: Sequence[_Word], phrases: Iterable[str]) -> tuple[int, int] | N
 def _reaches(words: Sequence[_Word], cue: tuple[int, int], value: tuple[int, int], form: Cue) -> bool:
     """Whether the value is the object of the cue: “left Acme”, but not “left my keys at Acme”."""
     if not form.after:
-        return True
+        return not form.before or value[1] < cue[0]
     between = {word.low for word in words[cue[1] + 1 : value[0]]}
     return 0 < value[0] - cue[1] <= REACH and not between & _PREPOSITIONS
 

@@ -317,6 +317,8 @@ class ExtractionInput:
     """Numbered, so that a proposal can refer to them."""
     documents: Sequence[str] = ()
     """Paths of documents that may be extended, latest first."""
+    waiting: Sequence[str] = ()
+    """Statements that wait for the user's decision. They name people; nothing else is taken from them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ a question, a supposition, or someone else's claim.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -122,38 +123,52 @@ def _supports(
     utterances: Sequence[Utterance],
     known: Iterable[KnownFact],
 ) -> bool:
-    said = content(place.sentence) | _corrected_words(proposal, place, known)
+    corrected = _corrected_statement(proposal, place, known)
+    said = content(place.sentence) | content(corrected)
     if not said:
         return False  # “I”, “Yes.”
     dated = _RELATIVE.search(place.sentence) is not None
-    statement = _DAY.sub(" ", proposal.statement) if dated else proposal.statement
-    if not numbers(statement) <= numbers(mask_foreign_text(evidence.text, evidence.echoes)):
+    statement = _DAY.sub(" ", proposal.statement) if dated else _without_month_said(proposal.statement, evidence)
+    own = numbers(mask_foreign_text(evidence.text, evidence.echoes))
+    if not numbers(statement) <= own | numbers(corrected):
         return False
-    if not _names_are_the_users(proposal, evidence, utterances, known):
+    if not _names_are_the_users(proposal, evidence, utterances, known, corrected):
         return False
     elsewhere = {stem(name) for name in names(without_dates(statement))} - said
     meant = {word for word in content(without_dates(statement)) if not word.isdigit()} - elsewhere
     hard = meant - CONVENTIONAL
-    return len(hard & said) >= MIN_SHARED * len(hard) if hard else bool(meant & said)
+    return len(hard & said) >= MIN_SHARED * len(hard) if hard else bool(meant & said or numbers(statement))
 
 
-def _corrected_words(proposal: ProposedFact, place: Place, known: Iterable[KnownFact]) -> set[str]:
-    """The words of the known fact that a correction in the user's words changes: “Bisto, not Biscuit”."""
+def _without_month_said(statement: str, evidence: Utterance) -> str:
+    """Without the month of the message, which “29 years old in May 2026” adds to “I'm 29”; in any time zone."""
+    for day in (evidence.said_at - timedelta(days=1), evidence.said_at, evidence.said_at + timedelta(days=1)):
+        statement = statement.replace(f"{day:%B %Y}", " ")
+    return statement
+
+
+def _corrected_statement(proposal: ProposedFact, place: Place, known: Iterable[KnownFact]) -> str:
+    """The known fact that a correction in the user's words changes: “Bisto, not Biscuit”; empty: none."""
     if not proposal.correction:
-        return set()
-    sentence, meant = content(place.sentence), content(without_dates(proposal.statement))
+        return ""
+    sentence = content(place.sentence)
+    meant = {word for word in content(without_dates(proposal.statement)) if not word.isdigit()}
     for fact in known:
         is_it = fact.key == proposal.key if proposal.key else fact.number == proposal.related_to is not None
         old = content(fact.statement)
         if is_it and meant - old <= sentence:
-            return old
-    return set()
+            return fact.statement
+    return ""
 
 
 def _names_are_the_users(
-    proposal: ProposedFact, evidence: Utterance, utterances: Sequence[Utterance], known: Iterable[KnownFact]
+    proposal: ProposedFact,
+    evidence: Utterance,
+    utterances: Sequence[Utterance],
+    known: Iterable[KnownFact],
+    corrected: str,
 ) -> bool:
-    """Whether all names are from the user: earlier messages or known facts may name “she”, too."""
+    """Whether all names are from the user: earlier messages, known facts or the corrected one may name “she”, too."""
     wanted = names(without_dates(proposal.statement))
     if not wanted:
         return True
@@ -164,5 +179,5 @@ def _names_are_the_users(
         for word in words(mask_foreign_text(one.text, one.echoes))
     }
     missing = {name for name in wanted if not set(words(name)) <= said}
-    active = (fact.statement for fact in known if fact.status == "active")
+    active = (corrected, *(fact.statement for fact in known if fact.status == "active"))
     return not missing or missing <= {word.removesuffix("'s") for text in active for word in words(text)}

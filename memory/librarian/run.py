@@ -151,11 +151,13 @@ def _claim(run_id: int, engine: ExtractionEngine) -> LibrarianRun | None:
 def _load_input(run: LibrarianRun) -> ExtractionInput:
     utterances = mark_echoes(*get_source().load_range(run.conversation_id, run.first_seq, run.last_seq))
     user: User = User.objects.get(pk=run.user_id)
-    active = [fact for fact in load_known_facts(user) if fact.status == Fact.Status.ACTIVE]
+    facts = load_known_facts(user)
+    active = [fact for fact in facts if fact.status == Fact.Status.ACTIVE]
+    waiting = [fact.statement for fact in facts if fact.status == Fact.Status.PROPOSED]
     shown = sorted(active, key=lambda fact: (not fact.key, -fact.fact_id))[:MAX_KNOWN_FACTS]
     known = [replace(fact, number=number) for number, fact in enumerate(shown, start=1)]
     paths = [document.path for document in load_existing(user)]
-    return ExtractionInput(utterances, user.preferred_name, user.zone, known, paths)
+    return ExtractionInput(utterances, user.preferred_name, user.zone, known, paths, waiting)
 
 
 def _embed_statements(proposals: Sequence[ProposedFact]) -> Vectors | list[None]:

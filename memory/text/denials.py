@@ -40,7 +40,8 @@ NEGATIONS: Final = _phrases(
 MISSPOKEN: Final = _phrases("i said|i wrote|i typed|i told you|it said")
 """Before what was wrong, if “I meant” follows: “I said Portuguese, I meant Spanish”."""
 ENDINGS: Final = _phrases(
-    "left|leaving|quit|quitting|resigned from|resigned at|gave notice at|handed in my notice at|gave up|given up"
+    "left|leaving|quit|quitting|stepped down from|stepped down as"
+    "|resigned from|resigned at|gave notice at|handed in my notice at|gave up|given up"
     "|giving up|stopped|dropped|dropped out of|got rid of|sold|scrapped|scrap|gave away|returned|retired from"
     "|fired from|got fired from|laid off from|laid off by|laid off at|let go by|let go from|moved away from"
     "|moved out of|cancelled|canceled|called off|call off|finished with|done with|through with|ditched|abandoned"
@@ -56,7 +57,7 @@ SUBJECT_ENDINGS: Final = _phrases(
 )
 """What comes before one of these, at the end of a segment, was so and is over: “the Aarhus place is history”."""
 CHANGES: Final = _set(
-    "moved moving relocated renamed switched switching changed changing went pushed postponed rescheduled shifted "
+    "moved moving gone went relocated renamed switched switching changed changing pushed postponed rescheduled shifted "
     "converted slipped upgraded downgraded migrated transferred swapped bumped brought"
 )
 """Before “from the old to the new”."""
@@ -100,9 +101,10 @@ _LEADS: Final = _set(
     "been"
 )
 """Words that may open the segment that says what holds instead."""
+_CONJUNCTIONS: Final = _set("and but so then all also")
 _LINKS: Final = _set("is are was called named")
 _POSSESSIVES: Final = _set("my our the his her their")
-_NORMAL: Final = _set("normal usual regular work square")
+_NORMAL: Final = _set("normal normally usual usually regular regularly work square")
 """First words of what is no value: “back to normal eating”."""
 _BE: Final = frozenset({"is", "are", "was", "am", "were", "i'm", "he's", "she's", "it's", "we're", "that's", "they're"})
 _IS_NOT: Final = frozenset({"isn't", "wasn't", "aren't", "weren't", "ain't"})
@@ -126,7 +128,8 @@ _EMPTY: Final = _set(
 )
 """Words that are no value."""
 _TEMPORAL: Final = re.compile(
-    r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*|(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.I
+    r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*|(?:mon|tues|wednes|thurs|fri|satur|sun)days?",
+    re.I,
 )
 
 _BY_FIRST_WORD: Final[dict[str, list[tuple[tuple[str, ...], bool]]]] = {}
@@ -424,7 +427,13 @@ def _instead(
     for later in (after, joined, *sentence.segments[place + 1 : place + 4]):
         if new := _opening_phrase(later, old, is_plain=is_plain):
             return new, sentence.end
-        if is_bare and not before and (new := _phrase(later)[0]) and len(new.split()) == len(later):
+        said = [word for word in later if word.low not in _WHEN]
+        if (
+            is_bare
+            and all(word.low in _LEADS for word in before)
+            and (new := _phrase(said)[0])
+            and len(new.split()) == len(said)
+        ):
             return (new, sentence.end) if _fits(old, new) else ("", sentence.end)
     if is_bare and place and (new := _last_phrase(sentence.segments[place - 1], old)) and _fits(old, new):
         return new, sentence.end
@@ -461,7 +470,9 @@ def _opening_phrase(words: Sequence[_Word], old: str, *, is_plain: bool = False)
     if link is not None and at and any(word.low in _POSSESSIVES for word in words[:at]):
         at, opened = at + link + 1, True  # “my new boss is Sabine”
         at += next((n for n, word in enumerate(words[at:]) if word.low not in _DETERMINERS | _PREPOSITIONS), 0)
-    new = _phrase(words[at:])[0]
+    new, behind = _phrase(words[at:])
+    if behind and behind[0].low in _VERBS and all(word.low in _CONJUNCTIONS for word in words[:at]):
+        return ""  # “and Figaro lives with my ex” begins another claim
     return new if opened and not denied and new and _fits(old, new) else ""
 
 
@@ -496,8 +507,11 @@ def read_shifts(text: str) -> list[tuple[str, str, int, int]]:
             if not verb or target is None:
                 continue
             new = _phrase(_skip(segment[target + 1 :])[1])[0]
+            subject = " ".join(lows[:verb])
+            if not content(subject):  # “I switched my runs to Thursdays”
+                subject = " ".join(lows[verb + 1 : target])
             if _kind(new) in ("date", "number"):
-                found.append((" ".join(lows[:verb]), new, sentence.start, sentence.end))
+                found.append((subject, new, sentence.start, sentence.end))
     return found
 
 

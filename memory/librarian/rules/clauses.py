@@ -119,7 +119,8 @@ _DICTATES: Final = re.compile(
 )
 _CORRECTS: Final = re.compile(r"(?i)^\W*(?:actually|correction|sorry|no|nope|oops|wait|i meant|i misspoke|update)\b")
 _DROPPED_S: Final = re.compile(
-    rf"(?i)\b((?:my|our) (?:\w+ )?(?:{'|'.join(sorted(PEOPLE | PETS))}))s(?= (?:allergic|got|called|name\b|a |an "
+    r"(?i)(?<!with )(?<!from )(?<!for )(?<!of )(?<!to )(?<!by )"
+    rf"\b((?:my|our) (?:\w+ )?(?:{'|'.join(sorted(PEOPLE | PETS))}))s(?= (?:allergic|got|called|name\b|a |an "
     rf"|in |on "
     r"|from|been|\d))"
 )

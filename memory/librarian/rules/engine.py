@@ -35,7 +35,7 @@ from memory.librarian.rules.retell import (
 )
 from memory.librarian.rules.statement import Note, finished
 from memory.librarian.rules.table import COMPILED, LABEL_OF, Row, Value, items, thing
-from memory.librarian.rules.words import ADVERBS, AFFLICTED, GROUPS, PEOPLE, alternatives
+from memory.librarian.rules.words import ADVERBS, AFFLICTED, GROUPS, PEOPLE, PETS, alternatives
 from memory.models.kinds import Kind, default_importance
 from memory.ports.source import Utterance
 from memory.text.dates import FoundDate, find_date
@@ -51,6 +51,8 @@ HEDGED: Final = 2 / 3
 """Factor on the confidence of “I think …”: never kept unasked."""
 MAX_KEY_WORDS: Final = 4
 """A taste in more words than this has no key: it will hardly be said again in the same words."""
+PRONOUN_REACH: Final = 2
+"""The user's messages before one in which “she” may have been named."""
 UNTOLD: Final = "The user told something that is never stored."
 
 
@@ -136,7 +138,10 @@ def candidates(
     own = unreal.without_pastes(own_words(said.text, said.echoes))
     before = [one for one in reading.utterances if one.number < said.number]
     reply = before[-1].text if before and before[-1].speaker == "assistant" else ""
-    people = People(known=known_people(fact.statement for fact in reading.known))
+    previous = [one.number for one in before if one.speaker == "user"][-PRONOUN_REACH:]
+    just_before = known_people(fact.statement for fact in earlier or () if fact.number in previous)
+    known = (*(fact.statement for fact in (*reading.known, *(earlier or ()))), *reading.waiting)
+    people = People(just_before[::-1], known_people(known))
     message = _Message(said, own, said.said_at.astimezone(reading.zone).date(), reply, people)
     told: set[str] = set()
     if not is_english(own) or unreal.is_unreal(own) or "\0" in own:
@@ -215,7 +220,8 @@ def _corrected(
 
 
 _MY: Final = re.compile(
-    r"(?i)(?:(?:my|our) (?P<whose>[\w -]{2,24}?'s )?|(?P<his>his|her) |(?=\w))(?P<what>[a-z][a-z ]{2,24}?)(?:'s| is|"
+    rf"(?i)(?:(?:my|our|the(?= (?:{alternatives(PETS)})'s))"
+    r" (?P<whose>[\w -]{2,24}?'s )?|(?P<his>his|her) |(?=\w))(?P<what>[a-z][a-z ]{2,24}?)(?:'s| is|"
     r" are|:)(?: now| actually)? (?:not \w+,? but )?(?P<rest>.+)"
 )
 _FAVOURITE: Final = re.compile(
@@ -240,6 +246,8 @@ def _attribute_of(clause: Clause, message: _Message) -> list[Candidate]:
     if found is None or label is None or subject is None:
         return []
     rest, is_user = inside(found["rest"], user=subject == THE_USER), subject == THE_USER
+    is_news = label.attribute in LASTING and _NEWS.search(clause.text) is not None
+    form = "lexicon" if is_news else "table"
     kind = label.kind if is_user else Kind.ENTITY if subject.is_pet else Kind.PERSON
     made = []
     for part in items(rest) if label.each else [rest]:
@@ -253,9 +261,9 @@ def _attribute_of(clause: Clause, message: _Message) -> list[Candidate]:
             subject = message.people.add(
                 replace(subject, name=read[0], label=f"The user's {subject.relation} {read[0]}")
             )
-        made.append(message.candidate(clause, "table", f"{statement}.", kind, subject=key[0], attribute=key[1],
+        made.append(message.candidate(clause, form, f"{statement}.", kind, subject=key[0], attribute=key[1],
                                       value=label.value.format(**filled), health=label.health,
-                                      correction=clause.correction, **_about(subject)))  # fmt: skip
+                                      correction=clause.correction or is_news, **_about(subject)))  # fmt: skip
     return made
 
 
@@ -301,7 +309,14 @@ _GOES_ON: Final = re.compile(
     r",? ?(?:(?P<work>(?:at|for|as) .+)|(?:years old )?and (?:I'm )?(?P<is>(?:from|an?|based|living) .+))"
 )
 _SINCE: Final = re.compile(r"\b(?:since|in) ((?:19|20)\d\d)\b")
-_UNTIL: Final = re.compile(r"\b(?:until|till) (?:\w+ )?((?:19|20)\d\d)\b")
+_UNTIL: Final = re.compile(
+    r"\b(?:(?:(?:from|between) )?((?:19|20)\d\d)(?: to | and | till | until | ?[-–] ?)|(?:until|till) (?:\w+ )?)"
+    r"((?:19|20)\d\d)\b"
+)
+_NEWS: Final = re.compile(r"\bnow\b(?! (?:and then|that)\b)")
+"""“I'm a midwife now”: it was otherwise before."""
+LASTING: Final = frozenset({"job", "employer", "studies", "partner", "relationship", "diet", "age", "name", "car"})
+"""Attributes of which “now” tells a change. Where someone is now may be a journey, and is judged by its words."""
 
 
 def _by_row(
@@ -313,19 +328,25 @@ def _by_row(
         label, key = f"The user's {claim.subject.relation}", name_key(claim.subject)[0]
     since, until = _SINCE.search(read[1]), _UNTIL.search(read[1]) if row.past else None
     begins = since is not None and row.kind is Kind.BIOGRAPHY and not row.past
+    is_news = row.attribute in LASTING and _NEWS.search(claim.predicate) is not None
+    is_judged = row.reads is not None and row.attribute != "age" and not is_news
     for value in items(read[0]) if row.each else [read[0]]:
         named = value or next(iter(groups.values()), "")
         filled = {**groups, "v": value, "a": article(named), "slug": named.lower(), "now": message.month}
         is_keyed = len(named.split()) <= MAX_KEY_WORDS or "{" not in row.attribute
+        is_keyed = is_keyed and (until is not None or not row.past)
         statement = f"{label} {row.says.format(**filled)}"
+        if until:
+            told = f"from {until[1]} to {until[2]}" if until[1] else f"until {until[2]}"
+            statement = f"{statement[:-1]} {told}."
         yield message.candidate(
-            clause, "elided" if claim.elided else "table" if row.reads else "lexicon",
-            f"{statement[:-1]} until {until[1]}." if until else statement,
+            clause, "elided" if claim.elided else "table" if is_judged else "lexicon",
+            statement,
             Kind.PERSON if claim.subject.is_person else row.kind, subject=key,
             attribute=row.attribute.format(**filled) if is_keyed else "", value=row.value.format(**filled),
-            health=row.health, correction=row.correction or clause.correction,
+            health=row.health, correction=row.correction or clause.correction or is_news,
             valid_from=datetime(int(since[1]), 1, 1, tzinfo=UTC) if since and begins else None,
-            valid_until=datetime(int(until[1]), 12, 31, tzinfo=UTC) if until else None,
+            valid_until=datetime(int(until[2]), 12, 31, tzinfo=UTC) if until else None,
             **_about(claim.subject),
         )  # fmt: skip
 

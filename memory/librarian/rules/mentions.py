@@ -22,11 +22,17 @@ _APPOSED: Final = re.compile(
     rf"(?P<name>{NAME}),? (?:is |who is |who's )?(?:[Mm]y|[Oo]ur)"
     rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{_REL}))(?![\w'-])"
 )
+_NOTED: Final = re.compile(rf"(?:^|[,;] )(?P<rel>(?i:{_REL})) (?P<name>{NAME})(?=[,.;]|$)")
 _KIN: Final = re.compile(
     r"\b(?P<rel>[Gg]randma|[Gg]randpa|[Gg]randad|[Uu]ncle|[Aa]unt(?:ie)?|[Nn]an|[Cc]ousin) (?P<name>[A-Z][a-z]{2,15})\b"
 )
 _CALLED: Final = re.compile(
     rf"\b(?P<whose>[Hh]is|[Hh]er|[Tt]heir|[Hh]e|[Ss]he) ?(?:name(?:'s| is)|(?:'s| is) called) (?P<name>{NAME})"
+)
+_WHO: Final = (_MENTION, _APPOSED, _NOTED, _KIN)
+_GOT: Final = re.compile(
+    r"(?i)\b(?:got|have|getting|adopted|bought|rescued) (?:an?|our|two) (?:[\w-]+ ){0,2}?"
+    rf"(?P<rel>{lists.alternatives(lists.PETS)})(?![\w-])"
 )
 _AGED_CHILD: Final = re.compile(rf"\b(?:my|our) [\w-]{{1,6}}[- ]year[- ]old,? (?:called |named )?(?P<name>{NAME})")
 _OLD: Final = re.compile(r"(?i)(\d{1,2})[- ](?:year|yr)s?[- ]old")
@@ -34,7 +40,9 @@ _OLD: Final = re.compile(r"(?i)(\d{1,2})[- ](?:year|yr)s?[- ]old")
 
 def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
     """Whom a clause names, with their relation to the user."""
-    for found in [*_MENTION.finditer(clause), *_APPOSED.finditer(clause), *_KIN.finditer(clause)]:
+    for found in _GOT.finditer(clause):
+        people.add(related(found["rel"], "", ""))
+    for found in [one for pattern in _WHO for one in pattern.finditer(clause)]:
         groups = found.groupdict()
         mod, name = groups.get("mod") or "", groups.get("name") or ""
         subject = people.add(related(found["rel"], name, mod))
@@ -159,12 +167,18 @@ def owner(whose: str | None, his: str | None, people: People) -> Subject | None:
 
 SIGNED: Final = 0.6
 """Confidence of a name that is given in passing: it may be another's."""
+CALLED: Final = 0.95
+"""The same, if the user says that they are called so."""
 _ONE: Final = r"[A-ZÀ-ÞŁŚŽČŞİ][^\W\d_]{1,20}(?:-\w{1,20})?"
 _GIVEN: Final = rf"(?-i:(?P<name>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{_ONE}(?: {_ONE}){{0,2}}))"
 _SIGNED: Final = re.compile(rf"(?:\n[ \t]*(?:[-–—]{{1,2}} ?)?|[.!?)] ?[-–—]{{1,2}} ?){_GIVEN}(?: \([\w/]+\))?[ \t.!]*$")
 _INTRODUCED: Final = re.compile(
     r"(?i)(?:(?:hi|hello|hey|sorry|good (?:morning|evening|afternoon))(?: there| again)?[\s,!.]+)?(?:this is|it's|"
     rf"(?:should have |let me |to )introduced? myself[:,]) {_GIVEN}(?=[,.!\n(]|$| \(| (?:from|at|again|here|by|and)\b)"
+)
+_GREETED: Final = re.compile(
+    r"(?i)(?:hi|hello|hey|hiya|good (?:morning|evening|afternoon))(?: there| again| all| everyone)?[\s,!.]+"
+    rf"(?:i'm|i am|this is) {_GIVEN}(?=[,.!\n(]|$| \(| (?:from|at|again|here|by|and)\b)"
 )
 _HERE: Final = re.compile(rf"(?:^|[.!,?] ){_GIVEN} (?:here|speaking)\b(?! (?:is|are|was))")
 _FORMAL: Final = re.compile(
@@ -175,7 +189,7 @@ _RATHER: Final = re.compile(rf"(?i)\bnot (?P<wrong>[\w-]+), (?:it's |but )?{_GIV
 _CALL_ME: Final = re.compile(
     r"\b(?i:call me|i go by|everyone calls me|people call me|friends call me|i prefer to be called|called me anything"
     r" except|you can (?:say|call me))"
-    rf" (?P<name>{_ONE})\b(?!/)|\bI use (?P<used>{_ONE})(?=[,.])"
+    rf" (?P<name>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{_ONE})\b(?!/)|\bI use (?P<used>{_ONE})(?=[,.])"
 )
 _PRONOUNS: Final = re.compile(
     r"(?i)(?<![\w/])(?:she/hers?|he/him|they/them|xe/xem|ze/hir|it/its)(?:/\w{2,6})?(?![\w/])"
@@ -187,7 +201,8 @@ _ANSWERED: Final = re.compile(rf"(?i)^(?:it's |i'm |my name is |just )?{_GIVEN}(
 def names_given(own: str, before: str) -> Iterator[Note]:
     """The user's name: in an introduction, a signature, or an answer to the question for it."""
     short = own[:400]
-    patterns = [_INTRODUCED.match(short.lstrip()), _HERE.search(short), _FORMAL.search(short)]
+    greeted = _GREETED.match(short.lstrip())
+    patterns = [greeted, _INTRODUCED.match(short.lstrip()), _HERE.search(short), _FORMAL.search(short)]
     if (other := _RATHER.search(short)) and other["wrong"] in before:
         patterns.append(other)
     if _ASKED.search(before):
@@ -197,15 +212,16 @@ def names_given(own: str, before: str) -> Iterator[Note]:
     for found in patterns:
         name = clean_name(found["name"]) if found else ""
         if found and name and name.lower() not in lists.FEMALE | lists.MALE:
-            yield _given(f"The user's name is {name}.", "name", name, found["name"])
+            sure = CALLED if found is greeted else SIGNED
+            yield _given(f"The user's name is {name}.", "name", name, found["name"], confidence=sure)
             break
     if pronouns := _PRONOUNS.search(own):
         value = pronouns[0].lower()
         yield _given(f"The user's pronouns are {value}.", "pronouns", value, pronouns[0])
     called = _CALL_ME.search(short)
     if called and (name := clean_name(called["name"] or called["used"])):
-        yield _given(f"The user wants to be called {name}.", "preferred_name", name, called[0])
+        yield _given(f"The user wants to be called {name}.", "preferred_name", name, called[0], confidence=CALLED)
 
 
-def _given(statement: str, attribute: str, value: str, quote: str) -> Note:
-    return Note(Kind.IDENTITY, statement, attribute, value, form="name", confidence=SIGNED, quote=quote)
+def _given(statement: str, attribute: str, value: str, quote: str, *, confidence: float = SIGNED) -> Note:
+    return Note(Kind.IDENTITY, statement, attribute, value, form="name", confidence=confidence, quote=quote)

@@ -43,6 +43,8 @@ _GROUP: Final = re.compile(
 _PRONOUN: Final = re.compile(r"(?i)(he|she|they|it|who)(?='s|'re|'ve|'ll| )")
 _FIRST: Final = re.compile(r"(?:I|[Ww]e)(?='m|'ve|'re|'d|'ll| )")
 _NAME_FIRST: Final = re.compile(rf"({NAME})(?='s|'ll| )")
+_IS: Final = re.compile(r"'s (?:in|at|on|back|now|not|an?|the|still|from|my|our|also|just|\w+ing|\w+ed|been|got)\b")
+"""“Ali's in Ankara”, unlike “Ali's dog”."""
 _TOGETHER: Final = re.compile(
     r"(?i)^(?:(?:my|our) [\w' .-]{2,40}? and (?:I|me),? (?:both |we (?:both )?)?(?=\w)"
     rf"|me and (?:my|our) [\w' .-]{{2,30}}? (?=(?:are|were|have|{lists.alternatives(lists.OPENERS)})\b))"
@@ -110,7 +112,7 @@ THE_USER: Final = Subject("The user")
 
 @dataclass(slots=True)
 class People:
-    """Who was named so far in a message; the last one first."""
+    """Who was named so far in a message and the user's one before; the last one first."""
 
     last: list[Subject] = field(default_factory=list)
     known: list[Subject] = field(default_factory=list)
@@ -212,8 +214,11 @@ def _other(text: str, people: People) -> Claim | None:
     if found := _PRONOUN.match(text):
         subject, rest = people.find(found[1]), text[found.end() :]
         return Claim(subject, plural(rest) if subject.is_group else third_person(rest)) if subject else None
-    if (found := _NAME_FIRST.match(text)) and (known := people.named(found[1])):
-        return Claim(known, third_person(text[found.end() :]))
+    if found := _NAME_FIRST.match(text):
+        name = found[1].removesuffix("'s")
+        rest = text[len(name) :]
+        if (_IS.match(rest) or not rest.startswith("'s")) and (known := people.named(name)):
+            return Claim(known, third_person(rest))
     return _thing(text)
 
 
@@ -269,7 +274,7 @@ _EVENT: Final = re.compile(
 _HERE: Final = re.compile(r"(?i)(?P<what>(?:[\w-]+ ){0,3}(?P<head>[\w-]+)) (?:here|speaking)\b(?! (?:is|are|was))")
 _ROLES: Final = as_set("fan nerd person mother father mum dad student owner lover sufferer child user")
 _PLAIN: Final = re.compile(
-    r"(?:\w+ )?(?:have|has|love|hate|work|live|prefer|hope|want|(?:can't|don't) (?:like|eat|drink|have|own|want|speak"
+    r"(?:have|has|love|hate|work|live|prefer|hope|want|(?:can't|don't) (?:like|eat|drink|have|own|want|speak"
     r"|drive|smoke|do|stand|bear|work))\b"
 )
 
@@ -284,7 +289,8 @@ def _elided(clause: Clause) -> Claim | None:
     predicate = _noun_phrase(text)
     lower = text[0].lower() + text[1:]
     parts = lower.lower().split(" ")
-    verb = next((part for part in parts[:3] if part not in lists.ADVERBS), "")
+    at = next((at for at, part in enumerate(parts[:3]) if part not in lists.ADVERBS), 0)
+    verb, bare = parts[at], " ".join(parts[at:])
     if not predicate and (state := _STATE.match(text)):
         predicate = third_person(f" {'was' if state['was'] else 'am'} {lower}", user=True)
     elif not predicate and _DOING.match(text):
@@ -294,7 +300,7 @@ def _elided(clause: Clause) -> Claim | None:
     elif (
         not predicate
         and len(parts) > 1
-        and (re.match(_PLAIN, lower) or (is_past(verb) and not re.search(r"^\w+ (?:by|from|with) ", lower)))
+        and (_PLAIN.match(bare) or (is_past(verb) and not re.search(r"^\w+ (?:by|from|with) ", lower)))
     ):
         predicate = third_person(f" {lower}", user=True)
     return Claim(THE_USER, predicate, elided=True) if predicate else None

@@ -9,7 +9,9 @@ from memory.librarian.rules.words import NEVER_LAST
 from memory.models.kinds import Kind
 
 MAX_WORDS: Final = 45
-_TAIL: Final = re.compile(r"(?i)(?:[\s,;:\-–—(/&'\"]|\b(?:at all|any ?more|though|actually|really|either|too))+$")
+_TAIL: Final = re.compile(
+    r"(?i)(?:[\s,;:\-–—(/&'\"]|\b(?:at all|any ?more|now|these days|though|actually|really|either|too))+$"
+)
 _ODD: Final = re.compile(
     r"(?i)[?!=]|https?:|[{}<>|\\]|\.\.|,,|\s[,.]|[,;:-]\.$|\b(?:lol|pls|plz|btw|haha)\b|[\U0001F000-\U0001FFFF]"
 )

@@ -47,13 +47,21 @@ _NO_THING: Final = as_set("here there who which where why it that this them how 
 _SPLIT: Final = re.compile(r"\s*(?:,\s*(?:and|or|&)?|\s(?:and|or|&|nor)\s)\s*")
 _NO_WORK: Final = as_set(
     "home night nights day days weekends weekend week the moment school sea height it this that them a an my our their"
-    " myself themselves least present times once full part both him her you me us"
+    " myself themselves least last all present times once full part both him her you me us"
 )
 _TIMES: Final = as_set("years year months month weeks week days day hours hour minutes")
 _AGE: Final = re.compile(
-    r"(\d{1,2}|1[01]\d|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|sixty|seventy"
-    r"|eighty|ninety)(?=$|,| (?:years?|yo|and|now|this|last|in|today|on|but|male|female|so)\b|-)"
+    r"(\d{1,2}|1[01]\d|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh"
+    r"|nine)ty(?:-(?:one|two|three|four|five|six|seven|eight|nine))?)"
+    r"(?=$|,| (?:years?|yo|and|now|this|last|in|today|on|but|male|female|so)\b|-)"
 )
+
+
+_ADVERBIAL: Final = re.compile(
+    r"(?i)(?: (?:at all|any ?more|any longer|these days|for now|at the moment|so far|after all|a lot|(?:very|too|so)"
+    r" much|again|anyway|either|already))+$"
+)
+"""What may follow a value and is no part of it."""
 
 
 def place(text: str) -> Value | None:
@@ -73,10 +81,11 @@ def place(text: str) -> Value | None:
 
 def organisation(text: str) -> Value | None:
     """“Google as a data scientist” → Google; “a bank in Leeds” → a bank; no times and no “home”."""
-    taken = _take(text, _ORG_STOPS, 6)
+    named = re.split(r",(?! (?:Inc|Ltd|LLC)\b)", text, maxsplit=1)[0]
+    taken = _take(named, _ORG_STOPS, 6)
     if taken is None:
         return None
-    value, rest = taken
+    value, rest = taken[0], taken[1] + text[len(named) :]
     if " and " in value and not re.search(r" and [A-Z]", value):
         value, _, more = value.partition(" and ")
         rest = f" and {more}{rest}"
@@ -90,12 +99,13 @@ def organisation(text: str) -> Value | None:
 
 def job(text: str) -> Value | None:
     """“software engineer at Google” → software engineer, if the last word is an occupation; or “head of …”."""
-    taken = _take(text, _JOB_STOPS, 5)
+    named, comma, more = text.partition(",")
+    taken = _take(named, _JOB_STOPS, 5)
     words = taken[0].split() if taken else []
     if words and words[0].lower() in {"a", "an", "the"}:
         words = words[1:]
     is_job = words and (is_occupation(words[-1]) or ("of" in words and any(map(is_occupation, words))))
-    return (" ".join(words), taken[1]) if taken and is_job else None
+    return (" ".join(words), taken[1] + comma + more) if taken and is_job else None
 
 
 def person(text: str) -> Value | None:
@@ -157,7 +167,7 @@ def _take(text: str, stops: frozenset[str], most: int) -> Value | None:
         following = words[len(taken)].lower() if len(words) > len(taken) else ""
         if (word.endswith((".", ";", ":", "!", "?")) and len(word) > 4) or (word[-1:] == "," and following in THIRD):
             break
-    value = " ".join(taken).strip(" ,.;:!?")
+    value = _ADVERBIAL.sub("", " ".join(taken).strip(" ,.;:!?"))
     rest = " ".join(words[len(taken) :])
     return (value, f" {rest}" if rest else "") if value else None
 
@@ -181,7 +191,7 @@ class Row:
     each: bool = False
     """A list gives one fact for each item."""
     past: bool = False
-    """It tells of the past: no key."""
+    """It tells of the past: it has a key only if it says until when."""
 
 
 _life = partial(Row, Kind.BIOGRAPHY)
@@ -199,7 +209,8 @@ _STATES: Final = r"single|divorced|widowed|separated|engaged|married"
 
 ROWS: Final = (
     # Where they live and come from.
-    _life("home", "lives in {v}.", rf"lives {_EVER}(?:alone |together |over |out |up |down )?in ", place),
+    _life("home", "lives in {v}.",
+        rf"lives {_EVER}(?:alone |together |over |out |up |down |with (?:[\w'-]+ ){{1,4}})?in ", place),
     _life("home", "lives {where} {v}.",
         rf"lives {_EVER}(?P<where>near|(?:just )?outside|close to|on the outskirts of|(?:north|south|east"
         r"|west) of) ", place),
@@ -216,10 +227,13 @@ ROWS: Final = (
     _life("", "was born in {v}.", r"was (?:born|born and raised|born and bred|raised) in ", place),
     _life("", "grew up in {v}.",
         rf"{_EVER}(?:grew up|was raised|was brought up) {_EVER}(?:mostly )?(?:in|near|outside) ", place),
-    _life("", "used to live in {v}.", r"(?:used to live|lived) (?:for [\w ]{2,12} )?in ", place, past=True),
+    _life("home", "used to live in {v}.", r"(?:used to live|lived) (?:for [\w ]{2,12} )?in ", place, past=True),
     # Work and study.
     _life("job", "works as {a} {v}.", rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}as (?:an? |the )?",
         job),
+    _life("job", "works as {a} {v}.",
+        r"(?:has )?(?:just |recently )?(?:started|begun|began)(?: work(?:ing)?)? as (?:an? |the )?", job,
+        correction=True),
     _life("employer", "works at {v}.",
         rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}(?:at|for|with|by) ", organisation),
     _life("employer", "works at {v}.",
@@ -227,8 +241,8 @@ ROWS: Final = (
         r"|has (?:a|the) new job (?:at|with) ", organisation, correction=True),
     _life("job", "is {a} {v}.", rf"is {_EVER}(?:an? |the )(?:only |proud |professional |full-time |part-time )?",
         job),
-    _life("", "used to be {a} {v}.", r"used to be (?:an? |the )|was (?:an? |the )(?=.{2,30} (?:until|before|for|at))",
-        job, past=True),
+    _life("job", "used to be {a} {v}.",
+        r"used to be (?:an? |the )|was (?:an? |the )(?=.{2,30} (?:until|before|for|at))", job, past=True),
     _life("job", "is {state}.",
         rf"(?:is|has) {_EVER}(?P<state>retired|self-employed|unemployed|between jobs|freelance)(?![\w-])",
         value="{state}"),
@@ -237,7 +251,7 @@ ROWS: Final = (
         rf"is {_EVER}doing (?P<what>an? (?:[\w-]+ )?(?:degree|phd|doctorate|master's|masters|ma|msc|bsc|ba"
         r"|mba|postdoc|apprenticeship|course)) (?:in|on) ", thing),
     # Age and relationship.
-    _life("age", "was {v} years old in {now}.", rf"is {_EVER}|(?:has )?{_EVER}turned ", age),
+    _life("age", "was {v} years old in {now}.", rf"is {_EVER}|(?:has )?{_EVER}turned ", age, correction=True),
     _life("relationship", "is {state}.",
         rf"(?:is|got|has been|has) {_EVER}(?:happily |newly )?(?P<state>{_STATES})(?: now)?"
         r"(?![\w-]| to\b| from\b| with\b| life)", value="{state}"),
@@ -248,6 +262,8 @@ ROWS: Final = (
     # Food and health.
     _food("diet", "is {diet}.", rf"(?:is|has been|has gone|went|became) {_EVER}(?:an? )?(?:strict |lifelong )?"
         rf"(?P<diet>(?:gluten|dairy|lactose|sugar|nut) free|{alternatives(lists.DIETS)})(?![\w-])", value="{diet}"),
+    _food("diet", "used to be {diet}.", rf"(?:was|used to be) (?:an? )?(?P<diet>{alternatives(lists.DIETS)})(?![\w-])",
+        value="{diet}", past=True),
     _food("diet", "is on {a} {diet} diet.", r"(?:is|has been) (?:on )?an? (?P<diet>[\w-]+) diet", value="{diet}"),
     _body("allergy:{slug}", "is allergic to {v}.", rf"is {_VERY}allergic to ", thing, value="yes", each=True),
     _body(
@@ -284,7 +300,7 @@ ROWS: Final = (
         r"(?:goes by|(?:prefers|likes|wants) to (?:be called|go by)) ", person),
     Row(Kind.IDENTITY, "pronouns", "uses the pronouns {what}.",
         r"(?:goes by|uses) (?P<what>(?:she|he|they|xe|ze|it)/\w{2,5}(?:/\w+)?)", value="{what}"),
-    Row(Kind.ENTITY, "car", "drives {a} {v}.", r"drives (?:an? )(?=[A-Z])", thing),
+    Row(Kind.ENTITY, "car", "drives {a} {v}.", r"(?:drives|leases) (?:an? )(?=[A-Z])", thing),
     Row(Kind.ENTITY, "", "has a {what} called {v}.",
         rf"has (?:an? )(?P<what>(?:[\w-]+ ){{0,3}}(?:{alternatives(lists.PETS)}))" r"(?: called| named|,| \() ?",
         person),
@@ -322,6 +338,8 @@ LABELS: Final = (
     _about("employer|company", says=" works at {v}", attribute="employer", reads=organisation),
     _about("home|lives in|live in|living in|based|based in|location|city", says=" lives in {v}", attribute="home",
            reads=place),
+    _about("place|flat|apartment|house|new place|new flat|new apartment|new house", says=" lives in {v}",
+           attribute="home", reads=lambda text: place(text[3:]) if text.startswith("in ") else None),
     _about("hometown|home town|originally from", says="'s hometown is {v}", attribute="origin", reads=place),
     _name("name|my name|full name|real name|full legal name", says="'s name is {v}", attribute="name"),
     _name("first name", says="'s first name is {v}", attribute="name"),

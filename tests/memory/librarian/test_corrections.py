@@ -1,6 +1,7 @@
 """Corrections are found from the known facts, in ordinary sentences, and nowhere else."""
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -31,6 +32,10 @@ FACTS = (
     known(9, "Tom lives in Porto.", "tom/home", "Porto"),
     known(11, "The user likes tea with milk."),
     known(14, "The user has two rabbits, Flip and Flop."),
+    known(15, "The user's friend Kai dislikes cilantro.", "kai/taste:cilantro", "dislikes"),
+    known(16, "The user smokes at parties."),
+    known(17, "The user is lactose intolerant.", "user/condition:lactose_intolerance", "yes"),
+    known(18, "The user's exam is on Tuesday, 2 September 2025."),
     known(10, "The user lived in Galway.", "user/home", "Galway", "superseded"),
 )
 
@@ -71,6 +76,10 @@ def read(text: str) -> list[tuple[int, Change, str]]:
         ("Can't believe it: I hate coriander now", (4, Change.REPLACE, "dislikes")),
         ("I got laid off from Acme this morning", (2, Change.END, "")),
         ("Tom died last week", (9, Change.END, "")),
+        ("Kai is history", (15, Change.END, "")),
+        ("I quit smoking in June", (16, Change.END, "")),
+        ("sorry I meant gluten, not lactose", (17, Change.REPLACE, "gluten")),
+        ("no not tuesday, wednesday", (18, Change.REPLACE, "wednesday")),
     ],
 )
 def test_a_sentence_corrects_the_fact_it_is_about(text: str, expected: tuple[int, Change, str]) -> None:
@@ -155,3 +164,10 @@ def test_hostile_repeats_take_little_time() -> None:
         started = time.thread_time()
         read(piece * (20_000 // len(piece)))
         assert time.thread_time() - started < 1
+
+
+def test_a_message_read_again_does_not_end_what_was_learned_from_it() -> None:
+    fact = replace(known(20, "The user is a postman.", "user/job", "postman"), message_id=20)
+    said = Utterance(20, 1, "user", "I've started a new job, I'm a postman now.", NOW)
+    assert find_corrections(said, [fact]) == []
+    assert [found.fact.fact_id for found in find_corrections(said, [FACTS[1]])] == [2]

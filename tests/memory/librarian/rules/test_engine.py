@@ -43,7 +43,19 @@ READ: list[tuple[str, list[str]]] = [
     ("I work at Siemens as a welder.", ["The user works at Siemens. | user/employer=Siemens",
                                         "The user works as a welder. | user/job=welder"]),
     ("I'm a primary school teacher.", ["The user is a primary school teacher. | user/job=primary school teacher"]),
+    ("I'm a caretaker now.", ["The user is a caretaker. | user/job=caretaker"]),
+    ("finally started as a tiler in May", ["The user works as a tiler. | user/job=tiler"]),
+    ("im a paralegal, long hours, quick dinners pls", ["The user is a paralegal. | user/job=paralegal"]),
+    ("I work at the town library, mostly mornings.",
+     ["The user works at the town library. | user/employer=the town library"]),
+    ("From 2011 to 2014 I lived in Graz.",
+     ["The user used to live in Graz from 2011 to 2014. | user/home=Graz"]),
+    ("My new flat is in Turku", ["The user lives in Turku. | user/home=Turku"]),
     ("I'm studying law in Leiden", ["The user is studying law in Leiden. | user/studies=law in Leiden"]),
+    # names and age
+    ("Hello, I'm Ottilie. How do I start a blog?", ["The user's name is Ottilie. | user/name=Ottilie"]),
+    ("please call me Dr. Sato", ["The user wants to be called Dr. Sato. | user/preferred_name=Dr. Sato"]),
+    ("I'm forty-four and bored.", ["The user was forty-four years old in November 2026. | user/age=forty-four"]),
     # people
     ("My sister Nora lives in Oslo.", ["The user's sister Nora lives in Oslo. | nora/home=Oslo"]),
     ("My boss is called Viktor.", ["The user's boss is called Viktor. | user/boss/name=Viktor"]),
@@ -52,6 +64,7 @@ READ: list[tuple[str, list[str]]] = [
     ("What could I cook for my aunt Vera?", ["The user's aunt is called Vera."]),
     ("My wife Ana and I live in Lisbon.", ["The user's wife is called Ana. | user/partner=Ana",
                                            "The user lives in Lisbon. | user/home=Lisbon"]),
+    ("we got a kitten, his name is Pim", ["The user's kitten is called Pim. | user/kitten/name=Pim"]),
     ("My dad is retired.", ["The user's dad is retired. | user/dad/job=retired"]),
     # food and health
     ("I'm allergic to peanuts and kiwi.", ["The user is allergic to peanuts. | user/allergy:peanuts=yes",
@@ -168,9 +181,9 @@ def test_a_common_word_is_never_a_name(word: str) -> None:
     ]
 
 
-def test_what_was_true_has_an_end_and_no_key() -> None:
+def test_what_was_true_has_an_end_and_the_key_of_what_it_ends() -> None:
     (fact,) = read("I lived in Nantes until 2020.")
-    assert (fact.statement, fact.key) == ("The user used to live in Nantes until 2020.", "")
+    assert (fact.statement, fact.key) == ("The user used to live in Nantes until 2020.", "user/home")
     assert fact.valid_until is not None
     assert fact.valid_until.year == 2020
 
@@ -216,3 +229,17 @@ def test_it_reads_english_only() -> None:
     assert is_english("I live in Graz and my wife is called Ana")
     assert not is_english("Ich wohne in Graz und meine Frau heißt Ana")
     assert not is_english("私は東京に住んでいます")
+
+
+def test_she_is_whom_one_of_the_last_two_messages_named() -> None:
+    *_, fact = read("My sister Eva lives in Ostrava.", "Nice weather today", "She moved to Olomouc last week.")
+    assert in_short(fact) == "The user's sister Eva lives in Olomouc. | eva/home=Olomouc"
+    told = read("My sister Eva lives in Ostrava.", "Nice weather today", "Rain again", "She moved to Olomouc.")
+    assert [one.value for one in told] == ["Ostrava"]
+
+
+def test_who_waits_in_review_is_known_by_name() -> None:
+    said = [Utterance(1, 1, "user", "Petr is allergic to walnuts", SATURDAY)]
+    reading = ExtractionInput(said, "Alice", LISBON, waiting=["The user's husband Petr cooks."])
+    (fact,) = RuleEngine().extract(reading).facts
+    assert fact.statement == "The user's husband Petr is allergic to walnuts."

@@ -39,7 +39,7 @@ def qualify_denied(rows: Sequence[CandidateRow]) -> None:
     """Qualify every row that states what a newer message of the user denies."""
     said = [found for row in _newest(rows) if (found := _read(row)) is not None]
     for row in rows if said else ():
-        if row.qualifier not in (CURRENT, WAITING) or row.said_by == "assistant":
+        if not row.qualifier.startswith((CURRENT, WAITING)) or row.said_by == "assistant":
             continue
         newer = next(
             (one for one in said if one.when > row.candidate.when and _is_denied(row.candidate.text, one)), None

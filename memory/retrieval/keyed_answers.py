@@ -74,19 +74,25 @@ _NOT_OWN: Final = re.compile(r"\b(?:my|our)\s+[\w-]+['’]s\b|\b(?:my|our)\s+[\w
 
 
 def mark_answers(rows: Sequence[CandidateRow], question: Question) -> None:
-    """Mark the facts whose key the question asks for, and qualify messages that contradict the current one."""
+    """Mark what has the key the question asks for: facts, and below them messages whose fact waits in Review.
+
+    Messages that contradict the current fact get that in their qualifier.
+    """
     words = frozenset(words_of(question.text))
     asked: list[tuple[int, CandidateRow]] = []
     for row in rows:
-        if row.candidate.source == "fact" and row.facts[0].key:
-            strength = _asks_for(row.facts[0].key, question.text, words)
+        is_fact = row.candidate.source == "fact"
+        keys = [fact.key for fact in row.facts if fact.key and (is_fact or fact.status == "proposed")]
+        if keys and row.candidate.source in ("fact", "message"):
+            strength = max(_asks_for(key, question.text, words) for key in keys)
             if strength:
                 asked.append((strength, row))
     best = max((strength for strength, _ in asked), default=0)
     leading = [row for strength, row in asked if strength == best]
     for row in leading:
-        is_wanted = (row.qualifier == CURRENT) != question.asks_past
+        is_wanted = row.candidate.source == "fact" and (row.qualifier == CURRENT) != question.asks_past
         row.candidate.keyed_answer = 1.0 if is_wanted else 0.9
+    leading = [row for row in leading if row.candidate.source == "fact"]
     for row in rows:
         answer = next((lead.facts[0] for lead in leading if row.qualifier != CURRENT and _contradicts(row, lead)), None)
         if answer is not None:

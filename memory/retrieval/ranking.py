@@ -228,7 +228,7 @@ class Candidate:
     in_project: bool = False
     """Whether it belongs to the project of the conversation that asks."""
     keyed_answer: float = 0.0
-    """Above 0 for the fact whose key the question asks for: its score, so that it leads whatever its words are."""
+    """Above 0 for what has the key the question asks for: its score, so that it leads whatever its words are."""
 
     @cached_property
     def word_set(self) -> frozenset[str]:
@@ -504,10 +504,10 @@ def _rule(
 
 
 def _reaches_floor(row: RankedCandidate, calibration: Calibration, *, any_strong: bool) -> bool:
-    if row.candidate.is_passage:
-        return any_strong and row.relevance >= WEAK
     if row.candidate.keyed_answer:
         return True
+    if row.candidate.is_passage:
+        return any_strong and row.relevance >= WEAK
     by_meaning = row.candidate.distance is not None and 1.0 - row.candidate.distance >= calibration.floor
     return by_meaning or row.candidate.words >= WORDS_FLOOR
 

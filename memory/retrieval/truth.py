@@ -97,9 +97,18 @@ _DENIES: Final = re.compile(
     re.IGNORECASE,
 )
 """A sentence with one of these corrects a fact, or tells of the past; it does not state it as true now."""
+BEING: Final = frozenset({"job", "diet", "relationship", "age"})
+"""Attributes that someone *is*: “I'm an engineer at Acme”."""
+MAX_BESIDE: Final = 4
+"""Maximum further content words of such a sentence."""
+_IS: Final = re.compile(r"\b(?:am|is|are|was)\b|['’](?:m|s|re)\b|\b(?:im|as an?)\b", re.IGNORECASE)
+_TOPICS: Final = re.compile(r"(?m)^\W*Topics: .*$")
+_HEADER: Final = re.compile(r"(?m)^\W*\d{1,2} \w+ \d{4}, \d+ turns?\..*$|^\W*#+ .*$")
+"""The frame of a conversation's document (`chat/ingest/conversation_digest.py`): its topics repeat words of sentences
+that may be cut, and neither it nor a heading says anything."""
 _MONTH: Final = re.compile(r"^\d{4}-\d{2}-")
 _CLAUSE: Final = re.compile(r"\s*[,;–—]\s+(?:(?:and|but|so)\s+)?|\s+(?:and|but)\s+", re.IGNORECASE)
-_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|\n+|$|[.!?])")
+_SENTENCE: Final = re.compile(r"[^.!?\n”]+(?:[.!?]*”|[.!?]+(?=\s|$)|\n+|$|[.!?])")
 
 
 class FactState:
@@ -158,7 +167,7 @@ class FactState:
 
     def is_stated_in(self, sentence: str, stems: frozenset[str]) -> bool:
         """Whether a sentence states it as true, in the same words or with its value beside a word of its attribute."""
-        if _DENIES.search(sentence) or not self.is_subject_of(sentence):
+        if self._is_denied_in(sentence) or not self.is_subject_of(sentence):
             return False
         if len(self.stems) > 1 and self.stems <= stems:
             return True
@@ -166,7 +175,16 @@ class FactState:
             return False
         words_of = TASTE_WORDS.get(self.value) if self.attribute.startswith("taste:") else None
         beside = ATTRIBUTE_WORDS.get(self.attribute, frozenset()) if words_of is None else words_of
-        return bool(beside & stems) or len(stems) == len(self.value_stems)
+        is_told = self.attribute in BEING and _IS.search(sentence) and len(stems) <= len(self.value_stems) + MAX_BESIDE
+        return bool(beside & stems) or len(stems) == len(self.value_stems) or bool(is_told)
+
+    def _is_denied_in(self, sentence: str) -> bool:
+        """Whether the sentence denies it: “I'm allergic to shellfish, so no paella” denies something else."""
+        if not _DENIES.search(sentence):
+            return False
+        meant = self.value_stems or self.stems
+        clauses = [clause for clause in _CLAUSE.split(sentence) if meant <= frozenset(content(clause))]
+        return not clauses or any(_DENIES.search(clause) for clause in clauses)
 
     def is_subject_of(self, sentence: str) -> bool:
         """Whether a sentence can be about the fact's subject: “Max lives in Berlin” says nothing of the user."""
@@ -281,7 +299,7 @@ def _cut_sentences(
     low = text.casefold()
     likely = [fact for fact in untrue if _may_state(low, fact)]
     if not likely and not any(fact.rule(now) for fact in own):
-        row.qualifier = _qualifier_of_message(own, now)
+        row.qualifier = _qualifier_of_message(text, own, now)
         return None
     is_own_document = row.candidate.source == "document" and not row.conversation_id
     left: list[str] = []
@@ -304,12 +322,12 @@ def _cut_sentences(
         else:
             cut.append(rule)
     if cut:
-        rest = "".join(left).strip()
-        if message_kinds.only_asks(rest) or not content(rest) & content(question.text):
+        rest = _TOPICS.sub("", "".join(left)).strip()
+        if message_kinds.only_asks(rest) or not content(_HEADER.sub("", rest)) & content(question.text):
             return cut[0]
         row.candidate.tokens = math.ceil(row.candidate.tokens * len(rest) / len(text))
         row.candidate.text = rest
-    row.qualifier = past[0].qualifier(now) if past else _qualifier_of_message(own, now)
+    row.qualifier = past[0].qualifier(now) if past else _qualifier_of_message(text, own, now)
     return None
 
 
@@ -331,7 +349,8 @@ def _untrue_fact(
     found = next((fact for fact in untrue if fact.is_stated_in(sentence, stems)), None)
     if found is None:
         return None, False
-    return found, any(fact.is_stated_in(sentence, stems) for fact in (*true, *quoted))
+    others = (fact for fact in (*true, *quoted) if not fact.key or fact.key != found.key)
+    return found, any(fact.is_stated_in(sentence, stems) for fact in others)
 
 
 def _without_quote(sentence: str, fact: FactState) -> list[str]:
@@ -361,9 +380,11 @@ def _sentences(text: str) -> Iterator[str]:
         yield text[end:]
 
 
-def _qualifier_of_message(own: Sequence[FactState], now: datetime) -> str:
+def _qualifier_of_message(text: str, own: Sequence[FactState], now: datetime) -> str:
+    """Whether a message holds; what waits in Review is spelled out where the message doesn't: “*John, with an h”."""
     if own and all(fact.status == "proposed" for fact in own):
-        return WAITING
+        told = max(own, key=lambda fact: bool(fact.key))
+        return WAITING if told.stems <= content(text) else f"{WAITING} ({told.statement[:QUALIFIER_CHARS]})"
     lasting = [fact.until for fact in own if fact.rule(now) is None and fact.status != "proposed"]
     ends = [until for until in lasting if until is not None]
     return f"until {max(ends):%Y-%m-%d}" if ends and len(ends) == len(lasting) else CURRENT

@@ -67,7 +67,8 @@ _NOT_KNOWN: Final = re.compile(
     r"|not sure|have no|haven['’]t|have not|unable)\b[^.!?\n]{0,60}"
     r"\b(?:know|remember|recall|find|found|have|sure|information|record|memory|memories|told|mentioned|shared|access)\b"
     r"|\bfound nothing\b|\b(?:you (?:haven['’]t|have not|never) (?:told|mentioned|shared|said)"
-    r"|nothing (?:in|about)\b[^.!?\n]{0,40}\b(?:memory|memories|recall|knowledge))",
+    r"|nothing (?:in|about)\b[^.!?\n]{0,40}\b(?:memory|memories|recall|knowledge))"
+    r"|\bnothing (?:on|about) (?:that|this|it)\b",
     re.IGNORECASE,
 )
 """Phrases of an answer that doesn't know."""

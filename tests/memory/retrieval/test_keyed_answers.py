@@ -98,3 +98,14 @@ def test_bobs_key_leads_nothing_of_alices(alice: User, bob: User) -> None:
 
     assert retrieve(alice, "Where do I live?", now=NOW).kept == ()
     assert Fact.objects.for_user(alice).count() == 0
+
+
+def test_a_message_whose_fact_waits_leads_where_nothing_is_known_and_says_what_waits(alice: User) -> None:
+    (said,) = talk(alice, "*John, with an h")
+    remember(alice, *OTHERS)
+    remember(alice, "The user's friend is called John.", key="user/friend/name", value="John",
+             status=Fact.Status.PROPOSED, message_id=said, quote="*John, with an h")  # fmt: skip
+
+    first = retrieve(alice, "What is my best friend's name?", now=NOW).kept[0]
+
+    assert (first.text, first.qualifier) == ("*John, with an h", "waiting (The user's friend is called John.)")

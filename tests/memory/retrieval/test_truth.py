@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -292,3 +293,41 @@ def test_every_other_memory_is_current(alice: User) -> None:
 
     assert {item.source for item in found.kept} == {"message", "episode", "document"}
     assert {item.qualifier for item in found.kept} == {"current"}
+
+
+def test_the_document_of_a_conversation_keeps_neither_a_quoted_old_value_nor_its_topic(
+    alice: User, moved: tuple[int, int, Fact, Fact]
+) -> None:
+    page = (
+        "7 May 2026, 2 turns. [Open the conversation](/c/1)\n\nThe user wrote: “I live in Nantes”"
+        " “My cousin lives in Brest”"
+        "\n\nTopics: Nantes, live, cousin"
+    )
+    document(alice, "/conversations/2026-05-Fish", page, source="librarian", external_id=f"conversation:{uuid4()}")
+
+    (item,) = (item for item in retrieve(alice, "Where do I live?", now=NOW).kept if item.source == "document")
+
+    assert "Nantes" not in item.text
+
+
+def test_a_superseded_job_is_known_where_someone_is_it(alice: User) -> None:
+    new = learned(alice, talk(alice, "They made me a manager")[0], "The user is a manager.", "made me a manager",
+                  key="user/job", value="manager")  # fmt: skip
+    remember(alice, "The user is an engineer.", key="user/job", value="engineer", status=Fact.Status.SUPERSEDED,
+             superseded_by=new, superseded_at=NOW)  # fmt: skip
+    document(alice, "/reference/notes", "I'm an engineer at Acme")
+
+    found = retrieve(alice, "What is my job at Acme?", now=NOW).kept
+    (item,) = (item for item in found if item.source == "document")
+
+    assert item.qualifier.startswith("superseded by")
+
+
+def test_a_fact_that_denies_does_not_save_the_sentence_it_denies(alice: User) -> None:
+    (said,) = talk(alice, "I'm allergic to shellfish, so no paella")
+    denied = {"key": "user/allergy:shellfish", "kind": "constraint"}
+    new = remember(alice, "The user is not allergic to shellfish.", value="no", **denied)[0]
+    learned(alice, said, "The user is allergic to shellfish.", "I'm allergic to shellfish", value="yes",
+            status=Fact.Status.SUPERSEDED, superseded_by=new, superseded_at=NOW, **denied)  # fmt: skip
+
+    assert not [item for item in retrieve(alice, "Am I allergic to anything?", now=NOW).kept if "paella" in item.text]

@@ -34,7 +34,8 @@ SAME_STEM = {
     "resid": "liv", "home": "liv", "addres": "liv", "mov": "liv", "job": "work", "employ": "work", "compan": "work",
     "profes": "work", "occupa": "work", "birthd": "born", "favour": "lik", "favori": "lik", "prefer": "lik",
     "lov": "lik", "enjoy": "lik", "marri": "spous", "marry": "spous", "wife": "spous", "husban": "spous",
-    "positi": "work", "occup": "work", "retir": "work", "promot": "work", "trip": "travel", "travell": "travel",
+    "rol": "work", "positi": "work", "occup": "work", "retir": "work", "promot": "work", "trip": "travel",
+    "travell": "travel",
     "go": "travel", "fly": "travel", "visit": "travel", "holida": "travel", "vacati": "travel", "puppy": "dog",
     "puppi": "dog", "kitten": "cat", "mum": "mother", "mom": "mother", "dad": "father", "mobile": "phone",
     "vehic": "car", "driv": "car", "ador": "lik", "fianc": "spous", "fiancé": "spous", "going": "travel",
@@ -42,10 +43,11 @@ SAME_STEM = {
     "hous": "liv", "plac": "liv",
     "stud": "learn", "study": "learn", "studi": "learn", "colour": "color", "due": "deadli", "dead": "died",
     "eat": "food", "child": "kid", "childr": "kid", "son": "kid", "daught": "kid", "diet": "food",
+    "relati": "spous", "dat": "spous",
 }  # fmt: skip
 # A phrase of a question → the word it means.
 REWRITES = (
-    (re.compile(r"\bdo(?:es)? [\w ]+ do for a living\b|\bwhat (?:do|does) (?:\w+ ){1,5}do\b", re.I), " work "),
+    (re.compile(r"\bwhat (?:do|does) (?:\w+ ){1,5}?do\b(?: for (?:a living|work))?", re.I), " work "),
     (re.compile(r"\b(?:which|what) (?:city|town|country|village|place)\b", re.I), " where live "),
     (re.compile(r"\b(?:still )?alive\b|\bpassed away\b|\bput down\b|\bburied\b", re.I), " died "),
     (re.compile(r"\bbroke up\b|\bsplit up\b|\bseeing someone\b|\bgoing out with\b|\bseeing\b", re.I), " partner "),
@@ -58,10 +60,13 @@ IMPLIED = (
     (re.compile(r"(?:\b(?:is|are|was|am|as)|['’](?:m|re|s)) an? (?:[\w-]+ ){0,2}?(?:\w{2,}(?:er|or|ist|eer|tect|smith)|"
                 r"nurse|chef|\w*(?:accountant|assistant|consultant|student|pilot|musician|physician|technician|man|"
                 r"electrician|librarian|mechanic|judge|guide|clerk|woman))\b", re.I), "work"),
+    (re.compile(r"\b(?:labrador|beagle|poodle|collie|terrier|spaniel|dachshund|retriever|corgi|husky|pug|greyhound)\b",
+                re.I), "dog"),
     (re.compile(r"(?:\b(?:is|isn't|are|am)|['’](?:m|re)) (?:not |now |back )*in [A-Z]"), "liv"),
 )  # fmt: skip
 # Question word → signs of a sentence that answers it.
 KINDS = {
+    "job|role|profession|for a living": re.compile(r"\b(?:is|are|as|['’]re|['’]m|am) (?:now )?an? "),
     "where": re.compile(r"\b(?:live[sd]?|living|moved?|born|based|located|work(?:s|ed)? (?:at|in)|from|in|at)\b"),
     "when": re.compile(r"\b(?:\d{1,4}|mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b(?:Jan|Feb|Mar|"
                        r"Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"),
@@ -78,6 +83,7 @@ WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
 NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) \w+")
 PAST = re.compile(r"\bdid (?:i|he|she|they|my|we)\b|\bused to\b|\bbefore\b|\bprevious|\bformer|\bwas\b|\bwere\b", re.I)
+ROLE_AT = re.compile(r"(\b(?:job|role|occupation|profession|position)\b.*?) (?:at|for|with|in) [A-Z]\w+")
 BEFORE = re.compile(r"\bbefore ([A-Z]\w+)")
 ONE_VALUE = re.compile(
     r"\b(?:where|when|how old|name|birthday|for a living|job|age)\b|\bwho(?:'s| is) my\b|\bwhat (?:do|does) \S+ do\b|"
@@ -149,7 +155,8 @@ def closest(question: str, memories: Sequence[Memory]) -> Match | None:
 def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Match]]:
     """Each statement with its score; for "before Lyon", only those that don't name Lyon."""
     before = BEFORE.search(question)
-    asked = stems(BEFORE.sub("", question))
+    asked = stems(BEFORE.sub("", ROLE_AT.sub(r"\1", question)))
+    asked -= {stem for stem in asked if stem.isdigit()} if asks_past(question) and len(asked) > 1 else set()
     matches = [
         Match(sentence, memory)
         for memory in memories
@@ -210,7 +217,7 @@ def _score(
     total = sum(weights.values())
     covered = sum(weights[stem] for stem in asked & own)
     kind = next(
-        (pattern for word, pattern in KINDS.items() if re.search(rf"\b{word}\b", question, re.IGNORECASE)), None
+        (pattern for word, pattern in KINDS.items() if re.search(rf"\b(?:{word})\b", question, re.IGNORECASE)), None
     )
     if kind is not None and covered:
         extra = KIND_WEIGHT * total / len(asked)

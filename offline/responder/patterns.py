@@ -22,6 +22,7 @@ NAME = re.compile(
     r"|(?:what|how) (?:should|do|will|would) you call me)\b",
     re.IGNORECASE,
 )
+CALL_ME = re.compile(r"\b(?:should|do|will|would) you call me\b", re.IGNORECASE)
 NAME_STATED = re.compile(
     r"(?i:(?:the user's|my) name(?: is|'s)|the user (?:is|wants to be|prefers to be) called|call me)"
     r" ([A-Z][\w'-]*(?: [A-Z][\w'-]*)*)"
@@ -57,7 +58,8 @@ GREETING = re.compile(
     re.IGNORECASE,
 )
 RETURNING = re.compile(
-    r"^\W*(?:so[, ]+|ok[, ]+|can we |let's |shall we )*(?:where (?:were|did) we\b|(?:pick up|continue|carry on|go on)"
+    r"^\W*(?:so[, ]+|ok[, ]+|can we |let's |shall we )*"
+    r"(?:where (?:were we|did we (?:stop|leave|get|end|pause))\b|(?:pick up|continue|carry on|go on)"
     r"(?: from)? where we\b).{0,30}$",
     re.IGNORECASE,
 )

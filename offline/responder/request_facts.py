@@ -33,6 +33,7 @@ UNTIL = re.compile(r"until (\d{4}(?:-\d\d){0,2})")
 # precedes a summary's quotations, which follow one after the other
 WROTE = re.compile(r"^The user wrote: (?=“)", re.MULTILINE)
 QUOTED = re.compile(r"“([^”]*)” *")
+WAITING_FOR = re.compile(r"waiting \((.+)\)$")  # what a message that doesn't say it itself proposes
 RESULT_TEXTS = ("text", "statement", "summary", "snippet", "content", "message", "outcome", "answer", "title")
 
 
@@ -148,7 +149,8 @@ def _at(clock: dict[str, str], memory: Memory) -> Memory:
 def _memory(item: Json, text: str) -> Memory:
     origin = item.get("id") or item.get("path") or item.get("url") or ""
     known = {name: str(item.get(name) or "") for name in ("date", "title", "qualifier")}
-    return Memory(_readable(text), str(origin), **known)
+    waiting = WAITING_FOR.match(known["qualifier"])
+    return Memory("\n".join(filter(None, (_readable(text), waiting and waiting[1]))), str(origin), **known)
 
 
 def _readable(text: str) -> str:

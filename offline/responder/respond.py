@@ -181,6 +181,9 @@ def _name(reading: Reading) -> Reply | None:
     stated = patterns.NAME_STATED.match(LEAD_IN.sub("", reading.question))
     if stated and not _is_question(reading.question):
         return say(wording.NEW_NAME.format(name=stated[1]))
+    called = reading.clock.get("User name", "") if patterns.CALL_ME.search(reading.question) else ""
+    if called:
+        return say(f"I call you {called}.")
     name = _known_name(reading, whole=True)
     return say(f"Your name is {name}.") if name and patterns.NAME.search(reading.question) else None
 

@@ -90,7 +90,7 @@ def judge(probe: Probe, reply: Reply) -> list[str]:
     for one in probe.must_not:
         for unit in reply.units:
             if unit.asserts(one, (*probe.must, *probe.answer_must)):
-                wrong.append(f"prompt asserts “{one}”: {unit.place}: {unit.text[:90]}")
+                wrong.append(f"prompt asserts “{one}”: {unit.place}: {unit.text[:200]}")
     wrong += [f"prompt has “{one}”" for one in probe.absent if found(one, reply.prompt)]
     if probe.silent and reply.memories:
         wrong.append(f"recalled {len(reply.memories)}: {reply.memories[0].text[:90]}")

@@ -35,7 +35,7 @@ from chat.turns import temporary
 from chat.turns.intake import NOT_FOUND
 from chat.turns.live import TURN_REGISTRY
 from chat.turns.live_text import Frame, LiveText
-from chat.turns.remote import DELTA, STARTED, publish_stop, publish_watch
+from chat.turns.remote import DELTA, STARTED, THOUGHT, publish_stop, publish_watch
 from chat.turns.start import accept
 from recall.db.connections import run_at_once
 from recall.db.notify import PROCESS_KEY
@@ -182,7 +182,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if event["kind"] == SESSIONS_CHANGED:
             await self.close(OPEN_AGAIN)
             return
-        if event["kind"] == DELTA:
+        if event["kind"] in (DELTA, THOUGHT):
             await self._relay(event)
             return
         if event["kind"] == STARTED:
@@ -195,9 +195,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Text of another process's answer: tell what is new of it, or ask again for what was lost."""
         if self.remote is None or self.remote.message_id != event["message"]:
             return
-        known = len(self.remote.text)
-        if event["offset"] > known:
+        known, thought = len(self.remote.text), len(self.remote.thinking)
+        if event["offset"] > (thought if event["kind"] == THOUGHT else known):
             await run_at_once(publish_watch, UUID(event["conversation"]), known)
+        elif event["kind"] == THOUGHT:
+            self.tell(self.remote.think(event["text"], event["offset"]))
         elif text := event["text"][known - event["offset"] :]:
             self.tell(await asyncio.to_thread(self.remote.grow, text))
 

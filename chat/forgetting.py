@@ -2,6 +2,7 @@
 
 user messages       the quote becomes `[forgotten]`, and so do sentences that repeat it in other words
 answers             those that used it are erased with their tool calls; why: `memory/forgetting/find.py`
+thinking            goes with its answer; an answer that only thought of it keeps its text
 segment summaries   are replaced by a placeholder and regenerated; the turns stay compacted
 titles              become `[forgotten]` if they contain it or were made from an erased message
 """
@@ -20,6 +21,7 @@ from budget.receipts import profile_snapshots
 from chat.compaction.rewrite import DROPPED, regenerate_summary
 from chat.messages.activity import Step, about, readable
 from chat.messages.branches import KEPT
+from chat.messages.thinking import THINKING, thinking_of, without_thinking
 from chat.models import Attachment, Conversation, Message, Segment
 from chat.tools.memory_search import refs_in_result
 from chat.turn import BESIDE, AgentRun
@@ -75,6 +77,9 @@ class ConversationEraser:
         for conversation in Conversation.objects.for_user(user).filter(pk__in=erasure.conversations):
             yield ErasureItem("conversation", f"conversation:{conversation.pk}", conversation.title)
         yield from self._messages(user, erasure)
+        for answer in _messages_by_id(user, erasure.thoughts - erasure.messages).order_by("conversation", "seq"):
+            thinking, url = thinking_of(answer.event_data), reverse("message", args=[answer.pk])
+            yield ErasureItem("thinking", f"message:{answer.pk}", thinking, url)
         for pk, name in _attachments(user, erasure).values_list("pk", "name"):
             yield ErasureItem("attachment", f"attachment:{pk}", name)
         for segment in Segment.objects.for_user(user).filter(pk__in=erasure.segments):
@@ -100,6 +105,8 @@ class ConversationEraser:
         _erase_in_files(user, erasure)
         for message in _messages_by_id(user, {*erasure.messages, *erasure.quotes}):
             _erase_message(message, erasure)
+        for answer in _messages_by_id(user, erasure.thoughts - erasure.messages):
+            Message.objects.filter(pk=answer.pk).update(event_data=without_thinking(answer.event_data))
         for segment in Segment.objects.for_user(user).filter(pk__in=erasure.segments):
             drop_summary(segment)
         Conversation.objects.filter(pk__in=titled).update(title=FORGOTTEN)
@@ -182,10 +189,13 @@ def _collect_answers(user: User, erasure: Erasure) -> None:
     suspects |= set(receipts.answers_using(user, erasure.echoes))
     suspects |= set(_later_answers(user, erasure))
     recalled = {pk for pk, as_memory in by_refs.items() if as_memory} | _answers_from_tools(user, erasure)
-    staying = ~Q(conversation__in=erasure.conversations) & ~Q(text__in=["", FORGOTTEN]) & ~Q(status=STREAMING)
+    is_empty = Q(text=FORGOTTEN) | (Q(text="") & ~Q(event_data__has_key=THINKING))
+    staying = ~Q(conversation__in=erasure.conversations) & ~is_empty & ~Q(status=STREAMING)
     for answer in _messages_by_id(user, (suspects | recalled) - erasure.messages).filter(staying):
         if answer.pk in recalled or erasure.is_paraphrased_in(answer.text) or _lines_repeat(answer, erasure):
             erasure.messages.add(answer.pk)
+        elif erasure.is_paraphrased_in(thinking_of(answer.event_data)):
+            erasure.thoughts.add(answer.pk)
     replies = Message.objects.for_user(user).filter(parent__in=erasure.messages, parent__role=Message.Role.USER)
     erasure.messages |= set(replies.filter(staying, role=Message.Role.ASSISTANT).values_list("pk", flat=True))
 
@@ -340,7 +350,9 @@ def _erase_message(message: Message, erasure: Erasure) -> None:
     else:
         parts = numbers_of(message.text, erasure.parts.get(f"message:{message.pk}", ()))
         message.text = erasure.without_sentences(blank_parts(message.text, parts, FORGOTTEN))
-        message.event_data = erasure.redact_json(message.event_data)
+        is_in_thinking = erasure.is_paraphrased_in(thinking_of(message.event_data))
+        left = without_thinking(message.event_data) if is_in_thinking else message.event_data
+        message.event_data = erasure.redact_json(left)
     message.tokens = count_tokens(message.text)
     changed: dict[str, Any] = {"text": message.text, "event_data": message.event_data, "tokens": message.tokens}
     Message.objects.filter(pk=message.pk).update(**changed)

@@ -147,3 +147,5 @@ class AgentRun:
     """Milliseconds from the first request to the first text."""
     thought: float | None = None
     """Seconds the model spent thinking, as far as seen; None: none."""
+    thinking: str = ""
+    """What it thought, as shown to the user. The provider's own blocks are sent back, never this text."""

@@ -98,6 +98,8 @@ class Erasure:
     """Conversations deleted with everything in them."""
     messages: set[int] = field(default_factory=set)
     """Messages whose whole text is deleted."""
+    thoughts: set[int] = field(default_factory=set)
+    """Answers that stay, without what the model thought."""
     quotes: dict[int, set[str]] = field(default_factory=dict)
     """Message → parts of its text that are deleted."""
     parts: dict[str, set[str]] = field(default_factory=dict)

@@ -25,6 +25,7 @@ from chat.ingest import librarian_triggers
 from chat.messages.branch_path import walk
 from chat.messages.branches import IS_BRANCH
 from chat.messages.rendering import librarian_line
+from chat.messages.thinking import thinking_of
 from chat.pages.compacted_turns import compaction_status
 from chat.pages.conversation import get_own_conversation
 from chat.projects.project_scope import project_of
@@ -353,6 +354,7 @@ class Message(Schema):
     created_at: datetime
     archived_at: datetime | None = Field(description="Replaced by a summary in prompts since then")
     error: str = Field(description="Why the answer failed, as a sentence")
+    thinking: str = Field(description="What the model thought before it answered, as the provider summarizes it")
     attachments: list[Attachment]
 
     @staticmethod
@@ -360,6 +362,11 @@ class Message(Schema):
         """From the message's event data."""
         error = message.event_data.get("error") or {}
         return str(error.get("sentence", "")) if isinstance(error, dict) else ""
+
+    @staticmethod
+    def resolve_thinking(message: models.Message) -> str:
+        """From the message's event data."""
+        return thinking_of(message.event_data)
 
     @staticmethod
     def resolve_attachments(message: models.Message) -> list[models.Attachment]:

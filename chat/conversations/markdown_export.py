@@ -1,7 +1,7 @@
 """Markdown export of a conversation: title, dates and the active branch, each message under its author and time.
 
 Message texts are exported verbatim, but for secrets, which are masked, and images and HTML, which a viewer would load.
-Memories and receipts are not part of it.
+Memories, receipts and thinking are not part of it: the model's draft is no part of the conversation.
 """
 
 import re

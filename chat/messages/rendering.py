@@ -22,6 +22,7 @@ from chat.messages.activity import Step, steps_of, summarize_steps
 from chat.messages.branches import Place, is_typed, places
 from chat.messages.forget_request import WITHHOLDS, ForgetRequest, find_request
 from chat.messages.outcomes import Outcome, outcome
+from chat.messages.thinking import thinking_of
 from chat.models import Conversation, Message
 from memory.librarian.cpu_limit import TOO_LONG
 from memory.models import Fact, LibrarianRun
@@ -52,6 +53,10 @@ class MessageView:
     """Thinking and tool calls before the answer."""
     folded_steps: str
     """The steps in one line."""
+    thinking: str = ""
+    """What the model thought, as plain text."""
+    thought: str = ""
+    """How long, such as “4 s”."""
     attachments: Sequence[AttachmentView] = ()
     secret: str = ""
     """The kind of secret in the user's message, such as “a card number”."""
@@ -67,7 +72,8 @@ def build_message_view(
     """A message for the partial `message`. Makes no queries."""
     is_answer = message.role == Message.Role.ASSISTANT
     is_being_written = message.status == Message.Status.STREAMING
-    steps = steps_of(message.event_data)
+    steps, thought = steps_of(message.event_data), message.event_data.get("thought")
+    thinking = thinking_of(message.event_data)
     return MessageView(
         id=message.pk,
         role=message.role,
@@ -81,7 +87,9 @@ def build_message_view(
         editable=message.pk > 0 and is_typed(message),
         place=place,
         steps=steps,
-        folded_steps=summarize_steps(steps, message.event_data.get("thought")),
+        folded_steps=summarize_steps(steps, None if thinking else thought),
+        thinking=thinking,
+        thought=f"{max(1, round(thought))} s" if thought is not None else "",
         attachments=attachments,
         secret="" if is_answer else sensitive(message.text) or "",
         forget=find_request(message.text) if WITHHOLDS in message.event_data else None,

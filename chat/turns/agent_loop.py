@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import httpx2
 
 from chat.messages.activity import OTHER_TOOL, TOOL_LABELS, step_of
+from chat.messages.thinking import REDACTED
 from chat.tools.registry import call_limit
 from chat.turn import MAX_ROUNDS, AgentRun, RoundUsage, ToolUse
 from chat.turns.live import RunningTurn
@@ -26,6 +27,7 @@ NO_ROOM: Final = Failure(
     "too_long", "The tool results leave no room for an answer in your plan. Ask for less, or choose a larger plan."
 )
 BETWEEN_ROUNDS: Final = "\n\n"
+THOUGHTS: Final = ("thinking", "redacted_thinking")
 
 Request = dict[str, Any]
 """The keyword arguments of `client.messages.create`, but for `stream`."""
@@ -63,7 +65,7 @@ async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun
     """One request, retried with backoff while none of its answer was shown; None: it failed."""
     from anthropic import AnthropicError  # late, see above
 
-    attempt, shown = 0, len(turn.text)
+    attempt, shown, thought = 0, len(turn.text), len(turn.thinking)
     while True:
         rounds_before = len(run.rounds)
         try:
@@ -81,6 +83,7 @@ async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun
             if pause is None:
                 run.failure = failure
                 return None
+            turn.rethink(thought)
             turn.set_status("waiting", "The model isn't responding. Trying again…")
             await asyncio.sleep(pause)
         else:
@@ -103,7 +106,10 @@ async def _stream(turn: RunningTurn, request: Request, run: AgentRun) -> ModelRe
                 run.rounds.append(usage)
             elif event.type == "content_block_start":
                 _announce(turn, event.content_block.type)
-                thinking_since = time.monotonic() if event.content_block.type == "thinking" else None
+                thinking_since = time.monotonic() if event.content_block.type in THOUGHTS else None
+                _begin_thought(turn, run, event.content_block.type)
+            elif event.type == "content_block_delta" and event.delta.type == "thinking_delta":
+                _think(turn, run, event.delta.thinking)
             elif event.type == "content_block_stop" and thinking_since is not None:
                 run.thought = (run.thought or 0.0) + time.monotonic() - thinking_since
             elif event.type == "message_delta":
@@ -112,8 +118,21 @@ async def _stream(turn: RunningTurn, request: Request, run: AgentRun) -> ModelRe
     return reply
 
 
+def _begin_thought(turn: RunningTurn, run: AgentRun, block: str) -> None:
+    """A paragraph for each block."""
+    if block in THOUGHTS and turn.thinking and not turn.thinking.endswith(BETWEEN_ROUNDS):
+        _think(turn, run, BETWEEN_ROUNDS)
+    if block == "redacted_thinking":
+        _think(turn, run, REDACTED)
+
+
+def _think(turn: RunningTurn, run: AgentRun, text: str) -> None:
+    turn.think(text)
+    run.thinking = turn.thinking
+
+
 def _announce(turn: RunningTurn, block: str) -> None:
-    if block == "thinking":
+    if block in THOUGHTS:
         turn.set_status("thinking", "Thinking")
     elif block == "tool_use":
         turn.set_status("tool", OTHER_TOOL.doing)

@@ -37,8 +37,8 @@ class TurnBackend(Protocol):
     def show_context(self, prompt: AssembledPrompt) -> Frame:
         """The frame that fills the context panel while the model writes."""
 
-    def save_partial(self, text: str) -> None:
-        """Save the text so far."""
+    def save_partial(self, text: str, thinking: str) -> None:
+        """Save the text and thinking so far."""
 
     def finish(self, text: str, progress: Progress) -> list[Frame]:
         """Save the answer and return the frames that show it; doing it again changes nothing."""
@@ -70,9 +70,9 @@ class StoredTurn:
         save_draft_receipt(self.turn, prompt)
         return {"type": "context", "message": self.turn.answer.pk}
 
-    def save_partial(self, text: str) -> None:
+    def save_partial(self, text: str, thinking: str) -> None:
         """What a crash leaves."""
-        save_partial(self.turn.answer.pk, text)
+        save_partial(self.turn.answer.pk, text, thinking)
 
     def finish(self, text: str, progress: Progress) -> list[Frame]:
         """In one transaction."""
@@ -80,5 +80,6 @@ class StoredTurn:
 
     def abandon(self, text: str, progress: Progress) -> list[Frame]:
         """Leave the answer to `mark_abandoned_answers`, with its text."""
-        abandon_answer(self.turn.answer.pk, text)
+        save_partial(self.turn.answer.pk, text, progress.run.thinking)
+        abandon_answer(self.turn.answer.pk)
         return []

@@ -34,6 +34,7 @@ from chat.messages.activity import serialize_steps
 from chat.messages.history import finished_turns
 from chat.messages.outcomes import outcome_for
 from chat.messages.rendering import message_html
+from chat.messages.thinking import THINKING, masked_thinking, merged_event_data
 from chat.models import Conversation, Message
 from chat.prompt.assemble import AssembledPrompt
 from chat.prompt.replay import ingredients
@@ -76,9 +77,10 @@ def save_draft_receipt(turn: AcceptedTurn, prompt: AssembledPrompt) -> None:
         publish_event(f"user-{turn.answer.user_id}", "budget", conversation=str(turn.conversation.pk))
 
 
-def save_partial(message_id: int, text: str) -> None:
-    """Save the text so far: all that a crash of this process would leave."""
-    Message.objects.filter(pk=message_id, process_key=PROCESS_KEY).update(text=text)
+def save_partial(message_id: int, text: str, thinking: str = "") -> None:
+    """Save the text and thinking so far: all that a crash of this process would leave."""
+    changed: dict[str, Any] = {"event_data": merged_event_data(thinking=thinking)} if thinking else {}
+    Message.objects.filter(pk=message_id, process_key=PROCESS_KEY).update(text=text, **changed)
 
 
 def finish_turn(
@@ -141,6 +143,8 @@ def build_answer(turn: AcceptedTurn, text: str, run: AgentRun) -> Message:
         answer.event_data |= {"tool_lines": lines, "tools": serialize_steps(run.tools)}
     if run.thought is not None:
         answer.event_data["thought"] = round(run.thought, 1)
+    if thinking := masked_thinking(run.thinking, turn.question.text):
+        answer.event_data[THINKING] = thinking
     return answer
 
 

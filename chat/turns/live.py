@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
+from chat.messages.thinking import CUT, MAX_CHARS
 from chat.turns.live_text import Frame, LiveText
 from recall.text import storable
 
@@ -35,6 +36,8 @@ class RunningTurn:
     message_id: int
     text: str = ""
     """The answer so far."""
+    thinking: str = ""
+    """What the model thought so far, as the provider summarizes it."""
     label: Frame | None = None
     """The latest `status` frame."""
     steps: list[str] = field(default_factory=list)
@@ -47,6 +50,8 @@ class RunningTurn:
     followers: set[Follower] = field(default_factory=set)
     shared: int | None = None
     """Characters that were published to other processes; None: no one asked."""
+    thinking_shared: int = 0
+    """The same of its thinking."""
     _shown: LiveText = field(init=False)
     _next_flush: float = 0.0
     _showing: asyncio.Task[None] | None = None
@@ -62,6 +67,21 @@ class RunningTurn:
         self.text += storable(text)
         self._show_soon()
 
+    def think(self, text: str) -> None:
+        """Add thinking, up to `MAX_CHARS`; it is sent like text, in frames of its own."""
+        room = MAX_CHARS - len(self.thinking)
+        if room > 0:
+            text = storable(text)
+            self.thinking += text if len(text) <= room else text[:room] + CUT
+            self._show_soon()
+
+    def rethink(self, length: int) -> None:
+        """Drop the thinking after this length: its request failed and is sent again."""
+        self.thinking = self.thinking[:length]
+        self.thinking_shared = min(self.thinking_shared, length)
+        if len(self._shown.thinking) > length:
+            self.broadcast(self._shown.think("", length))
+
     def _show_soon(self) -> None:
         if self._showing is None or self._showing.done():
             self._showing = asyncio.get_running_loop().create_task(self._show())
@@ -73,12 +93,15 @@ class RunningTurn:
 
     @property
     def _is_behind(self) -> bool:
-        return len(self._shown.text) < len(self.text)
+        return len(self._shown.text) < len(self.text) or len(self._shown.thinking) < len(self.thinking)
 
     async def flush(self) -> None:
         """Send what was not sent yet. Rendering runs in a thread, so that other sockets don't wait for it."""
         async with self._rendering:
-            if self._is_behind:
+            if len(self._shown.thinking) < len(self.thinking):
+                self._next_flush = time.monotonic() + COALESCE
+                self.broadcast(self._shown.think(self.thinking[len(self._shown.thinking) :]))
+            if len(self._shown.text) < len(self.text):
                 began = time.monotonic()
                 frame = await asyncio.to_thread(self._shown.grow, self.text[len(self._shown.text) :])
                 self._next_flush = time.monotonic() + max(COALESCE, REST * (time.monotonic() - began))

@@ -1,4 +1,6 @@
-"""An answer's text as pages show it while it grows: the frames that extend it, and its state for one that joins."""
+"""An answer's text and thinking as pages show them while they grow: the frames that extend them, and their state for
+one that joins.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +16,7 @@ class LiveText:
 
     message_id: int
     text: str = ""
+    thinking: str = ""
     _stream: MarkdownStream = field(default_factory=MarkdownStream)
     _open: list[Appendix] = field(default_factory=list)
 
@@ -25,9 +28,15 @@ class LiveText:
         frame: Frame = {"type": "delta", "message": self.message_id, "offset": offset, "text": more}
         return {**frame, "closed": closed, **_difference(before, self._open)}
 
+    def think(self, more: str, offset: int | None = None) -> Frame:
+        """Show more thinking: the `thinking` frame. `offset`: drop what is shown after it; None: nothing."""
+        offset = len(self.thinking) if offset is None else offset
+        self.thinking = self.thinking[:offset] + more
+        return {"type": "thinking", "message": self.message_id, "offset": offset, "text": more}
+
     def snapshot(self) -> Frame:
         """What is shown, for a page that joins."""
-        shown = {"text": self.text, "html": self._stream.html, "open": self._open}
+        shown = {"text": self.text, "html": self._stream.html, "open": self._open, "thinking": self.thinking}
         return {"message": self.message_id, "status": None, **shown}
 
 

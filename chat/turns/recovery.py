@@ -5,11 +5,13 @@ living process loses its lock for a moment when the database restarts: a marked 
 process finishes it after all, that result wins (`chat/turns/finish.py`).
 """
 
+from typing import Any
+
 from django.db import transaction
-from django.db.models import F, Func, JSONField, Value
 
 from budget.receipts.record import close_abandoned
 from chat.messages.outcomes import CRASHED
+from chat.messages.thinking import masked_thinking, merged_event_data, thinking_of
 from chat.models import Message
 from memory.forget_epoch import forgotten_since, try_lock_user
 from memory.index.indexer import INDEX_TASK
@@ -30,9 +32,9 @@ def waits_here(message_id: int) -> bool:
     return Message.objects.streaming().filter(pk=message_id, process_key=PROCESS_KEY).exists()
 
 
-def abandon_answer(message_id: int, text: str) -> None:
-    """Give up an answer of this process that could not be saved, with its text; `mark_abandoned_answers` marks it."""
-    Message.objects.filter(pk=message_id, process_key=PROCESS_KEY).update(text=text, process_key=None)
+def abandon_answer(message_id: int) -> None:
+    """Give up an answer of this process that could not be saved; `mark_abandoned_answers` marks it."""
+    Message.objects.filter(pk=message_id, process_key=PROCESS_KEY).update(process_key=None)
 
 
 def mark_if_abandoned(message: Message) -> bool:
@@ -40,14 +42,11 @@ def mark_if_abandoned(message: Message) -> bool:
     key = message.process_key
     if key is not None and (key == PROCESS_KEY or not abandoned_keys([key])):
         return False
-    ended = Func(
-        F("event_data"), Value({"stop_reason": CRASHED}, JSONField()), template="%(expressions)s", arg_joiner=" || "
-    )
     with transaction.atomic():  # status and usage change together: budget/spending/limits.py
         marked = (
             Message.objects.streaming()
             .filter(pk=message.pk, process_key=key)
-            .update(status=Message.Status.INTERRUPTED, event_data=ended, **_erased_text(message))
+            .update(status=Message.Status.INTERRUPTED, **_abandoned_contents(message))
         )
         if not marked:
             return False
@@ -58,7 +57,12 @@ def mark_if_abandoned(message: Message) -> bool:
     return True
 
 
-def _erased_text(message: Message) -> dict[str, str]:
-    """Erase the text if anything was forgotten since: only the dead process knew whether its prompt held it."""
+def _abandoned_contents(message: Message) -> dict[str, Any]:
+    """How it ended. Text and thinking are erased if anything was forgotten since: only the dead process knew whether
+    its prompt held it."""
     try_lock_user(message.user_id)
-    return {"text": FORGOTTEN} if forgotten_since(message.user_id, message.created_at) else {}
+    if forgotten_since(message.user_id, message.created_at):
+        return {"event_data": merged_event_data(stop_reason=CRASHED, thinking=""), "text": FORGOTTEN}
+    question = message.parent.text if message.parent is not None else ""
+    thinking = masked_thinking(thinking_of(message.event_data), question)
+    return {"event_data": merged_event_data(stop_reason=CRASHED, **({"thinking": thinking} if thinking else {}))}

@@ -25,8 +25,9 @@ SHARE_EVERY: Final = 0.15
 """Seconds between two events of one answer: text is seen elsewhere within 300 ms."""
 PIECE: Final = 1_200
 """Characters of one event: a notification holds 8,000 bytes, and a character takes up to six of them as JSON."""
-STARTED, DELTA = "started", "delta"
-"""Kinds of events to the user's sockets: another process writes in this conversation; more of its text."""
+STARTED, DELTA, THOUGHT = "started", "delta", "thought"
+"""Kinds of events to the user's sockets: another process writes in this conversation; more of its text, of its
+thinking."""
 
 
 def publish_stop(conversation_id: UUID) -> None:
@@ -35,7 +36,8 @@ def publish_stop(conversation_id: UUID) -> None:
 
 
 def publish_watch(conversation_id: UUID, offset: int) -> None:
-    """Ask the process that is writing in this conversation to publish its text from this character on."""
+    """Ask the process that is writing in this conversation to publish its thinking, and its text from this character
+    on."""
     publish_event(PROCESSES, "watch", conversation=str(conversation_id), offset=offset)
 
 
@@ -73,18 +75,24 @@ async def listen() -> None:
                 sharing.add(task)
                 task.add_done_callback(sharing.discard)
             case "watch":
-                turn.shared = min(turn.shared or 0, int(message["offset"]))
+                turn.shared, turn.thinking_shared = min(turn.shared or 0, int(message["offset"])), 0
 
 
 async def share(turn: RunningTurn) -> None:
-    """Publish the turn's text from `turn.shared` on, until the turn ends; the page then fetches the whole answer."""
+    """Publish the turn's thinking, and its text from `turn.shared` on, until the turn ends; the page then fetches the
+    whole answer."""
     while TURN_REGISTRY.by_conversation.get(turn.conversation_id) is turn:
-        offset = turn.shared or 0
-        text = turn.text[offset : offset + PIECE]
-        if text:
-            ids: dict[str, int | str] = {"message": turn.message_id, "offset": offset, "text": text}
-            turn.shared = offset + len(text)
-            conversation = str(turn.conversation_id)
-            await run_in_thread(partial(publish_event, f"user-{turn.user_id}", DELTA, conversation=conversation, **ids))
-        if turn.shared == len(turn.text):
+        offset, thought = turn.shared or 0, turn.thinking_shared
+        text, thinking = turn.text[offset : offset + PIECE], turn.thinking[thought : thought + PIECE]
+        turn.shared, turn.thinking_shared = offset + len(text), thought + len(thinking)
+        await _publish_piece(turn, THOUGHT, thought, thinking)
+        await _publish_piece(turn, DELTA, offset, text)
+        if turn.shared == len(turn.text) and turn.thinking_shared == len(turn.thinking):
             await asyncio.sleep(SHARE_EVERY)
+
+
+async def _publish_piece(turn: RunningTurn, kind: str, offset: int, text: str) -> None:
+    if text:
+        ids: dict[str, int | str] = {"message": turn.message_id, "offset": offset, "text": text}
+        conversation = str(turn.conversation_id)
+        await run_in_thread(partial(publish_event, f"user-{turn.user_id}", kind, conversation=conversation, **ids))

@@ -109,14 +109,14 @@ async def _show_context(turn: RunningTurn, prompt: AssembledPrompt, backend: Tur
 
 
 async def _save_periodically(turn: RunningTurn, backend: TurnBackend) -> None:
-    saved = 0
+    saved = (0, 0)
     while True:
         await asyncio.sleep(SAVE_EVERY)
-        if len(turn.text) == saved:
+        if (len(turn.text), len(turn.thinking)) == saved:
             continue
-        saved = len(turn.text)
+        saved = (len(turn.text), len(turn.thinking))
         try:
-            await run_in_thread(backend.save_partial, turn.text)
+            await run_in_thread(backend.save_partial, turn.text, turn.thinking)
         except OUTAGES:
             log.warning("The text so far of message %s could not be saved.", turn.message_id)
 

@@ -244,7 +244,7 @@ class TemporaryTurn:
         """The panel itself: there is no receipt to fetch."""
         return _context_frame(self.turn.answer.pk, build_receipt(self.turn, prompt))
 
-    def save_partial(self, text: str) -> None:
+    def save_partial(self, text: str, thinking: str) -> None:
         """Nothing is saved."""
 
     def finish(self, text: str, progress: Progress) -> list[Frame]:

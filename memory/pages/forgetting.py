@@ -28,6 +28,7 @@ TYPE_NAMES: Final = {
     "message": ("message", "messages"),
     "quote": ("part of a message", "parts of messages"),
     "answer": ("answer that used it", "answers that used it"),
+    "thinking": ("answer that only loses its thinking", "answers that only lose their thinking"),
     "attachment": ("attachment", "attachments"),
     "tool text": ("tool result", "tool results"),
     "summary": ("summary, to be rewritten", "summaries, to be rewritten"),

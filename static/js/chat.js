@@ -5,7 +5,7 @@ import { Attachments } from "./attachments.js";
 import { choices } from "./choices.js";
 import { Branches } from "./branches.js";
 import { Connection, store } from "./connection.js";
-import { LiveText, settle } from "./live_text.js";
+import { length, LiveText, settle, Thinking } from "./live_text.js";
 import { Temporary } from "./temporary.js";
 import { loadMoreOnScroll, firstVisible, shownRange } from "./windows.js";
 
@@ -26,7 +26,7 @@ const narrow = matchMedia("(max-width: 68rem)");
 
 /** The answer being written: `received` counts characters as the server does, by code points and not by UTF-16 units;
  * `waiting` are frames to show with the next picture; `live` once its frames arrive: this process writes it.
- * @type {{id: number, shown: LiveText, received: number, waiting: Frame[], live: boolean} | null} */
+ * @type {{id: number, shown: LiveText, thinking: Thinking, received: number, waiting: Frame[], live: boolean} | null} */
 let answer = null;
 /** @type {string} */ let conversation = chat.dataset.conversation;
 let isFirstHello = true;
@@ -107,7 +107,7 @@ const handlers = {
     branches.settle(frame.client_id);
     if (canAppend(frame.replaces)) append(frame.html, frame.replaces);
     else await showEnd(); // the page shows another part or branch of the conversation
-    begin(frame.message, { text: "", html: "", open: [] });
+    begin(frame.message, { text: "", html: "", open: [], thinking: "" });
     showUnsent();
     if (stick) toBottom();
   },
@@ -118,7 +118,8 @@ const handlers = {
     if (answer && answer.id === frame.message) answer.live = true;
     line.lastElementChild.textContent = `${frame.label}…`;
     scrollAlong(() => {
-      line.hidden = frame.state === "writing" || !frame.label;
+      const thinks = answer?.id === frame.message && answer.thinking.mark(frame.state === "thinking");
+      line.hidden = frame.state === "writing" || !frame.label || thinks;
       showSteps(line.parentElement.querySelector("[data-steps]"), frame.steps ?? []);
     });
   },
@@ -139,6 +140,14 @@ const handlers = {
     answer.waiting.push(frame);
     answer.received += length(frame.text);
     answer.live = true;
+  },
+
+  thinking(frame) {
+    if (!answer || answer.id !== frame.message || isReopening) return;
+    if (frame.offset > answer.thinking.received) return open(); // a gap
+    answer.live = true;
+    scrollAlong(() => answer?.thinking.take(frame));
+    $(`m-${frame.message}`)?.querySelector("[data-state]")?.setAttribute("hidden", "");
   },
 
   done(frame) {
@@ -215,27 +224,22 @@ function begin(id, soFar) {
   const body = $(`m-${id}`)?.querySelector("[data-text]");
   if (!body) return;
   const shown = new LiveText(body, soFar);
+  const thinking = new Thinking(body.parentElement.querySelector(".thinking"), soFar.thinking ?? "");
   scrollAlong(() => shown.begin());
   decorate(body.parentElement);
-  answer = { id, shown, received: length(soFar.text), waiting: [], live: false };
+  answer = { id, shown, thinking, received: length(soFar.text), waiting: [], live: false };
 }
 
 function flush() {
   if (!answer) return;
-  const { id, shown, waiting } = answer;
+  const { id, shown, thinking, waiting } = answer;
   answer.waiting = [];
   scrollAlong(() => {
     const article = $(`m-${id}`);
     for (const element of shown.take(waiting)) decorate(element);
+    thinking.mark(false);
     article?.querySelector("[data-state]")?.setAttribute("hidden", "");
   });
-}
-
-/** @param {string} string its length in code points */
-function length(string) {
-  let points = 0;
-  for (const _ of string) points++;
-  return points;
 }
 
 /** The model's steps so far, one per line. @param {any} list @param {string[]} steps */

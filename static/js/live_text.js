@@ -63,6 +63,44 @@ export class LiveText {
   }
 }
 
+/** What the model thinks before it answers, as plain text in a closed `<details>`. */
+export class Thinking {
+  #details;
+  #text;
+  received = 0;
+
+  /** @param {any} details @param {string} soFar */
+  constructor(details, soFar) {
+    this.#details = details;
+    this.#text = details.querySelector(".thinking-text");
+    this.#text.textContent = soFar;
+    this.received = length(soFar);
+    details.hidden = !soFar;
+  }
+
+  /** @param {Frame} frame the text from `offset` on */
+  take({ offset, text }) {
+    if (offset < this.received) this.#text.textContent = [...this.#text.textContent].slice(0, offset).join("");
+    this.#text.append(text);
+    this.received = offset + length(text);
+    this.#details.hidden = !this.received;
+    this.mark(true);
+  }
+
+  /** @param {boolean} isOn whether the model thinks now @returns {boolean} whether that shows */
+  mark(isOn) {
+    this.#details.toggleAttribute("data-live", isOn);
+    return isOn && !this.#details.hidden;
+  }
+}
+
+/** @param {string} string its length in code points */
+export function length(string) {
+  let points = 0;
+  for (const _ of string) points++;
+  return points;
+}
+
 /** The open part after a frame, which leaves out what the last piece begins with already.
  * @param {Part[]} before @param {Frame} frame @returns {Part[]} */
 function continued(before, { open, kept }) {
@@ -75,11 +113,16 @@ function continued(before, { open, kept }) {
 export function settle(old, article) {
   const [shown, body] = [old.querySelector("[data-text]"), article.querySelector(".message-body")];
   if (!shown || !body) return old.replaceWith(article);
+  const before = old.querySelector(".thinking");
+  const [isOpen, hasFocus] = [before?.hasAttribute("open"), before?.contains(document.activeElement)];
   while (shown.previousSibling) shown.previousSibling.remove();
   while (shown.nextSibling) shown.nextSibling.remove();
   settleBlocks(shown, body);
   while (body.previousSibling) old.prepend(body.previousSibling);
   while (body.nextSibling) old.append(body.nextSibling);
+  const thinking = old.querySelector(".thinking");
+  if (isOpen) thinking?.setAttribute("open", "");
+  if (hasFocus) thinking?.querySelector("summary")?.focus({ preventScroll: true });
   old.setAttribute("data-status", article.getAttribute("data-status") ?? "");
   for (const name of ["data-text", "aria-busy"]) shown.removeAttribute(name);
 }

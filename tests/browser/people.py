@@ -80,9 +80,9 @@ class OfflineServer:
 
     url: str
 
-    def reply(self, text: str, *, match: str, seconds_a_word: float | None = None) -> None:
-        """Answer `text` to the next question that contains `match`, at this pace."""
-        self._post("script", {"replies": [{"text": text, "match": match}]})
+    def reply(self, text: str, *, match: str, thinking: str = "", seconds_a_word: float | None = None) -> None:
+        """Answer `text` to the next question that contains `match`, after this thinking, at this pace."""
+        self._post("script", {"replies": [{"text": text, "thinking": thinking, "match": match}]})
         if seconds_a_word is not None:
             self.fail(f"slow:{seconds_a_word}", match=match)
 

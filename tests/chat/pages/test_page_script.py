@@ -207,6 +207,46 @@ def test_an_answer_streams_in_rendered_and_is_taken_over_when_it_is_finished(pag
     expect(page.get_by_label("Send")).to_be_visible()
 
 
+def test_thinking_can_be_read_while_it_streams_and_afterwards(page: Page, server: Server) -> None:
+    server.answer_being_written(page)
+    thinking = page.locator(f"#m-{server.answer} .thinking")
+    expect(thinking).to_be_hidden()
+    server.tell("status", message=server.answer, state="thinking", label="Thinking")
+    expect(page.get_by_text("Thinking…")).to_be_visible()
+    server.tell("thinking", message=server.answer, offset=0, text="Where does <b>she</b> 🙂")
+    expect(thinking.locator("summary")).to_be_visible()
+    expect(page.get_by_text("Thinking…")).to_be_hidden()  # one line says so
+    expect(thinking.locator(".thinking-text")).to_be_hidden()
+    thinking.locator("summary").focus()
+    page.keyboard.press("Enter")
+    server.tell("thinking", message=server.answer, offset=23, text=" live?")
+    expect(thinking.locator(".thinking-text")).to_have_text("Where does <b>she</b> 🙂 live?")
+    server.tell("thinking", message=server.answer, offset=11, text="Mary live?")  # its request was sent again
+    expect(thinking.locator(".thinking-text")).to_have_text("Where does Mary live?")
+    expect(thinking).to_have_attribute("data-live", "")
+    server.write("In **Lisbon**.")
+    expect(page.locator(f"#m-{server.answer} [data-text] strong")).to_have_text("Lisbon")
+    expect(thinking).not_to_have_attribute("data-live", "")
+    written = Message.objects.get(pk=server.answer)
+    written.event_data["thinking"] = "Where does Mary live?"
+    server.tell("done", message=server.answer, outcome="complete", html=message_html(written, user=server.owner))
+    expect(page.locator("#announcer")).to_have_text("Answer finished.")
+    expect(thinking.locator(".thinking-text")).to_be_visible()
+    expect(thinking.locator("summary")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(thinking.locator(".thinking-text")).to_be_hidden()
+
+
+def test_a_gap_in_the_thinking_asks_for_all_of_it_again(page: Page, server: Server) -> None:
+    server.answer_being_written(page)
+    opened = len([frame for frame in server.heard if frame["type"] == "open"])
+    server.tell("thinking", message=server.answer, offset=5, text="late")
+    server.hear(page, "open", opened + 1)
+    so_far = {**server.so_far(""), "thinking": "very late"}
+    server.tell("opened", conversation=server.conversation, answer=so_far)
+    expect(page.locator(f"#m-{server.answer} .thinking-text")).to_have_text("very late")
+
+
 MARKDOWN = """\
 Some **bold** and `code`.
 

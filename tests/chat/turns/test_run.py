@@ -492,7 +492,7 @@ async def test_thinking_is_told_with_the_time_it_took(alice: Any, tabs: Tabs, pr
     tab = await tabs.open(alice)
     done = await tab.talk("What is two and two?")
     assert "thinking" in [frame["state"] for frame in tab.seen if frame["type"] == "status"]
-    assert "Thought for 1 s" in done["html"]
+    assert 'Thinking <span class="thinking-time">1 s</span>' in done["html"]
 
 
 async def test_a_rejected_fact_leaves_the_next_prompt_of_a_running_conversation(

@@ -116,6 +116,51 @@ def test_an_answer_goes_whose_tool_brought_it_up_though_no_receipt_names_it(told
     assert tables_with(*WORDS) == {}
 
 
+def think(message: Message, thinking: str) -> None:
+    Message.objects.filter(pk=message.pk).update(event_data={**message.event_data, "thinking": thinking})
+
+
+def test_thinking_goes_with_its_answer(told: Told) -> None:
+    think(told.recalled, "Their relative is on that island.")
+
+    forget(told.user, the_fact(told), by=told.user)
+
+    assert "thinking" not in Message.objects.get(pk=told.recalled.pk).event_data
+
+
+@pytest.mark.parametrize("words", [STATEMENT, "Quillfeather moved, so a trip might please them."])
+def test_an_answer_that_only_thought_of_it_loses_its_thinking_and_stays(told: Told, words: str) -> None:
+    think(told.unconcerned, f"{words} But they asked about autumn.")
+    would = preview(told.user, the_fact(told))
+    assert would.counts["thinking"] == 1
+    assert [item.text for item in would.going if item.what == "thinking"] == [f"{words} But they asked about autumn."]
+
+    forget(told.user, the_fact(told), by=told.user)
+
+    answer = Message.objects.get(pk=told.unconcerned.pk)
+    assert answer.text == "Lisbon is mild in autumn."
+    assert answer.event_data == {"stop_reason": "end_turn"}
+    assert tables_with(*WORDS) == {}
+
+
+def test_thinking_of_something_else_stays(told: Told) -> None:
+    think(told.unconcerned, "Autumn is mild in the south.")
+
+    forget(told.user, the_fact(told), by=told.user)
+
+    assert Message.objects.get(pk=told.unconcerned.pk).event_data["thinking"] == "Autumn is mild in the south."
+
+
+def test_an_answer_that_failed_after_thinking_of_it_loses_its_thinking(told: Told) -> None:
+    _, failed = exchange(told.conversation, "And in winter?", "")
+    think(failed, f"{STATEMENT} Winter is warm there.")
+
+    forget(told.user, the_fact(told), by=told.user)
+
+    assert "thinking" not in Message.objects.get(pk=failed.pk).event_data
+    assert tables_with(*WORDS) == {}
+
+
 def test_the_words_of_its_neighbours_are_written_anew(told: Told) -> None:
     near = Chunk.objects.filter(message=told.neighbour)
     assert near.filter(search="quillfeather").exists()

@@ -43,6 +43,7 @@ SLOW_CODE = re.compile(r"[^\n]{2000}|\s{1000}")
 """Code on which one step of some lexers takes seconds (20,000 digits on a line in OCaml: 6 s): shown plain."""
 TOP_HEADING = 3
 """The page has h1 and each message h2, so an answer's first heading is h3, whichever level the model used."""
+NOT_LOADED = "Image not loaded: "
 BOXES = {"[ ] ": "☐", "[x] ": "☑"}
 TABLE_LABEL_CHARS = 60
 SCHEMES = frozenset({"http", "https", "mailto"})
@@ -170,7 +171,7 @@ def _adapt(state: StateCore) -> None:
         elif token.type in {"th_open", "td_open"}:
             _align(token)
         elif token.children:
-            token.children = _with_hosts(token.children)
+            token.children = _with_hosts(_with_image_addresses(token.children))
     _mark_tasks(state.tokens)
     _open_items(state.tokens)
 
@@ -197,6 +198,24 @@ def _align(token: Token) -> None:
     side = str(token.attrs.pop("style", "")).removeprefix("text-align:")
     if side in {"right", "center"}:
         token.attrSet("class", f"align-{side}")
+
+
+def _with_image_addresses(tokens: Sequence[Token]) -> list[Token]:
+    """No image is loaded, so it's parsed as “!” and a link: say so, and show its whole address."""
+    shown: list[Token] = []
+    start: int | None = None
+    for token in tokens:
+        shown.append(token)
+        if token.type == "link_open" and len(shown) > 1 and shown[-2].content.endswith("!"):
+            shown[-2].content = f"{shown[-2].content[:-1]}{NOT_LOADED}"
+            start = len(shown) - 1
+        elif token.type == "link_close" and start is not None:
+            opening, *words = shown[start:-1]
+            address = Token("text", "", 0, content=str(opening.attrs.get("href", "")))
+            space = [Token("text", "", 0, content=" ")] if words else []
+            shown[start:] = [*words, *space, opening, address, token]
+            start = None
+    return shown
 
 
 def _with_hosts(tokens: Sequence[Token]) -> list[Token]:

@@ -250,3 +250,26 @@ def test_the_cache_lets_go_of_the_oldest() -> None:
     for number in (1, 2, 3):
         cache.keep(bytes([number]), mark_safe(str(number)))
     assert [cache.get(bytes([number])) is not None for number in (1, 2, 3)] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "address"),
+    [
+        (
+            "See ![A cat](https://evil.example/cat.png?q=secret) here",
+            "See Image not loaded: A cat ",
+            "cat.png?q=secret",
+        ),
+        ("![](https://evil.example/x.png)", "Image not loaded: ", "x.png"),
+        ("- ![ref][a]\n\n[a]: https://evil.example/r.png", "Image not loaded: ref ", "r.png"),
+    ],
+)
+def test_an_image_is_not_loaded_and_shows_its_address(text: str, words: str, address: str) -> None:
+    html = render(text)
+    assert f'{words}<a href="https://evil.example/{address}"' in html
+    assert f">https://evil.example/{address}</a>" in html
+    assert "link-host" not in html
+
+
+def test_a_link_after_an_exclamation_is_a_link() -> None:
+    assert '>here</a> <span class="link-host">a.example</span>' in render("Wow! [here](https://a.example)")

@@ -156,6 +156,7 @@ HERS: dict[str, tuple[str, Any]] = {
     "memory:correct": ("post", lambda h: {"pk": h.fact.pk}),
     "memory:link": ("post", lambda h: {"pk": h.fact.pk}),
     "memory:unlink": ("post", lambda h: {"pk": h.fact.pk, "other": h.fact.pk}),
+    "preview": ("get", lambda h: {"pk": h.answer.pk, "number": 1}),
     "keep_using": ("post", lambda h: {"pk": h.question.pk}),
     "memory:why": ("get", lambda h: {"message_id": h.answer.pk, "ref": "fact:1"}),
     "memory:document": ("get", lambda h: {"path": h.document.path[1:]}),

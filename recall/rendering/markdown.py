@@ -26,6 +26,7 @@ from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
 from recall.rendering import math
+from recall.rendering.previews import KINDS, PreviewBlock
 
 MAX_CHARS = 120_000
 """What is beyond is shown as it is: 20,000 words."""
@@ -89,7 +90,7 @@ ATTRIBUTES = {
     "a": {"href", "title"},
     "ol": {"start"},
     "pre": {"tabindex"},
-    "div": {"data-language", "role", "tabindex", "aria-label"},
+    "div": {"data-language", "data-preview", "role", "tabindex", "aria-label"},
     **{tag: set(math.VALUES) for tag in math.TAGS},
 }
 EXACTLY: dict[str, dict[str, set[str]]] = {"pre": {"tabindex": {"0"}}, "div": {"role": {"region"}, "tabindex": {"0"}}}
@@ -253,12 +254,21 @@ def _code(
     env["code_chars"] = env.get("code_chars", 0) + len(token.content)
     is_plain = env["code_chars"] > MAX_CODE_CHARS or "is_open" in env  # colored when it is finished
     code = escape(token.content) if is_plain else _highlighted(token.content, language)
-    return _boxed(code, language[:30])
+    return _boxed(code, language[:30], _preview_number(env, language.lower(), token.content))
 
 
-def _boxed(code: str, language: str) -> str:
+def _preview_number(env: MutableMapping[str, Any], kind: str, source: str) -> int | None:
+    """Number of a block that can be previewed, from 1; `env` collects them."""
+    if kind not in KINDS:
+        return None
+    env["previews"] = [*env.get("previews", ()), PreviewBlock(kind, source)]
+    return len(env["previews"])
+
+
+def _boxed(code: str, language: str, preview: int | None = None) -> str:
     """Highlighted or escaped code, reachable by keyboard, so that a line that is too wide can be scrolled."""
-    box = f'<div class="code" data-language="{escape(language)}">'
+    numbered = f' data-preview="{preview}"' if preview is not None else ""
+    box = f'<div class="code" data-language="{escape(language)}"{numbered}>'
     return f'{box}<pre tabindex="0"><code>{code}</code></pre></div>\n'
 
 

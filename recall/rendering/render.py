@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.safestring import SafeString
 
 from recall.rendering.markdown import MAX_BLOCK_CHARS, clean, parse
+from recall.rendering.previews import PreviewBlock
 from recall.rendering.streaming import MarkdownStream
 
 PIECE = 2_000
@@ -31,11 +32,26 @@ def _rendered(text: str) -> SafeString:
     if len(text) <= MAX_BLOCK_CHARS:
         env: dict[str, Any] = {}
         return clean(parse(text, env), env)
-    stream = MarkdownStream()
+    return _streamed(text, {})
+
+
+def _streamed(text: str, env: dict[str, Any]) -> SafeString:
+    stream = MarkdownStream(_env=env)
     for start in range(0, len(text), PIECE):
         stream.feed(text[start : start + PIECE])
     stream.finish()
     return stream.html
+
+
+def preview_blocks(text: str) -> list[PreviewBlock]:
+    """The blocks of code that can be previewed, numbered from 1 as in `render`'s HTML."""
+    env: dict[str, Any] = {"is_open": True}  # without colors
+    text = text.encode("utf-8", "replace").decode()
+    if len(text) <= MAX_BLOCK_CHARS:
+        clean(parse(text, env), env)
+    else:
+        _streamed(text, env)
+    return list(env.get("previews", ()))
 
 
 class _Cache:

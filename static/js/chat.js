@@ -6,6 +6,7 @@ import { choices } from "./choices.js";
 import { Branches } from "./branches.js";
 import { Connection, store } from "./connection.js";
 import { length, LiveText, settle, Thinking } from "./live_text.js";
+import { addPreview, togglePreview } from "./previews.js";
 import { Temporary } from "./temporary.js";
 import { loadMoreOnScroll, firstVisible, shownRange } from "./windows.js";
 
@@ -281,10 +282,13 @@ function removeFrom(first) {
   first?.remove();
 }
 
-/** Add a copy button to each code block. @param {ParentNode} root */
+/** Add the buttons of code blocks. @param {ParentNode} root */
 function decorate(root) {
   const isCode = root instanceof Element && root.matches(".code");
-  for (const code of isCode ? [root] : root.querySelectorAll(".code:not(:has(.code-copy))")) code.append(...parse(COPY));
+  for (const code of isCode ? [root] : root.querySelectorAll(".code:not(:has(.code-copy))")) {
+    code.append(...parse(COPY));
+    addPreview(code);
+  }
 }
 
 /** @param {Frame} frame */
@@ -514,6 +518,7 @@ const actions = {
     body.classList.remove("is-read");
   },
   "copy-code": (button) => copy(button, button.parentElement.querySelector("code").textContent),
+  preview: (button) => scrollAlong(() => togglePreview(button)),
   edit: (_, article) => branches.edit(article),
   "leave-edit"() {
     branches.leave();

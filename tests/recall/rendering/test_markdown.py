@@ -74,7 +74,7 @@ ALLOWED = {
     "span": {"class"},
     "th": {"class"},
     "td": {"class"},
-    "div": {"class", "data-language", "role", "tabindex", "aria-label"},
+    "div": {"class", "data-language", "data-preview", "role", "tabindex", "aria-label"},
     "li": {"class"},
     **{tag: set(formulas.VALUES) for tag in formulas.TAGS},
 }

@@ -1,0 +1,21 @@
+// @ts-check
+/** Inside the frame of a diagram's preview: draw it, and tell the page its height. */
+
+const mermaid = /** @type {any} */ (globalThis).mermaid;
+const [diagram, source] = ["diagram", "source"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
+const isDark = location.hash === "#dark";
+
+document.documentElement.style.colorScheme = isDark ? "dark" : "light";
+mermaid.initialize({
+  startOnLoad: false,
+  securityLevel: "strict",
+  theme: isDark ? "dark" : "neutral",
+  suppressErrorRendering: true,
+});
+mermaid.render("drawn", source.textContent).then(
+  (/** @type {{svg: string}} */ { svg }) => (diagram.innerHTML = svg),
+  (/** @type {Error} */ error) => (diagram.textContent = `This diagram can't be drawn. ${error.message}`),
+);
+new ResizeObserver(() => parent.postMessage({ height: document.documentElement.getBoundingClientRect().height }, "*")).observe(
+  document.documentElement,
+);

@@ -1,0 +1,67 @@
+// @ts-check
+/** Previews of code in finished answers, each in a sandboxed frame of its own (recall/rendering/previews.py). */
+
+const [LOWEST, HIGHEST] = [48, 640]; // px
+const NAMES = { svg: "image", html: "page", mermaid: "diagram" };
+const BUTTON = `<button type="button" class="button button-quiet button-small code-preview" data-action="preview">Preview</button>`;
+
+/** Frames whose document tells its height. @type {Set<HTMLIFrameElement>} */
+const frames = new Set();
+
+/** Add a button to a block of a finished, stored answer. @param {Element} code */
+export function addPreview(code) {
+  const article = /** @type {HTMLElement | null} */ (code.closest(".message"));
+  const isStored = Number(article?.dataset.message) > 0 && article?.dataset.status !== "streaming";
+  if (!isStored || !code.matches("[data-preview]") || code.querySelector(".code-preview")) return;
+  code.insertAdjacentHTML("beforeend", BUTTON);
+}
+
+/** Show the preview instead of the code, or the code again. @param {any} button */
+export function togglePreview(button) {
+  const code = button.closest(".code");
+  const frame = code.querySelector("iframe");
+  if (frame) {
+    frames.delete(frame);
+    frame.remove();
+  } else code.append(preview(code));
+  code.classList.toggle("is-previewed", !frame);
+  button.textContent = frame ? "Preview" : "Code";
+}
+
+/** @param {HTMLElement} code */
+function preview(code) {
+  const kind = /** @type {keyof typeof NAMES} */ (code.dataset.language?.toLowerCase());
+  const message = /** @type {HTMLElement} */ (code.closest(".message")).dataset.message;
+  const frame = document.createElement("iframe");
+  frame.title = `Preview of the ${NAMES[kind]}`;
+  frame.setAttribute("sandbox", kind === "svg" ? "" : "allow-scripts");
+  frame.src = `/m/${message}/preview/${code.dataset.preview}${kind === "mermaid" && isDark() ? "#dark" : ""}`;
+  frame.height = String(kind === "svg" ? heightOf(code) : HIGHEST / 2);
+  if (kind === "mermaid") frame.dataset.scheme = isDark() ? "dark" : "light";
+  if (kind !== "svg") frames.add(frame);
+  return frame;
+}
+
+/** An image's height at the width of its block, from its own width and height. @param {HTMLElement} code */
+function heightOf(code) {
+  const tag = code.querySelector("code")?.textContent?.match(/<svg[^>]*>/i)?.[0] ?? "";
+  const box = tag.match(/viewBox\s*=\s*["']\s*[-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)/i);
+  const [width, height] = ["width", "height"].map((name) => Number(tag.match(new RegExp(`\\s${name}\\s*=\\s*["']([\\d.]+)(?:px)?["']`, "i"))?.[1]));
+  if (width && height) return clamp((height / width) * Math.min(width, code.clientWidth));
+  return clamp(box ? (Number(box[2]) / Number(box[1])) * code.clientWidth : HIGHEST / 2);
+}
+
+/** @param {number} height */
+const clamp = (height) => Math.ceil(Math.min(HIGHEST, Math.max(LOWEST, height)));
+
+function isDark() {
+  const schemes = getComputedStyle(document.documentElement).colorScheme.split(" ");
+  return schemes.includes("dark") && (!schemes.includes("light") || matchMedia("(prefers-color-scheme: dark)").matches);
+}
+
+addEventListener("message", ({ source, data }) => {
+  for (const frame of frames) {
+    if (!frame.isConnected) frames.delete(frame);
+    else if (source === frame.contentWindow && Number.isFinite(data?.height)) frame.height = String(clamp(data.height));
+  }
+});

@@ -1,0 +1,183 @@
+"""Previews of images, pages and diagrams in an answer: they show, and they reach neither the page nor the network."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import FrameLocator, Page, expect
+
+from tests.browser.people import OfflineServer, Person, ask, last_answer, wear
+
+pytestmark = pytest.mark.browser
+
+SVG = """<svg viewBox="0 0 200 100"><rect id="box" width="200" height="100" fill="teal"/>
+<script>document.getElementById("box").setAttribute("fill", "red")</script>
+<a href="https://example.org" target="_top"><text x="20" y="50" onclick="alert(1)">Hello</text></a></svg>"""
+DIAGRAM = "graph TD\n  A[Question] --> B{Known?}\n  B -->|yes| C[Answer]\n  B -->|no| D[Search]"
+ATTEMPTS = """<!doctype html><h1>Attempts</h1><ul id="said"></ul>
+<link rel="stylesheet" href="http://127.0.0.1:PORT/style"><img src="http://127.0.0.1:PORT/image">
+<script src="http://127.0.0.1:PORT/script"></script>
+<form id="form" method="post" action="http://127.0.0.1:PORT/form"><input name="a" value="b"></form>
+<script>
+const list = document.getElementById("said");
+const said = (name, words) => (list.innerHTML += "<li>" + name + ": " + words + "</li>");
+const attempt = async (name, work) => {
+  try { await work(); said(name, "done"); } catch (error) { said(name, "refused"); }
+};
+const servers = { iceServers: [{ urls: "stun:127.0.0.1:UDP" }] };
+const connected = (it) => new Promise((resolve, reject) => Object.assign(it, { onopen: resolve, onerror: reject }));
+(async () => {
+  await attempt("parent", () => parent.document.title);
+  await attempt("cookie", () => document.cookie);
+  await attempt("storage", () => localStorage.length);
+  await attempt("fetch", () => fetch("http://127.0.0.1:PORT/fetch", { mode: "no-cors" }));
+  await attempt("recall", () => fetch("/conversations", { mode: "no-cors", credentials: "include" }));
+  await attempt("socket", () => connected(new WebSocket("ws://127.0.0.1:PORT/")));
+  await attempt("eval", () => eval("1"));
+  await attempt("call", () => new RTCPeerConnection(servers).createDataChannel("x"));
+  await attempt("window", () => open("http://127.0.0.1:PORT/window").focus());
+  await attempt("top", () => { top.location = "http://127.0.0.1:PORT/top"; });
+  document.getElementById("form").submit();
+  const nested = document.createElement("iframe");
+  nested.srcdoc = "<script>fetch('http://127.0.0.1:PORT/nested')<\\/script><img src='http://127.0.0.1:PORT/nested'>";
+  document.body.append(nested);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  said("all", "over");
+})();
+</script>"""
+CALL = """<p>Calling</p><script>
+const nested = document.createElement("iframe");
+nested.srcdoc = `<script>
+  const call = new RTCPeerConnection({ iceServers: [{ urls: "stun:127.0.0.1:UDP" }] });
+  call.createDataChannel("x");
+  call.createOffer().then((it) => call.setLocalDescription(it));
+<\\/script>`;
+setTimeout(() => document.body.append(nested), 300);
+</script>"""
+LEAVE = """<link rel="preconnect" href="http://127.0.0.1:PORT"><p>Still here</p>
+<script>location = "http://127.0.0.1:PORT/leave"</script>"""
+
+
+class Outside:
+    """A server that must not be reached."""
+
+    def __init__(self) -> None:
+        self.tcp = socket.create_server(("127.0.0.1", 0))
+        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.udp.bind(("127.0.0.1", 0))
+        self.reached: list[bytes] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+        threading.Thread(target=self._receive, daemon=True).start()
+
+    def fill(self, text: str) -> str:
+        ports = {"PORT": self.tcp.getsockname()[1], "UDP": self.udp.getsockname()[1]}
+        return text.replace("PORT", str(ports["PORT"])).replace("UDP", str(ports["UDP"]))
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self.tcp.accept()
+            except OSError:
+                return
+            connection.settimeout(1)
+            try:
+                self.reached.append(connection.recv(60) or b"a connection")
+            except OSError:
+                self.reached.append(b"a connection")
+            connection.close()
+
+    def _receive(self) -> None:
+        while True:
+            try:
+                self.reached.append(b"UDP " + self.udp.recv(20))
+            except OSError:
+                return
+
+    def close(self) -> None:
+        self.tcp.close()
+        self.udp.close()
+
+
+@pytest.fixture
+def outside() -> Iterator[Outside]:
+    server = Outside()
+    yield server
+    server.close()
+
+
+def preview(person: Person, offline: OfflineServer, language: str, code: str) -> tuple[Page, FrameLocator]:
+    """Have it answered, and press the button."""
+    page = person.tab()
+    question = f"Show me {language} {len(code)}"
+    offline.reply(f"Here:\n\n```{language}\n{code}\n```", match=question)
+    ask(page, question)
+    last_answer(page).get_by_role("button", name="Preview").click()
+    return page, page.frame_locator(".code iframe")
+
+
+def test_an_image_is_shown_and_its_scripts_do_nothing(somebody: Person, offline: OfflineServer) -> None:
+    somebody.watch.forgive("Blocked script execution|Unsafe attempt to initiate navigation")
+    page, frame = preview(somebody, offline, "svg", SVG)
+    expect(frame.locator("#box")).to_be_visible()
+    frame.get_by_text("Hello").click()
+    page.wait_for_timeout(300)
+    expect(frame.locator("#box")).to_have_attribute("fill", "teal")
+    expect(page.locator(".code pre")).to_be_hidden()
+    button = page.get_by_role("button", name="Code")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".code pre")).to_be_visible()
+    expect(page.locator(".code iframe")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_diagram_is_drawn_only_when_it_is_asked_for(somebody: Person, offline: OfflineServer, scheme: str) -> None:
+    page = somebody.tab()
+    loaded: list[str] = []
+    page.on("request", lambda request: loaded.append(request.url))
+    wear(page, "dark" if scheme == "dark" else "light")
+    offline.reply(f"Here:\n\n```mermaid\n{DIAGRAM}\n```", match=f"A {scheme} diagram")
+    ask(page, f"A {scheme} diagram")
+    expect(last_answer(page).get_by_role("button", name="Preview")).to_be_visible()
+    assert not [address for address in loaded if "mermaid" in address]
+    last_answer(page).get_by_role("button", name="Preview").click()
+    frame = page.frame_locator(".code iframe")
+    expect(frame.get_by_text("Question", exact=True)).to_be_visible()
+    expect(frame.locator("#diagram svg")).to_be_visible()
+    page.wait_for_function("document.querySelector('.code iframe').height !== '320'")
+
+
+def test_a_diagram_with_a_mistake_says_so(somebody: Person, offline: OfflineServer) -> None:
+    _, frame = preview(somebody, offline, "mermaid", "graph TD\n  A --> --> B")
+    expect(frame.get_by_text("This diagram can't be drawn.")).to_be_visible()
+
+
+def test_a_page_reaches_neither_recall_nor_the_network(
+    somebody: Person, offline: OfflineServer, outside: Outside
+) -> None:
+    somebody.watch.forgive("")  # every attempt is an error on the console
+    page, frame = preview(somebody, offline, "html", outside.fill(ATTEMPTS))
+    expect(frame.get_by_text("all: over")).to_be_visible()
+    said = frame.locator("#said").inner_text()
+    for name in ("parent", "cookie", "storage", "fetch", "recall", "socket", "eval", "call", "window", "top"):
+        assert f"{name}: refused" in said, said
+    page.wait_for_timeout(1500)
+    assert outside.reached == []
+
+
+def test_a_page_that_leads_elsewhere_gets_nowhere(somebody: Person, offline: OfflineServer, outside: Outside) -> None:
+    somebody.watch.forgive("")
+    page, _ = preview(somebody, offline, "html", outside.fill(LEAVE))
+    page.wait_for_timeout(1500)
+    assert outside.reached == []
+    assert page.url.startswith(somebody.app.url)
+
+
+def test_a_frame_within_the_frame_calls_no_one(somebody: Person, offline: OfflineServer, outside: Outside) -> None:
+    somebody.watch.forgive("")
+    page, _ = preview(somebody, offline, "html", outside.fill(CALL))
+    time.sleep(2)  # the browser ends the process of such a page, and the tab with it
+    assert outside.reached == []
+    page.close()

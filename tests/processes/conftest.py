@@ -135,9 +135,9 @@ class Provider:
     def __init__(self, port: int) -> None:
         self._http = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE)
 
-    def will_say(self, asked: str, text: str, *, pause: float = 0.0) -> None:
+    def will_say(self, asked: str, text: str, *, thinking: str = "", pause: float = 0.0) -> None:
         """Answer the next request that contains `asked` with `text`, with `pause` seconds between two words."""
-        self._post("script", {"replies": [{"match": asked, "text": text}]})
+        self._post("script", {"replies": [{"match": asked, "text": text, "thinking": thinking}]})
         self._post("faults", {"match": asked, "fault": f"slow:{pause}"})
 
     def will_find(self, asked: str, facts: list[dict[str, Any]], *, pause: float = 0.0) -> None:

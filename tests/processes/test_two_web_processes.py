@@ -88,6 +88,24 @@ def test_text_appears_at_the_other_process_while_it_is_written(turn: Turn, other
     assert statistics.median(lags) < SHOWN_WITHIN
 
 
+def test_thinking_is_seen_at_the_other_process_while_it_goes_on(
+    newcomer: Newcomer, other_process: str, provider: Provider, rows: Rows
+) -> None:
+    turn = Turn(newcomer(), "Tell me what you think.")
+    provider.will_say(turn.asked, "That is all.", thinking=STORY, pause=0.05)
+    turn.send()
+    turn.tab.hear("thinking", message=turn.answer)
+    there = turn.browser.at(other_process).tab()
+    thinking = there.open(turn.conversation)["answer"]["thinking"]
+    while len(thinking) < len(STORY) // 2:
+        frame = there.hear("thinking", message=turn.answer)
+        assert frame["offset"] <= len(thinking), "a gap"
+        thinking = thinking[: frame["offset"]] + frame["text"]
+    assert STORY.startswith(thinking)
+    assert turn.done()["outcome"] == "complete"
+    assert rows.ask("SELECT event_data->>'thinking' FROM chat_message WHERE id = %s", turn.answer) == [(STORY,)]
+
+
 def test_a_tab_at_the_other_process_is_told_when_an_answer_begins(
     newcomer: Newcomer, other_process: str, provider: Provider
 ) -> None:

@@ -29,7 +29,11 @@ class Section:
 
 
 SECTIONS: Final = (
-    Section("Account", "settings_account", words="name time zone timezone language theme appearance light dark tone"),
+    Section(
+        "Account",
+        "settings_account",
+        words="name time zone timezone language theme appearance light dark tone previews diagrams",
+    ),
     Section("Model", "settings_model", words="effort thinking default"),
     Section(
         "Security",

@@ -14,7 +14,12 @@ export function addPreview(code) {
   const isStored = Number(article?.dataset.message) > 0 && article?.dataset.status !== "streaming";
   if (!isStored || !code.matches("[data-preview]") || code.querySelector(".code-preview")) return;
   code.insertAdjacentHTML("beforeend", BUTTON);
+  const isDiagram = code.matches('[data-language="mermaid" i], [data-language="svg" i]');
+  if (isDiagram && isWithoutAsking()) setTimeout(() => code.isConnected && togglePreview(code.querySelector(".code-preview")));
 }
+
+/** The choice in the settings: for images and diagrams, not for pages. */
+const isWithoutAsking = () => document.cookie.split("; ").includes("previews=auto");
 
 /** Show the preview instead of the code, or the code again. @param {any} button */
 export function togglePreview(button) {
@@ -33,6 +38,7 @@ function preview(code) {
   const kind = /** @type {keyof typeof NAMES} */ (code.dataset.language?.toLowerCase());
   const message = /** @type {HTMLElement} */ (code.closest(".message")).dataset.message;
   const frame = document.createElement("iframe");
+  frame.loading = "lazy";
   frame.title = `Preview of the ${NAMES[kind]}`;
   frame.setAttribute("sandbox", kind === "svg" ? "" : "allow-scripts");
   frame.src = `/m/${message}/preview/${code.dataset.preview}${kind === "mermaid" && isDark() ? "#dark" : ""}`;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The settings: offer the browser's time zone, and copy buttons. */
+/** The settings: offer the browser's time zone, copy buttons, and whether diagrams are previewed without asking. */
 
 const OFFERED = "[data-browser-zone]";
 
@@ -41,6 +41,10 @@ document.addEventListener("click", (event) => {
   const button = event.target instanceof Element ? event.target.closest("button") : null;
   if (button?.matches(OFFERED)) takeZone(button);
   else if (button?.matches("[data-copy]")) copy(button);
+});
+document.addEventListener("change", ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || !target.matches("[data-previews]")) return;
+  document.cookie = `previews=auto; path=/; max-age=${target.checked ? 31536000 : 0}; samesite=lax`; // read by previews.js
 });
 document.addEventListener("htmx:afterSettle", () => offerZone(document));
 

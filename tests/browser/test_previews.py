@@ -181,3 +181,22 @@ def test_a_frame_within_the_frame_calls_no_one(somebody: Person, offline: Offlin
     time.sleep(2)  # the browser ends the process of such a page, and the tab with it
     assert outside.reached == []
     page.close()
+
+
+def test_diagrams_are_previewed_without_asking_if_the_settings_say_so(somebody: Person, offline: OfflineServer) -> None:
+    page = somebody.tab("/settings")
+    page.get_by_label("Preview diagrams without asking").check()
+    page.reload()
+    expect(page.get_by_label("Preview diagrams without asking")).to_be_checked()
+    page.goto("/")
+    offline.reply(f"```mermaid\n{DIAGRAM}\n```\n\n```html\n<p>Asked</p>\n```", match="Without asking")
+    ask(page, "Without asking")
+    expect(page.frame_locator(".code iframe").get_by_text("Question", exact=True)).to_be_visible()
+    expect(page.locator(".code iframe")).to_have_count(1)
+    expect(last_answer(page).get_by_role("button", name="Preview")).to_have_count(1)
+    page.reload()
+    expect(page.frame_locator(".code iframe").get_by_text("Question", exact=True)).to_be_visible()
+    page.goto("/settings")
+    page.get_by_label("Preview diagrams without asking").uncheck()
+    page.reload()
+    expect(page.get_by_label("Preview diagrams without asking")).not_to_be_checked()

@@ -10,6 +10,9 @@ def main() -> None:
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
+    from recall.db.acting import act_by_default
+
+    act_by_default("command")
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:

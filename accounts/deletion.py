@@ -17,6 +17,7 @@ from psycopg import sql
 
 from accounts.models import User
 from accounts.sessions import SESSIONS_CHANGED
+from recall.db.acting import by
 from recall.db.notify import publish_event
 
 account_deletion_started: Final = Signal()
@@ -50,6 +51,7 @@ def count_owned_rows(user: User) -> list[tuple[str, int]]:
     return [(name, count) for name, count in counts if count]
 
 
+@by("account deletion")
 @transaction.atomic
 def delete_account(user: User) -> None:
     """Delete the user and everything they own."""

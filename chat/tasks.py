@@ -1,4 +1,4 @@
-"""Celery tasks of the chat. Each calls one function."""
+"""Celery tasks of the chat. Each calls one function, for the owner of a row or by the clock."""
 
 from uuid import UUID
 
@@ -12,15 +12,18 @@ from chat.importing import jobs
 from chat.ingest import librarian_triggers
 from chat.turns import recovery
 from recall.celery import enqueue_on_commit
+from recall.db.acting import by, for_owner_of
 
 
 @shared_task(name="chat.tasks.mark_abandoned_answers")
+@by("clock")
 def mark_abandoned_answers() -> None:
     """Mark answers whose web process died."""
     recovery.mark_abandoned_answers()
 
 
 @shared_task(name="chat.tasks.note_idle_conversations")
+@by("clock")
 def note_idle_conversations() -> None:
     """Pause idle conversations, have them read, and compact those that have been idle for long."""
     librarian_triggers.pause_idle()
@@ -28,36 +31,42 @@ def note_idle_conversations() -> None:
 
 
 @shared_task(name="chat.tasks.index_what_was_missed")
+@by("clock")
 def index_what_was_missed() -> None:
     """Index messages that aren't in the index."""
     librarian_triggers.queue_missing_indexes()
 
 
 @shared_task(name=compaction.TASK)
+@for_owner_of("chat.Compaction")
 def compact(compaction_id: int) -> None:
     """Create one segment of a compaction."""
     compaction.run_compaction(compaction_id)
 
 
 @shared_task(name="chat.tasks.requeue_stale_compactions")
+@by("clock")
 def requeue_stale_compactions() -> None:
     """Queue waiting compactions, and those whose worker died."""
     compaction.COMPACTIONS.requeue_due()
 
 
 @shared_task(name=titles.TASK)
+@for_owner_of("chat.Conversation")
 def give_title(conversation_id: str) -> None:
     """Generate a title."""
     titles.give_title(UUID(conversation_id))
 
 
 @shared_task(name="chat.tasks.empty_trash")
+@by("clock")
 def empty_trash() -> None:
     """Purge deleted conversations."""
     trash.purge(timezone.now())
 
 
 @shared_task(name="chat.tasks.remove_what_is_old")
+@by("clock")
 def remove_what_is_old() -> None:
     """Apply retention: one task per rule, so that a failure doesn't stop the others."""
     for what in retention.What:
@@ -65,6 +74,7 @@ def remove_what_is_old() -> None:
 
 
 @shared_task(name="chat.tasks.remove_old")
+@by("clock")
 def remove_old(what: str) -> None:
     """Run one round of a rule, and queue the next while there is more."""
     if retention.apply(retention.What(what), timezone.now()):
@@ -72,18 +82,21 @@ def remove_old(what: str) -> None:
 
 
 @shared_task(name="chat.tasks.remove_old_drafts")
+@by("clock")
 def remove_old_drafts() -> None:
     """Delete attachments that were never sent."""
     drafts.remove_old_drafts()
 
 
 @shared_task(name=jobs.TASK)
+@for_owner_of("chat.ImportJob")
 def import_conversations(job_id: int) -> None:
     """Read one stretch of an export."""
     jobs.run_import(job_id)
 
 
 @shared_task(name="chat.tasks.requeue_stale_imports")
+@by("clock")
 def requeue_stale_imports() -> None:
     """Queue waiting imports, and those whose worker died."""
     jobs.IMPORTS.requeue_due()

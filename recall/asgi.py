@@ -16,17 +16,19 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "recall.settings")
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 http = get_asgi_application()  # sets Django up; the imports below need that
 
-from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.sessions import CookieMiddleware, SessionMiddleware  # noqa: E402
 from django.conf import settings  # noqa: E402
 from psycopg.conninfo import make_conninfo  # noqa: E402
 
+from accounts.middleware import ActingSocketMiddleware  # noqa: E402
 from chat.mcp.auth import McpMiddleware  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
 from chat.turns import remote  # noqa: E402
 from chat.turns.live import TURN_REGISTRY  # noqa: E402
 from chat.turns.recovery import mark_abandoned_answers  # noqa: E402
 from memory.embeddings.port import embedder  # noqa: E402
+from recall.db.acting import by  # noqa: E402
 from recall.db.connections import run_in_thread  # noqa: E402
 from recall.db.notify import Listener, RedisListener  # noqa: E402
 from recall.db.requirements import check_sessions  # noqa: E402
@@ -69,7 +71,8 @@ async def start() -> list[asyncio.Task[Any]]:
     await asyncio.gather(*[listener.start() for listener in listeners])
     await wait_for_database()
     await asyncio.to_thread(check_sessions, make_conninfo(**settings.DATABASE_DSN))
-    await run_in_thread(mark_abandoned_answers)
+    with by("start-up"):
+        await run_in_thread(mark_abandoned_answers)
     return [
         asyncio.create_task(remote.listen(), name="listen for other processes"),
         asyncio.create_task(asyncio.to_thread(import_module, "anthropic"), name="load the SDK"),
@@ -106,7 +109,9 @@ application = ProtocolTypeRouter(
             settings.ENVIRONMENT.max_upload_mb * 1_000_000 + FORM_OVERHEAD_BYTES,
             dict.fromkeys(EXPORT_UPLOAD_PATHS, settings.ENVIRONMENT.max_import_mb * 1_000_000 + FORM_OVERHEAD_BYTES),
         ),
-        "websocket": SameOriginWebSocketMiddleware(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": SameOriginWebSocketMiddleware(
+            CookieMiddleware(SessionMiddleware(ActingSocketMiddleware(URLRouter(websocket_urlpatterns))))
+        ),
         "lifespan": lifespan,
     }
 )

@@ -20,6 +20,8 @@ from pgmq import get_embedded_install_sql
 from psycopg.conninfo import make_conninfo
 
 from recall import unsent
+from recall.db.acting import by
+from recall.db.row_security import application_login
 from recall.observability import request_id
 from recall.schedule import BEAT_SCHEDULE, BeatThread, Heartbeat
 
@@ -79,6 +81,44 @@ PGMQ_OPTIONS: dict[str, Any] = {
 }
 
 
+GIVE_BROKER = """
+    DO $do$
+    DECLARE
+        login text := %s;
+        statement text;
+    BEGIN
+        IF NOT pg_has_role(login, current_user, 'USAGE') AND NOT (
+            SELECT rolsuper FROM pg_roles WHERE rolname = current_user
+        ) THEN  -- what a schema's owner has to be allowed
+            EXECUTE format('GRANT CREATE ON DATABASE %%I TO %%I', current_database(), login);
+        END IF;
+        FOR statement IN
+            SELECT format('ALTER SCHEMA pgmq OWNER TO %%I', login) FROM pg_namespace
+            WHERE nspname = 'pgmq' AND pg_get_userbyid(nspowner) <> login
+            UNION ALL
+            SELECT format('ALTER %%s %%s OWNER TO %%I', CASE relkind WHEN 'c' THEN 'TYPE' ELSE 'TABLE' END,
+                oid::regclass, login)
+            FROM pg_class WHERE relnamespace = 'pgmq'::regnamespace AND relkind IN ('r', 'p', 'v', 'c')
+                AND pg_get_userbyid(relowner) <> login
+            UNION ALL
+            SELECT format('ALTER ROUTINE %%s OWNER TO %%I', oid::regprocedure, login)
+            FROM pg_proc WHERE pronamespace = 'pgmq'::regnamespace AND pg_get_userbyid(proowner) <> login
+        LOOP
+            EXECUTE statement;
+        END LOOP;
+        GRANT USAGE ON SCHEMA pgmq TO recall_system;
+        GRANT SELECT ON ALL TABLES IN SCHEMA pgmq TO recall_system;
+        GRANT SELECT ON ALL SEQUENCES IN SCHEMA pgmq TO recall_system;
+        EXECUTE format('ALTER DEFAULT PRIVILEGES FOR ROLE %%I IN SCHEMA pgmq'
+            ' GRANT SELECT ON TABLES TO recall_system', login);
+        EXECUTE format('ALTER DEFAULT PRIVILEGES FOR ROLE %%I IN SCHEMA pgmq'
+            ' GRANT SELECT ON SEQUENCES TO recall_system', login);
+    END
+    $do$
+"""
+"""The queue belongs to the application's login: the transport connects with it, and makes queues. Metrics read it."""
+
+
 class PromptTransport(pgmq.Transport):
     """pgmq, but a worker stops within a second of its signal: Celery waits for two of these calls, 2 s each."""
 
@@ -134,10 +174,11 @@ def send_task_now(name: str, args: tuple[str | int, ...]) -> None:
 
 def install_broker() -> bool:
     """Install pgmq's tables and functions if they are missing; True if this call did. Not needed with Redis."""
-    with transaction.atomic(), connection.cursor() as cursor:
+    with by("migrations"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('recall.install_broker'))")
         cursor.execute("SELECT to_regproc('pgmq.create') IS NOT NULL")
-        if cursor.fetchone() == (True,):
-            return False
-        cursor.execute(get_embedded_install_sql())
-        return True
+        is_there = cursor.fetchone() == (True,)
+        if not is_there:
+            cursor.execute(get_embedded_install_sql())
+        cursor.execute(GIVE_BROKER, [application_login()])
+        return not is_there

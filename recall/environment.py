@@ -27,6 +27,7 @@ SCHEMES: dict[str, tuple[str, ...]] = {
     "offline_url": ("http://", "https://"),
     "public_url": ("http://", "https://"),
     "database_url": ("postgresql://", "postgres://"),
+    "database_owner_url": ("postgresql://", "postgres://"),
     "redis_url": ("redis://", "rediss://"),
     "web_search_url": ("http://", "https://"),
     "email_url": ("smtp://", "smtps://"),  # STARTTLS, and TLS from the first byte
@@ -59,6 +60,9 @@ class Environment(BaseSettings):
 
     # The database, the queue, events between processes
     database_url: str | None = Field(None, description="PostgreSQL to use; unset: the embedded server in VAR_DIR")
+    database_owner_url: str | None = Field(
+        None, description="The same database as the owner of its tables; unset: DATABASE_URL is their owner's"
+    )
     redis_url: str | None = Field(None, description="Redis for the queue and for events; unset: PostgreSQL for both")
     database_pool_size: int = Field(10, ge=2, description="Connections kept by one web process")
 
@@ -322,7 +326,7 @@ class Environment(BaseSettings):
             raise ValueError(f"unknown: {', '.join(sorted(unknown))}; use {', '.join(sorted(CAPABILITIES))}")
         return value
 
-    @field_validator("database_url")
+    @field_validator("database_url", "database_owner_url")
     @classmethod
     def _connection_address(cls, value: str | None) -> str | None:
         try:

@@ -57,6 +57,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.middleware.ActingMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -100,9 +101,17 @@ PROVIDER_API_KEY = ENVIRONMENT.anthropic_api_key.get_secret_value() if ENVIRONME
 # The database ---------------------------------------------------------------------------------------------------
 
 DATABASE_DSN: dict[str, Any] = (
-    dict(conninfo_to_dict(ENVIRONMENT.database_url)) if ENVIRONMENT.database_url else embedded_postgres.dsn(VAR_DIR)
+    dict(conninfo_to_dict(ENVIRONMENT.database_url))
+    if ENVIRONMENT.database_url
+    else embedded_postgres.dsn(VAR_DIR, embedded_postgres.APPLICATION)
 )
 """libpq keywords of the database: dbname, user, host, port, password, sslmode, …"""
+OWNER_DSN: dict[str, Any] = (
+    dict(conninfo_to_dict(ENVIRONMENT.database_owner_url or ENVIRONMENT.database_url))
+    if ENVIRONMENT.database_url
+    else embedded_postgres.dsn(VAR_DIR)
+)
+"""The same as the owner of the tables (`recall/db/acting.py`)."""
 
 
 RECONNECT: dict[str, Any] = {"reconnect_timeout": 1.0, "reconnect_failed": ConnectionPool.check}
@@ -133,7 +142,10 @@ def django_database(dsn: dict[str, Any], *, pool_size: int | None) -> dict[str, 
     return entry
 
 
-DATABASES = {"default": django_database(DATABASE_DSN, pool_size=ENVIRONMENT.database_pool_size)}
+OWNER = {keyword: value for keyword, value in OWNER_DSN.items() if keyword != "dbname"}
+DATABASES = {
+    "default": {**django_database(DATABASE_DSN, pool_size=ENVIRONMENT.database_pool_size), "OWNER": OWNER},
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Pages -----------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import logging
 from celery import shared_task
 from django.conf import settings
 
+from recall.db.acting import by
 from recall.db.postgres import try_advisory_lock
 from recall.observability import heartbeat
 from recall.process.backup import BackupError, back_up
@@ -13,12 +14,14 @@ log = logging.getLogger(__name__)
 
 
 @shared_task(name="recall.tasks.probe_queue")
+@by("clock")
 def probe_queue() -> None:
     """Record that a task of the clock reached a worker."""
     heartbeat.renew(heartbeat.QUEUE)
 
 
 @shared_task(name="recall.tasks.back_up")
+@by("clock")
 def nightly_backup() -> None:
     """Back up into BACKUP_DIR. A large backup outlives its task's lease: the lock keeps a second one away."""
     folder = settings.ENVIRONMENT.backup_dir

@@ -11,10 +11,12 @@ from typing import Any
 import hypothesis
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import TransactionTestCase
 from xdist.scheduler import LoadScopeScheduling
 
 from recall.celery import app as celery_app
+from recall.db import acting
 from recall.process import embedded_postgres
 from tests import emptying, prepared
 from tests.settings import THROW_AWAY
@@ -118,15 +120,23 @@ def postgres_server() -> Iterator[embedded_postgres.Cluster]:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(postgres_server: embedded_postgres.Cluster) -> None:
-    """pytest-django's hook before it creates the test database."""
+    """pytest-django's hook before it makes the test database, as its owner."""
+    acting.act_by_default("migrations")
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """pytest-django's fixture; after a test that commits, the tables are emptied in our own way."""
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """pytest-django's, and after a test that commits the tables are emptied our way.
+
+    Tests themselves act as the operator's commands do. What they request, send or run acts for its user.
+    """
     with django_db_blocker.unblock():
         emptying.remember()
+        connection.close()
+    acting.act_by_default("command")
     TransactionTestCase._fixture_teardown = lambda case: emptying.restore()  # type: ignore[attr-defined]
+    yield
+    acting.act_by_default("migrations")
 
 
 @pytest.fixture
@@ -137,6 +147,16 @@ def one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     "old" connections between messages, including the test's own.
     """
     monkeypatch.setattr("channels.db.close_old_connections", lambda **kwargs: None)
+
+
+@pytest.fixture
+def without_filters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every `for_user` returns everyone's rows: what is left is the database's own wall."""
+    from memory.models.boundaries import BoundaryQuerySet
+    from recall.db.ownership import OwnedManager, OwnedQuerySet
+
+    for owned in (OwnedQuerySet, OwnedManager, BoundaryQuerySet):
+        monkeypatch.setattr(owned, "for_user", lambda rows, user: rows.all())
 
 
 # The queue ---------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ ATTEMPTS: Final = 5
 
 _SNAPSHOT: Final = """
 CREATE SCHEMA kept;
+GRANT USAGE ON SCHEMA kept TO PUBLIC;
 CREATE FUNCTION kept.columns(one regclass) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
   WHERE attrelid = one AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
@@ -33,7 +34,8 @@ BEGIN
     EXECUTE format('CREATE TABLE kept.%s AS SELECT %s FROM %s', one, kept.columns(one), one);
   END LOOP;
 END $$;
-CREATE FUNCTION kept.restore(large bigint) RETURNS void LANGUAGE plpgsql AS $$
+GRANT SELECT ON ALL TABLES IN SCHEMA kept TO PUBLIC;
+CREATE FUNCTION kept.restore(large bigint) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE one regclass;
 BEGIN
   PERFORM set_config('session_replication_role', 'replica', true);  -- no foreign key is looked at, no trigger fires

@@ -17,7 +17,10 @@ from typing import Final
 
 PROJECT: Final = Path(__file__).resolve().parent.parent
 FOLDER: Final = PROJECT / "var" / "prepared"
-MADE_FROM: Final = ("*/migrations/*.py", "requirements.txt", "accounts/staff/groups.py", "tests/prepared.py")
+MADE_FROM: Final = (
+    *("*/migrations/*.py", "recall/db/row_security.py", "recall/celery.py"),
+    *("requirements.txt", "accounts/staff/groups.py", "tests/prepared.py"),
+)
 _COPIED: Final = ("postgres", "static")
 
 

@@ -25,14 +25,18 @@ os.environ["VAR_DIR"] = str(THROW_AWAY)
 
 from recall.process import embedded_postgres  # noqa: E402
 from recall.settings import *  # noqa: E402, F403
-from recall.settings import DATABASE_DSN, django_database  # noqa: E402
+from recall.settings import DATABASE_DSN, OWNER, django_database  # noqa: E402
 
 MODEL_CACHE_DIR = _CACHES / "models"
 TIKTOKEN_CACHE_DIR = _CACHES / "tiktoken"
 
 # No pool: a test's event loop ends with connections in it, and a test database in use can't be dropped.
 DATABASES = {
-    "default": {**django_database(DATABASE_DSN, pool_size=None), "TEST": {"TEMPLATE": embedded_postgres.DATABASE}},
+    "default": {
+        **django_database(DATABASE_DSN, pool_size=None),
+        "OWNER": OWNER,
+        "TEST": {"TEMPLATE": embedded_postgres.DATABASE},
+    },
 }
 """A test database is a copy of the one that was prepared (`tests/prepared.py`)."""
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -22,6 +22,7 @@ from memory import tombstones
 from memory.documents import revisions
 from memory.index.indexer import index_conversation
 from memory.models import Boundary, Document, Episode, Fact, Forgetting, LibrarianRun, ReviewAction, Tombstone, Upload
+from recall.db.acting import as_user
 
 pytestmark = pytest.mark.django_db
 
@@ -319,9 +320,11 @@ def test_the_model_gets_nothing_of_alices_for_bobs_question(hers: Hers, bob: Use
     from memory.retrieval.recall import retrieve
 
     Fact.objects.filter(pk=hers.fact.pk).update(status="active", key="user/name")
-    found = retrieve(bob, SECRET, now=timezone.now())
-    assert (found.kept, found.cut, profile_lines(bob)) == ((), (), [])
-    assert list(Boundary.for_prompt(bob)) == list(Boundary.objects.filter(user=None))
+    everyones = list(Boundary.objects.filter(user=None))
+    with as_user(bob.pk):
+        found = retrieve(bob, SECRET, now=timezone.now())
+        assert (found.kept, found.cut, profile_lines(bob)) == ((), (), [])
+        assert list(Boundary.for_prompt(bob)) == everyones
 
 
 def test_bobs_tools_find_nothing_of_alices(hers: Hers, bob: User) -> None:
@@ -337,7 +340,8 @@ def test_bobs_tools_find_nothing_of_alices(hers: Hers, bob: User) -> None:
         ("read_document", {"path": "/profile/identity"}),
     ):
         call = ToolUse("1", name, given)
-        run_tool(opened, call)
+        with as_user(bob.pk):
+            run_tool(opened, call)
         assert SECRET not in call.result
 
 
@@ -354,7 +358,8 @@ def test_alices_tools_find_her_own(hers: Hers, alice: User) -> None:
         ("read_document", {"path": "/profile/identity"}),
     ):
         call = ToolUse("1", name, given)
-        run_tool(opened, call)
+        with as_user(alice.pk):
+            run_tool(opened, call)
         assert SECRET in call.result, name
 
 

@@ -17,6 +17,7 @@ from accounts.api.keys import find_active_key
 from accounts.api.scopes import SCOPES
 from accounts.models import ApiKey, User
 from accounts.reauthentication import is_confirmed
+from recall.db.acting import act_for
 from recall.openapi.problems import ProblemError
 
 _CALLER: Final = "recall.api_caller"
@@ -109,7 +110,7 @@ def require_scope(scope: str, replay: Replay = Replay.STORED, *, also: str = "")
 
 
 def get_caller(request: HttpRequest) -> Caller:
-    """The caller; sets `request.user` to their user.
+    """The caller; sets `request.user` to their user, for whom the request acts from now on.
 
     Raises:
         AuthenticationError: not signed in, or an invalid key.
@@ -119,6 +120,7 @@ def get_caller(request: HttpRequest) -> Caller:
     if known is None:
         known = request.META[_CALLER] = _authenticate(request)
         request.user = known.user
+    act_for(known.user.pk)
     return known
 
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from accounts.api.scopes import SCOPES
 from accounts.models import ApiKey, User
+from recall.db.acting import by
 
 PREFIX: Final = "rcl_"
 """Lets people and secret scanners recognize a leaked key."""
@@ -60,9 +61,10 @@ def find_active_key(secret: str) -> ApiKey | None:
         return None
     now = timezone.now()
     valid = ApiKey.objects.select_related("user").filter(_valid(now), digest=hash_key(secret), user__is_active=True)
-    key = valid.first()
-    if key is not None:
-        _record_use(key, now)
+    with by("sign-in"):
+        key = valid.first()
+        if key is not None:
+            _record_use(key, now)
     return key
 
 

@@ -28,6 +28,7 @@ from accounts.api import idempotency, rate_limit
 from accounts.api.auth import Replay, ScopeAuth, get_caller
 from accounts.api.idempotency import Claim
 from accounts.models import IdempotentRequest
+from recall.db.acting import act_for
 from recall.db.connections import run_in_thread
 from recall.openapi.pagination import NEXT
 from recall.openapi.problems import ProblemError
@@ -144,6 +145,7 @@ def api_middleware(run: Callable[..., Any]) -> Callable[..., Any]:
         refused = await run_in_thread(api_request.process_request)
         if refused is not None:
             return api_request.add_headers(refused)
+        act_for(get_caller(request).user.pk)  # a thread's context is a copy
         response = await run(request, **given)
         return await run_in_thread(api_request.process_response, response)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from accounts.models import AccessLog, User
+from recall.db.acting import by
 
 _MAX_CHARS = 120
 
@@ -28,5 +29,15 @@ def log_accesses(reader: User, owners: Iterable[int | None], what: str) -> None:
 
 
 def latest(user: User) -> Any:
-    """Accesses to this user's data, latest first."""
-    return AccessLog.objects.filter(user=user).select_related("reader")
+    """Accesses to this user's data, latest first; for their readers see `load_readers`."""
+    return AccessLog.objects.filter(user=user)
+
+
+def load_readers(entries: Iterable[AccessLog]) -> list[AccessLog]:
+    """The entries, each with its reader."""
+    loaded = list(entries)
+    with by("reader of a memory"):
+        readers = User.objects.in_bulk({entry.reader_id for entry in loaded if entry.reader_id is not None})
+    for entry in loaded:
+        entry.reader = readers.get(entry.reader_id or 0)
+    return loaded

@@ -50,6 +50,7 @@ def fill(messages: int, facts: int) -> None:
     from django.db import connection
 
     from accounts.models import User
+    from recall.db.acting import by
 
     User.objects.create_superuser("staff@example.org")
     busy = User.objects.create_user(BUSY).pk
@@ -61,6 +62,7 @@ def fill(messages: int, facts: int) -> None:
     with connection.cursor() as cursor:
         for statement in ROWS:
             cursor.execute(statement, given)
+    with by("vacuum"), connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     print(f"{messages:,} messages, {facts:,} facts in {time.monotonic() - began:.0f} s\n")
 

@@ -184,11 +184,13 @@ def build_personal_indexes() -> None:
     from accounts.models import User
     from memory.index import large_collections
     from memory.models import PersonalIndex
+    from recall.db.acting import by
 
     for user in User.objects.filter(email__in=[email("middle"), email("large")]):
         if not PersonalIndex.objects.for_user(user).filter(built_at__isnull=False).exists():
             began = time.perf_counter()
-            large_collections.build(user)
+            with by("index builds"):
+                large_collections.build(user)
             print(f"{user.email}: words counted, indexes built in {time.perf_counter() - began:.0f} s.\n")
 
 
@@ -244,9 +246,11 @@ def ask(people: Sequence[User], questions: Iterator[str], each: int) -> Timings:
     from django.utils import timezone
 
     from memory.retrieval.recall import retrieve
+    from recall.db.acting import act_for
 
     seen = Timings()
     for user in people:
+        act_for(user.pk)
         retrieve(user, next(questions), now=timezone.now())
         processor = processor_seconds()
         for _ in range(each):
@@ -357,7 +361,9 @@ def check_statements(user: User, question: str, *, explain: bool) -> int:
     from django.utils import timezone
 
     from memory.retrieval.recall import retrieve
+    from recall.db.acting import act_for
 
+    act_for(user.pk)
     sent = statements_of(partial(retrieve, user, question, now=timezone.now()))
     for number, statement in enumerate((one for one in sent if one.is_query), start=1):
         if explain:
@@ -378,7 +384,9 @@ def add_facts(user: User, texts: Iterator[str], how_many: int = 60) -> list[floa
 
     from memory.librarian.remember import propose
     from memory.ports.source import Utterance
+    from recall.db.acting import act_for
 
+    act_for(user.pk)
     took = []
     for _ in range(how_many):
         said = next(texts)
@@ -407,7 +415,9 @@ def index_text(user: User, text: str) -> Indexed:
     from memory.documents.revisions import MAX_TEXT
     from memory.index.indexer import embed_pending, index_document
     from memory.models import Chunk, Document
+    from recall.db.acting import act_for
 
+    act_for(user.pk)
     began = time.perf_counter()
     for number, start in enumerate(range(0, len(text), MAX_TEXT)):
         part = text[start : start + MAX_TEXT]
@@ -503,7 +513,10 @@ def main() -> None:
         import django
 
         django.setup()
-        load(size)
+        from recall.db.acting import by
+
+        with by("migrations"):  # COPY, and indexes made anew
+            load(size)
         return
     folder = (options.keep or Path(tempfile.mkdtemp(prefix="recall-bench-"))).resolve()
     folder.mkdir(parents=True, exist_ok=True)

@@ -111,7 +111,9 @@ def make_people(how_many: int, facts: int) -> list[Person]:
         people.append(Person(f"{settings.SESSION_COOKIE_NAME}={session.session_key}"))
     from django.db import connection
 
-    with connection.cursor() as cursor:
+    from recall.db.acting import by
+
+    with by("vacuum"), connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     return people
 
@@ -210,7 +212,9 @@ def statements_of(work: Callable[[], object]) -> int:
     """Number of SQL statements of the web process while `work` runs, transaction control included."""
     from django.db import connection
 
-    with connection.cursor() as cursor:
+    from recall.db.acting import by
+
+    with by("migrations"), connection.cursor() as cursor:
         cursor.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
         cursor.execute("SELECT pg_stat_statements_reset()")
         work()

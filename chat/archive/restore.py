@@ -321,15 +321,22 @@ def _resolve_reference(column: models.Field[Any, Any], parsed: Any, label: str, 
 
 
 def _copy_rows(model: type[models.Model], made: Iterable[models.Model]) -> None:
-    """Write rows with COPY, which is fast and keeps times that `bulk_create` would set to now."""
+    """Write rows with COPY, which is fast and keeps times that `bulk_create` would set to now.
+
+    By way of a temporary table: PostgreSQL doesn't COPY into one with row-level security.
+    """
     columns = [column for column in model._meta.concrete_fields if not column.generated]
-    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
-        sql.Identifier(model._meta.db_table),
-        sql.SQL(", ").join(sql.Identifier(str(column.column)) for column in columns),
-    )
-    with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(statement) as copy:
-        for instance in made:
-            copy.write_row([_prepare_value(column, instance) for column in columns])
+    names = sql.SQL(", ").join(sql.Identifier(str(column.column)) for column in columns)
+    table = sql.Identifier(model._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            sql.SQL("CREATE TEMPORARY TABLE restored AS SELECT {} FROM {} WITH NO DATA").format(names, table)
+        )
+        with connection.wrap_database_errors, cursor.copy("COPY restored FROM STDIN") as copy:
+            for instance in made:
+                copy.write_row([_prepare_value(column, instance) for column in columns])
+        cursor.execute(sql.SQL("INSERT INTO {} ({}) SELECT * FROM restored").format(table, names))
+        cursor.execute("DROP TABLE restored")
 
 
 def _prepare_value(column: models.Field[Any, Any], instance: models.Model) -> Any:

@@ -21,6 +21,7 @@ from accounts.models import User
 from chat.conversations.search_query import SearchQuery, highlight, parse_query, snippet
 from chat.messages.rendering import told_time
 from chat.models import Conversation, Message
+from recall.db.acting import searching_for
 
 MAX_RANKED: Final = 200
 """Messages ranked, from the conversations active last: for a common word the latest matter, and ranking 50,000 takes a
@@ -127,7 +128,7 @@ SELECT conversation_id, id, role, md5(text), ts_rank_cd(search, query, 1), creat
 FROM (
     SELECT message.id, message.conversation_id, message.role, message.text, message.search, message.created_at,
         {query} AS query
-    FROM chat_message AS message JOIN chat_conversation AS held ON held.id = message.conversation_id
+    FROM own_chat_message AS message JOIN chat_conversation AS held ON held.id = message.conversation_id
     WHERE message.user_id = %(user)s::bigint AND held.user_id = %(user)s::bigint AND message.search @@ {query}
         AND held.deleted_at IS NULL
         AND message.role = ANY(%(roles)s) AND NOT message.event_data ? 'continues' {only}
@@ -164,7 +165,7 @@ def _match_messages(user: User, words: SearchQuery, filters: Filter) -> list[_Ro
     named = [name for name in ("since", "until", "conversation") if values[name] is not None]
     named += {"no": ["not_archived"], "only": ["archived"]}.get(filters.archived, [])
     sql = _FIND.format(query=query, only=" ".join(_CONDITIONS[name] for name in named))
-    with connection.cursor() as cursor:
+    with searching_for(user.pk), connection.cursor() as cursor:
         cursor.execute(sql, values)
         return [_Row(*row) for row in cursor.fetchall()]
 

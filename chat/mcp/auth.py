@@ -19,6 +19,7 @@ from accounts.api import rate_limit
 from accounts.api.keys import find_active_key
 from accounts.models import ApiKey
 from chat.mcp.tools import SCOPES_OF_TOOLS
+from recall.db.acting import as_user
 from recall.db.connections import run_in_thread
 from recall.request_limits import Application, Receive, Send, is_same_origin
 
@@ -62,7 +63,8 @@ class McpMiddleware:
             return
         # The SDK takes more than a second to load, and most installations never need it.
         server = await asyncio.to_thread(import_module, "chat.mcp.server")
-        await server.serve({**scope, KEY: key}, receive, send)
+        with as_user(key.user_id):
+            await server.serve({**scope, KEY: key}, receive, send)
 
 
 async def authenticate(scope: dict[str, Any]) -> ApiKey:
@@ -85,7 +87,8 @@ async def authenticate(scope: dict[str, Any]) -> ApiKey:
 def check_rate(authorization: str) -> ApiKey:
     """The key, within its rate limit; raises `McpRequestError`."""
     key = find_key(authorization)
-    allowance = rate_limit.take_token(f"key:{key.pk}", key.user_id)
+    with as_user(key.user_id):
+        allowance = rate_limit.take_token(f"key:{key.pk}", key.user_id)
     if allowance.wait:
         raise McpRequestError(429, RATE_LIMITED.format(seconds=allowance.wait), "slow_down", **allowance.headers)
     return key

@@ -35,6 +35,7 @@ from memory.forget_epoch import epoch_reads, forget_epoch
 from memory.models import Boundary
 from memory.retrieval.candidates import collection_read
 from memory.retrieval.recall import AlreadyInPrompt, Filters, MemoryItem, RetrievalResult, retrieve
+from recall.db.acting import searching_for
 from recall.db.prepared import PreparedQuery, Read, read_together
 from recall.llm.client import Capabilities, get_capabilities
 from recall.observability.stopwatch import Stopwatch
@@ -172,7 +173,7 @@ class PromptInputs:
 def load_prompt_inputs(turn: AcceptedTurn) -> PromptInputs:
     """Read everything, on the thread and the connection of the caller: what is known to be needed in one round trip,
     then attachments and memories."""
-    with read_together(*_known_reads(turn, now := timezone.now())):
+    with searching_for(turn.conversation.user_id), read_together(*_known_reads(turn, now := timezone.now())):
         return _load_prompt_inputs(turn, now)
 
 

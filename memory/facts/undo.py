@@ -94,7 +94,7 @@ def undo(action: ReviewAction) -> Fact:
 def can_be_undone(user: User) -> Any:
     """The user's decisions that can still be undone, the latest first."""
     young = ReviewAction.objects.for_user(user).filter(undone_at=None, created_at__gte=timezone.now() - UNDO_FOR)
-    return young.select_related("fact", "by").defer("fact__vector", "fact__search").order_by("-created_at", "-pk")
+    return young.select_related("fact").defer("fact__vector", "fact__search").order_by("-created_at", "-pk")
 
 
 # One change ------------------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def build_evidence(shown: FactView, older: Sequence[Fact]) -> list[Evidence]:
 def load_decisions(user: User, fact: Fact) -> list[DecisionView]:
     """Decisions on the fact, or that replaced it, the latest first. One query."""
     touching = ReviewAction.objects.for_user(user).filter(before__has_key=str(fact.pk))
-    actions = touching.select_related("by", "fact").defer("fact__vector", "fact__search").order_by("-created_at", "-pk")
+    actions = touching.select_related("fact").defer("fact__vector", "fact__search").order_by("-created_at", "-pk")
     oldest = timezone.now() - UNDO_FOR
     return [_build_decision_view(action, fact, user, young=action.created_at >= oldest) for action in actions]
 

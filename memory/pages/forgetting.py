@@ -220,7 +220,7 @@ class ReceiptView:
 def load_receipts(user: User) -> list[ReceiptView]:
     """The latest receipts, newest first."""
     kept_out = Exists(Tombstone.objects.filter(forgetting=OuterRef("pk")))
-    rows = Forgetting.objects.for_user(user).select_related("by").annotate(is_kept_out=kept_out).order_by("-pk")
+    rows = Forgetting.objects.for_user(user).annotate(is_kept_out=kept_out).order_by("-pk")
     return [
         ReceiptView(row, [(number, type_name(what, number)) for what, number in row.gone.items()])
         for row in rows[:MAX_RECEIPTS]

@@ -38,6 +38,7 @@ from memory.retrieval.ranking import (
 )
 from memory.retrieval.truth import CandidateRow, FactState, TruthRule
 from recall.db import prepared
+from recall.db.acting import searching_for
 from recall.db.sql_files import load_sql_parts
 from recall.environment import setting
 from recall.observability.stopwatch import Stopwatch
@@ -114,7 +115,8 @@ def collection_read(user: User) -> prepared.Read:
 
 def load_collection(user: User) -> CollectionState:
     """The state of the user's collection. One statement."""
-    [(authors, rows, models_indexed)] = collection_read(user).fetch()
+    with searching_for(user.pk):
+        [(authors, rows, models_indexed)] = collection_read(user).fetch()
     is_counted = rows is not None and rows > PersonalIndex.COUNTED
     return CollectionState(
         authors=tuple(authors),
@@ -153,7 +155,7 @@ class _Table:
 _SQL: Final = load_sql_parts(Path(__file__).with_suffix(".sql"))
 _FACTS: Final = _Table(
     kind="fact",
-    table="memory_fact",
+    table="own_memory_fact",
     limit="statements",
     when="recorded_at",
     columns=_SQL["fact_columns"].format(state=_SQL["fact_state"].format(fact="own")),
@@ -163,7 +165,7 @@ _PAST_FACTS: Final = replace(_FACTS, kind="past", limit="past", is_counted=False
 """Facts that no longer hold: left out by the truth filter, which knows by them what is not true in other texts."""
 _EPISODES: Final = _Table(
     kind="episode",
-    table="memory_episode",
+    table="own_memory_episode",
     limit="statements",
     when="happened_at",
     columns=_SQL["episode_columns"].format(state=_SQL["fact_state"].format(fact="fact")),
@@ -171,7 +173,7 @@ _EPISODES: Final = _Table(
 )
 _CHUNKS: Final = _Table(
     kind="chunk",
-    table="memory_chunk",
+    table="own_memory_chunk",
     limit="passages",
     when="said_at",
     columns=_SQL["chunk_columns"].format(state=_SQL["fact_state"].format(fact="fact")),
@@ -214,7 +216,9 @@ class CandidateSearch:
         vectors = [_embed(model, self.question.semantic_query) for model in models]
         watch.lap("embed")
         sql = self._inline_owner(self._build_sql(tables, models), models[0].name)
-        rows = prepared.fetch_prepared(sql, self._parameters() | self._model_parameters(models) | {"vectors": vectors})
+        parameters = self._parameters() | self._model_parameters(models) | {"vectors": vectors}
+        with searching_for(self.user_id):
+            rows = prepared.fetch_prepared(sql, parameters)
         watch.lap("fetch")
         return [_to_row(models[0].name, *row) for row in rows]
 

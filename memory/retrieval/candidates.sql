@@ -1,14 +1,15 @@
 -- The candidate search, in parts that candidates.py puts together. Names in braces are other parts or constants of
--- that module; every value is a parameter. The user's id is cast because the word index has it as bigint: a plain
--- integer can't use that index, and all users' rows of a word would be read (190 ms instead of 24 in a million rows).
+-- that module; every value is a parameter. The views own_… hold the acting user's rows (`recall/db/row_security.py`).
+-- The user's id is cast because the word index has it as bigint: a plain integer can't use that index, and all users'
+-- rows of a word would be read (190 ms instead of 24 in a million rows).
 
 
 -- part: collection
 -- The recursion steps along the index from one name to the next: distinct names of 100,000 rows in a millisecond.
 WITH RECURSIVE authors AS (
-    (SELECT author FROM memory_chunk WHERE user_id = %(user)s::bigint AND author > '' ORDER BY author LIMIT 1)
+    (SELECT author FROM own_memory_chunk WHERE user_id = %(user)s::bigint AND author > '' ORDER BY author LIMIT 1)
     UNION ALL
-    SELECT (SELECT author FROM memory_chunk WHERE user_id = %(user)s::bigint AND author > authors.author
+    SELECT (SELECT author FROM own_memory_chunk WHERE user_id = %(user)s::bigint AND author > authors.author
             ORDER BY author LIMIT 1)
     FROM authors WHERE authors.author IS NOT NULL
 )
@@ -142,7 +143,7 @@ counted AS MATERIALIZED (
 -- The word indexes have each word under its owner (`words_index`): among a million rows of a thousand users, the words of
 -- a long question are found in half the time. The OFFSET keeps the planner from asking the index for all of the user's
 -- rows for each word.
-LATERAL (SELECT * FROM {table} WHERE memory_words_of(user_id, search) @> sought.keys OFFSET 0) AS own
+LATERAL (SELECT * FROM {table}_by_word WHERE memory_words_of(user_id, search) @> sought.keys OFFSET 0) AS own
 
 
 -- part: index_near
@@ -195,7 +196,7 @@ SELECT own.vector <=> meaning, own.embedded_by, share, {columns}, {in_project}
 -- A fact as the truth filter reads it (`truth.FactState`).
 jsonb_build_array({fact}.id, {fact}.status, {fact}.statement, {fact}.quote, {fact}.key, {fact}.value,
     {fact}.valid_until, {fact}.superseded_by_id,
-    (SELECT newer.statement FROM memory_fact AS newer WHERE newer.id = {fact}.superseded_by_id))
+    (SELECT newer.statement FROM own_memory_fact AS newer WHERE newer.id = {fact}.superseded_by_id))
 
 
 -- part: fact_columns
@@ -212,7 +213,7 @@ EXISTS (SELECT FROM chat_message AS message JOIN chat_conversation AS said_in
 -- part: episode_columns
 'episode', own.id, summary, title, happened_at, NULL::bigint, significance, times_used, last_used_at,
         '', true, coalesce(conversation_id::text, ''), 0, 0, tokens, status = 'archived', NULL::text,
-        (SELECT jsonb_agg({state}) FROM memory_episode_facts AS rests JOIN memory_fact AS fact ON fact.id = rests.fact_id
+        (SELECT jsonb_agg({state}) FROM memory_episode_facts AS rests JOIN own_memory_fact AS fact ON fact.id = rests.fact_id
          WHERE rests.episode_id = own.id)
 
 
@@ -233,7 +234,7 @@ own.kind, CASE own.kind WHEN 'message' THEN own.message_id WHEN 'segment' THEN o
         coalesce(own.conversation_id::text, CASE document.source WHEN 'librarian'
             THEN substring(document.external_id FROM '^conversation:(.*)$') END, ''),
         place, number, own.tokens, false, nullif(omit, ''),
-        (SELECT jsonb_agg({state}) FROM memory_fact AS fact WHERE fact.message_id = own.message_id)
+        (SELECT jsonb_agg({state}) FROM own_memory_fact AS fact WHERE fact.message_id = own.message_id)
 
 
 -- part: chunk_in_project

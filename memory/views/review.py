@@ -267,6 +267,7 @@ def decision_list(request: HttpRequest) -> HttpResponse:
 def access_log_page(request: HttpRequest) -> HttpResponse:
     """Which admins viewed the user's memory."""
     entries = Paginator(access_log.latest(signed_in_user(request)), LOG_PAGE_SIZE).get_page(request.GET.get("page"))
+    entries.object_list = access_log.load_readers(entries.object_list)
     return render(request, "memory/access_log.html", {"looks": entries})
 
 

@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 
 from recall.db.notify import is_redis_away
+from recall.db.row_security import find_gaps
 from recall.observability import heartbeat
 
 _migrated = Event()
@@ -36,11 +37,15 @@ def find_problem() -> str | None:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-        if not _migrated.is_set() and not unapplied_migrations():
+        if not _migrated.is_set():
+            if unapplied_migrations():
+                return "migrations missing"
+            if find_gaps():
+                return "row security missing"
             _migrated.set()
     except DatabaseError:
         return "database unreachable"
-    return None if _migrated.is_set() else "migrations missing"
+    return None
 
 
 def find_degraded() -> Iterator[str]:

@@ -25,6 +25,7 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from django.conf import settings
 from psycopg.conninfo import make_conninfo
 
+from recall.db.row_security import install_roles
 from recall.observability import heartbeat
 from recall.process import embedded_postgres
 
@@ -32,6 +33,8 @@ SUFFIX, SEALED, MANIFEST = ".dump", ".sealed", ".json"
 MAGIC: Final = b"recall-backup-1\n"
 CHUNK: Final = 1 << 20
 """Bytes that are encrypted together: a dump may be larger than memory."""
+AS_FOUND: Final = ("--no-owner", "--no-privileges", "--enable-row-security")
+"""Without roles of this server, which `prepare` gives their rights again. Row security hides nothing from the owner."""
 PLACES: Final = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin")
 """Where distributions put the programs of each release."""
 
@@ -99,6 +102,7 @@ def restore(place: Path, *, demo_user: str) -> Path:
     with serving_database():
         if people := _people(demo_user):
             raise BackupError(f"The database isn't empty: it holds {people} user{'' if people == 1 else 's'}.")
+        install_roles()  # policies name them
         command = ["--clean", "--if-exists", "--no-owner", "--single-transaction", "--exit-on-error"]
         dsn, environment = _connection()
         program = _program("pg_restore", _describe()["server"])
@@ -136,8 +140,8 @@ def serving_database() -> Iterator[None]:
 
 def _connection() -> tuple[str, dict[str, str]]:
     """libpq keywords without the password, which process lists would show, and the environment that has it."""
-    dsn = {name: value for name, value in settings.DATABASE_DSN.items() if name != "password"}
-    password = settings.DATABASE_DSN.get("password")
+    dsn = {name: value for name, value in settings.OWNER_DSN.items() if name != "password"}
+    password = settings.OWNER_DSN.get("password")
     return make_conninfo(**dsn), {**os.environ, **({"PGPASSWORD": password} if password else {})}
 
 
@@ -159,7 +163,7 @@ def _people(demo_user: str) -> int:
 
 def _connect() -> psycopg.Connection:
     try:
-        return psycopg.connect(make_conninfo(**settings.DATABASE_DSN), connect_timeout=10)
+        return psycopg.connect(make_conninfo(**settings.OWNER_DSN), connect_timeout=10)
     except psycopg.OperationalError as error:
         raise BackupError(f"The database isn't available ({str(error).splitlines()[0]}).") from error
 
@@ -190,7 +194,7 @@ def _program(name: str, server: int) -> str:
 
 def _dump(file: IO[bytes], server: int) -> None:
     dsn, environment = _connection()
-    command = [_program("pg_dump", server), "--format", "custom", "--no-owner", "--dbname", dsn]
+    command = [_program("pg_dump", server), "--format", "custom", *AS_FOUND, "--dbname", dsn]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as dumping:  # noqa: S603
         assert dumping.stdout is not None
         assert dumping.stderr is not None

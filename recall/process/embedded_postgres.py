@@ -30,6 +30,8 @@ from recall.process.orphans import end_with_parent
 
 DATABASE = "recall"
 SUPERUSER = "postgres"
+APPLICATION = "recall_app"
+"""The login of everything but migrations and the like: it has no rights but those of the roles it takes."""
 PORT = "5432"  # names the socket file only: no TCP port is opened
 
 SOCKET_PARENT = Path("/tmp")  # noqa: S108 -- the folder inside is private and its owner is checked
@@ -127,9 +129,9 @@ def socket_dir(var_dir: Path) -> Path:
     return SOCKET_PARENT / f"recall-{_digest(var_dir)}"
 
 
-def dsn(var_dir: Path) -> dict[str, str]:
+def dsn(var_dir: Path, login: str = SUPERUSER) -> dict[str, str]:
     """libpq keywords of the embedded database of `var_dir`, whether or not the server runs."""
-    return {"host": str(socket_dir(var_dir)), "port": PORT, "dbname": DATABASE, "user": SUPERUSER}
+    return {"host": str(socket_dir(var_dir)), "port": PORT, "dbname": DATABASE, "user": login}
 
 
 def open_cluster(var_dir: Path, *, durable: bool = True) -> Cluster:
@@ -217,8 +219,10 @@ def accepts_connections(var_dir: Path) -> bool:
 
 
 def ensure_database(var_dir: Path, name: str = DATABASE) -> bool:
-    """Create the database if it is missing; True if it was created."""
+    """Create the database and the application's login if they are missing; True if the database was created."""
     with _maintenance_connection(var_dir) as connection:
+        if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [APPLICATION]).fetchone():
+            connection.execute(sql.SQL("CREATE ROLE {} LOGIN NOINHERIT").format(sql.Identifier(APPLICATION)))
         if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
             return False
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
@@ -464,7 +468,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "recall.settings")
     from django.conf import settings
 
-    print(make_conninfo(**settings.DATABASE_DSN) if options.dsn else _programs(None))
+    print(make_conninfo(**settings.OWNER_DSN) if options.dsn else _programs(None))
 
 
 if __name__ == "__main__":

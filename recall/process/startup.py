@@ -26,6 +26,8 @@ from psycopg.conninfo import make_conninfo
 
 from accounts.secret_encryption import seal_all
 from recall.celery import install_broker
+from recall.db import row_security
+from recall.db.acting import by
 from recall.db.requirements import check_database, check_sessions
 from recall.observability.health import unapplied_migrations
 from recall.process import embedded_postgres, token_vocabulary
@@ -195,14 +197,20 @@ def prepare_database(how_to_sign_in: Callable[[], str]) -> str:
     try:
         if _is_embedded():
             embedded_postgres.ensure_database(settings.VAR_DIR)
-        check_sessions(make_conninfo(**settings.DATABASE_DSN))  # first: Django's pool would hide why it can't connect
-        check_database(connection)
-        if unapplied_migrations():
-            call_command("migrate", verbosity=0, interactive=False)
-        seal_all()
-        if not settings.ENVIRONMENT.redis_url:
-            install_broker()
-        return how_to_sign_in()
+        # First: Django's pool would hide why it can't connect.
+        check_sessions(make_conninfo(**settings.DATABASE_DSN))
+        check_sessions(make_conninfo(**settings.OWNER_DSN))
+        with by("migrations"):
+            check_database(connection)
+            row_security.install_roles()  # the web process waits for them
+            if unapplied_migrations():
+                call_command("migrate", verbosity=0, interactive=False)
+            row_security.install()
+            if not settings.ENVIRONMENT.redis_url:
+                install_broker()
+        with by("start-up"):
+            seal_all()
+            return how_to_sign_in()
     except ImproperlyConfigured as error:
         raise StartupError(str(error)) from error
     except (DatabaseError, psycopg.Error) as error:

@@ -48,6 +48,7 @@ CHAPTERS: Final = (
             "changelog",
             "local-models",
             "admin",
+            "security",
             "observing",
             "offline",
         ),

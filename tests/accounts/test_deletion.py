@@ -20,7 +20,6 @@ from accounts.deletion import count_owned_rows, delete_account, owned
 from accounts.models import User
 from chat.models import Conversation, ImportJob, Message
 from memory.models import Fact
-from recall.celery import install_broker
 from tests.chat.archive.whole_account import EACH, fill
 from tests.conftest import PASSWORD
 
@@ -86,10 +85,11 @@ def rows_of(user_id: int) -> dict[str, int]:
 @pytest.fixture
 def everything(alice: Any, charlie: Any, client: Client) -> Any:
     """Everything Alice has, and the traces of her elsewhere."""
-    install_broker()
     with connection.cursor() as cursor:
+        cursor.execute("SET ROLE NONE")  # the queue is the application login's own
         cursor.execute("SELECT pgmq.create('recall')")
         cursor.execute("SELECT pgmq.send('recall', %s::jsonb)", [json.dumps({"args": [7], "user": "nobody"})])
+        cursor.execute("SET ROLE recall_system")
     fill(alice, charlie)
     EmailAddress.objects.create(user=alice, email=alice.email, primary=True)
     Authenticator.objects.create(user=alice, type="webauthn", data={"name": f"Phone of {EACH}"})

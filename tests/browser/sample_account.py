@@ -14,6 +14,8 @@ from typing import Final
 
 import django
 
+from recall.db.acting import act_by_default
+
 TALKS: Final = (
     (
         33,
@@ -137,4 +139,5 @@ def _after(at: datetime, turn: int) -> datetime:
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "recall.settings")
     django.setup()
+    act_by_default("command")
     print(json.dumps(begin(sys.argv[1])))

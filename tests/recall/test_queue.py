@@ -26,6 +26,8 @@ from recall.celery import (
     enqueue_on_commit,
     install_broker,
 )
+from recall.db.acting import by
+from recall.db.row_security import ROLES
 from recall.observability import request_id
 from recall.schedule import BEAT_SCHEDULE
 from tests.running import PROJECT, Server, clean_environment, own_redis, wait_until
@@ -98,6 +100,8 @@ def install_on(server: Server) -> None:
     with server.connect() as connection:
         if connection.execute("SELECT to_regproc('pgmq.create')").fetchone() == (None,):
             connection.execute(get_embedded_install_sql())
+            for role in ROLES:  # without them a connection of the pool is waited for
+                connection.execute(f"CREATE ROLE {role} NOLOGIN")
         connection.execute("SELECT pgmq.purge_queue(queue_name) FROM pgmq.list_queues()")  # left by a killed worker
 
 
@@ -197,14 +201,17 @@ def test_a_broker_that_is_away_does_not_fail_the_request(
     assert time.monotonic() - began < 15  # 2 s on an idle machine
 
 
-@pytest.mark.django_db
-def test_the_brokers_tables_are_installed_once() -> None:
-    with connection.cursor() as cursor:
+@pytest.mark.django_db(transaction=True)
+def test_the_brokers_tables_are_installed_once_and_are_the_applications() -> None:
+    with by("migrations"), connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA pgmq CASCADE")
     assert install_broker() is True
     assert install_broker() is False
     with connection.cursor() as cursor:
+        cursor.execute("SET ROLE NONE")
         cursor.execute("SELECT pgmq.create('probe')")
+        cursor.execute("SELECT pgmq.drop_queue('probe')")
+        cursor.execute("SET ROLE recall_system")
 
 
 def test_a_lease_outlasts_the_longest_task() -> None:

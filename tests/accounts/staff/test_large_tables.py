@@ -16,6 +16,7 @@ from accounts.staff import large_tables
 from accounts.staff.large_tables import CappedPaginator, LargeTableAdmin, estimate
 from chat.models import Conversation, Message
 from memory.models import Fact, Upload
+from recall.db.acting import by
 from tests.test_isolation import Hers, hers
 
 __all__ = ["hers"]  # the fixture: one row of everything Alice owns
@@ -93,13 +94,14 @@ def test_words_of_facts_are_found_by_their_index(staff: Client, hers: Hers) -> N
     assert "keeps bees" not in staff.get(address, {"q": "wasp"}).content.decode()
 
 
+@pytest.mark.django_db(transaction=True)
 def test_few_rows_are_counted_and_of_many_the_estimate_is_told(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     AccessLog.objects.bulk_create(AccessLog(user=alice, what=f"fact {n}") for n in range(30))
     rows = AccessLog.objects.order_by("-pk")
     assert CappedPaginator(rows, 10).count_text == "30"
 
     monkeypatch.setattr(large_tables, "COUNTED_TO", 20)
-    with connection.cursor() as cursor:
+    with by("vacuum"), connection.cursor() as cursor:
         cursor.execute("ANALYZE accounts_accesslog")
     few = CappedPaginator(rows, 10)
 

@@ -199,6 +199,8 @@ django.setup()
 from chat.prompt.assemble import assemble_prompt
 from chat.models import Message
 from chat.turns.intake import AcceptedTurn
+from recall.db.acting import act_for
+act_for({user})
 question = Message.objects.get(pk={question})
 answer = Message.objects.get(pk={answer})
 opened = AcceptedTurn(question.conversation, question, answer, created=False, is_duplicate=False)
@@ -220,7 +222,7 @@ def test_a_fresh_process_renders_the_same_bytes_from_the_same_rows(alice: User) 
         SECRET_KEY="another process may even have another key",
         PYTHONHASHSEED="4",
     )
-    code = IN_A_FRESH_PROCESS.format(question=opened.question.pk, answer=opened.answer.pk)
+    code = IN_A_FRESH_PROCESS.format(user=alice.pk, question=opened.question.pk, answer=opened.answer.pk)
     fresh = subprocess.run(
         [sys.executable, "-c", code], cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=90
     )

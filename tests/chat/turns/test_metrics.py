@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from chat.models import Conversation
 from memory.models import LibrarianRun
-from recall.celery import app, install_broker
+from recall.celery import app
 from recall.environment import BASE_DIR
 from recall.observability import heartbeat, metrics
 from tests.chat.conftest import Provider, Tabs
@@ -77,10 +77,11 @@ async def test_a_turn_is_counted_with_its_tokens_and_times(alice: Any, tabs: Tab
 def test_the_worker_is_watched_through_the_database(alice: Any) -> None:
     talk = Conversation.objects.create(user=alice)
     LibrarianRun.objects.create(user=alice, conversation=talk, first_seq=1, last_seq=2, trigger="ended")
-    install_broker()
     with connection.cursor() as cursor:
+        cursor.execute("SET ROLE NONE")  # the queue is the application login's own
         cursor.execute("SELECT pgmq.create(%s)", [app.conf.task_default_queue])
         cursor.execute("SELECT pgmq.send(%s, '{}'::jsonb)", [app.conf.task_default_queue])
+        cursor.execute("SET ROLE recall_system")
 
     told = scraped()
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from memory.models import Chunk, Document, Fact, PersonalIndex
 from memory.models.passages import WIDTH
 from memory.retrieval import candidates
 from memory.retrieval.recall import retrieve
+from recall.db.acting import by
 
 pytestmark = pytest.mark.django_db(transaction=True)  # CREATE INDEX CONCURRENTLY can't run in a transaction
 
@@ -36,7 +37,7 @@ def _large_is_small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(candidates, "COMMON_ROWS", 40)  # room for one tree, or one month
     yield
     PersonalIndex.objects.all().delete()
-    large_collections.refresh_due(timezone.now())
+    refresh()
 
 
 def plant(user: User, many: int = 300) -> None:
@@ -53,6 +54,18 @@ def plant(user: User, many: int = 300) -> None:
         )
         for number in range(many)
     )
+
+
+def build(user: User) -> None:
+    """Build the user's indexes, in the way that the worker has for it."""
+    with by("index builds"):
+        large_collections.build(user)
+
+
+def refresh(now: datetime | None = None) -> int:
+    """Refresh everyone's, in the same way; how many changed."""
+    with by("index builds"):
+        return large_collections.refresh_due(now or timezone.now())
 
 
 def indexes() -> dict[str, str]:
@@ -93,7 +106,7 @@ def test_a_large_collection_gets_indexes_over_its_own_rows_alone(alice: User, bo
     looked_at(alice, 300)
     looked_at(bob, 99)
 
-    assert large_collections.refresh_due(timezone.now()) == 1
+    assert refresh() == 1
 
     definitions = indexes()
     assert len(definitions) == 1
@@ -105,7 +118,7 @@ def test_a_large_collection_gets_indexes_over_its_own_rows_alone(alice: User, bo
 def test_the_search_finds_its_way_by_the_index_of_meaning(alice: User) -> None:
     plant(alice)
     before = plan_of(lambda: retrieve(alice, QUESTION, now=timezone.now()))
-    large_collections.build(alice)
+    build(alice)
     after = plan_of(lambda: retrieve(alice, QUESTION, now=timezone.now()))
     [meaning] = indexes()
 
@@ -123,7 +136,7 @@ def test_what_is_found_by_meaning_is_still_found(alice: User) -> None:
         vector=embedder().embed([statement])[0].tolist(),
         embedded_by=embedder().name,
     )
-    large_collections.build(alice)
+    build(alice)
 
     found = retrieve(alice, "Where do I have my beehives?", now=timezone.now())  # no word of it
 
@@ -147,7 +160,7 @@ def plant_through_the_year(user: User) -> None:
         )
         for number in range(300)
     )
-    large_collections.build(user)
+    build(user)
     looked_at(user, 300)
 
 
@@ -178,7 +191,7 @@ def plant_in_passages(user: User) -> None:
         for number in range(300)
     )
     Chunk.objects.for_user(user).update(search=SearchVector("text", weight="A", config="english"))
-    large_collections.build(user)
+    build(user)
     looked_at(user, 300)
 
 
@@ -230,7 +243,7 @@ def test_a_common_word_by_itself_is_found(alice: User) -> None:
 
 def test_common_words_are_those_of_more_rows_than_are_worth_reading(alice: User) -> None:
     plant(alice)
-    large_collections.build(alice)
+    build(alice)
 
     words = PersonalIndex.objects.get(user=alice).common_words
     assert words["plant"] == 300
@@ -243,34 +256,34 @@ def test_nothing_is_built_twice(alice: User) -> None:
     looked_at(alice, 300)
     now = timezone.now()
 
-    assert large_collections.refresh_due(now) == 1
-    assert large_collections.refresh_due(now) == 0
+    assert refresh(now) == 1
+    assert refresh(now) == 0
     before = {name: oid(name) for name in indexes()}
-    assert large_collections.refresh_due(now + timedelta(days=2)) == 1
+    assert refresh(now + timedelta(days=2)) == 1
     assert {name: oid(name) for name in indexes()} == before
 
 
 def test_an_index_whose_building_was_interrupted_is_built_anew(alice: User) -> None:
     plant(alice)
-    large_collections.build(alice)
+    build(alice)
     name = min(indexes())
     before = oid(name)
-    with connection.cursor() as cursor:
+    with by("migrations"), connection.cursor() as cursor:
         cursor.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s", [before])
 
-    large_collections.build(alice)
+    build(alice)
 
     assert oid(name) != before
 
 
 def test_a_collection_that_shrank_loses_its_indexes(alice: User) -> None:
     plant(alice)
-    large_collections.build(alice)
+    build(alice)
     looked_at(alice, 190)
-    assert large_collections.refresh_due(timezone.now()) == 0, "just below the size: it may grow again"
+    assert refresh() == 0, "just below the size: it may grow again"
     looked_at(alice, 150)
 
-    assert large_collections.refresh_due(timezone.now()) == 1
+    assert refresh() == 1
 
     assert indexes() == {}
     assert PersonalIndex.objects.get(user=alice).models_indexed == []
@@ -283,12 +296,12 @@ def test_a_collection_of_middle_size_has_its_words_counted_and_no_index(
     plant(alice)
     looked_at(alice, 300)
 
-    assert large_collections.refresh_due(timezone.now()) == 1
+    assert refresh() == 1
 
     assert indexes() == {}
     assert PersonalIndex.objects.get(user=alice).common_words["oak"] == 30
     looked_at(alice, 70)
-    assert large_collections.refresh_due(timezone.now()) == 1
+    assert refresh() == 1
     assert PersonalIndex.objects.get(user=alice).common_words == {}, "every row is compared again"
 
 
@@ -321,7 +334,7 @@ def test_the_selection_by_signs_and_rare_words_finds_what_comparing_every_row_fi
     passages_about_trees(alice)
     passages_about_trees(bob)
     exact = retrieve(alice, question, now=timezone.now(), top_k=10, strong=0.0)
-    large_collections.build(alice)
+    build(alice)
     looked_at(alice, 600)
 
     found = retrieve(alice, question, now=timezone.now(), top_k=10, strong=0.0)
@@ -333,9 +346,9 @@ def test_the_selection_by_signs_and_rare_words_finds_what_comparing_every_row_fi
 def test_the_selection_by_signs_reads_no_rows_but_the_selected(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PersonalIndex, "LARGE", 10_000)
     passages_about_trees(alice)
-    large_collections.build(alice)
+    build(alice)
     looked_at(alice, 600)
-    with connection.cursor() as cursor:
+    with by("vacuum"), connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE memory_chunk")
 
     plan = plan_of(lambda: retrieve(alice, QUESTION, now=timezone.now()))
@@ -349,11 +362,11 @@ def test_signs_are_as_many_as_the_numbers_of_a_vector() -> None:
 
 def test_the_indexes_of_somebody_who_is_gone_go(alice: User) -> None:
     plant(alice)
-    large_collections.build(alice)
+    build(alice)
     alice.delete()
     assert len(indexes()) == 1
 
-    assert large_collections.refresh_due(timezone.now()) == 1
+    assert refresh() == 1
 
     assert indexes() == {}
 
@@ -361,7 +374,7 @@ def test_the_indexes_of_somebody_who_is_gone_go(alice: User) -> None:
 def test_while_most_vectors_are_another_models_there_is_no_index_of_meaning(alice: User) -> None:
     plant(alice)
     Fact.objects.filter(pk__in=Fact.objects.values_list("pk", flat=True)[:200]).update(embedded_by="older")
-    large_collections.build(alice)
+    build(alice)
 
     assert indexes() == {}
     assert PersonalIndex.objects.get(user=alice).models_indexed == []

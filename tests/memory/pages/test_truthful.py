@@ -10,6 +10,7 @@ from django.test import Client
 from accounts.models import User
 from memory.models import Fact, ReviewAction
 from memory.pages.review import DONE
+from recall.db.acting import by
 from tests.memory.pages.test_review import HTMX, propose
 
 type SignIn = Callable[[User], Client]
@@ -31,10 +32,10 @@ DROP FUNCTION never_commit;
 @pytest.fixture
 def failing_commits(transactional_db: None) -> Iterator[None]:
     """Every statement succeeds, and then the commit does not."""
-    with connection.cursor() as cursor:
+    with by("migrations"), connection.cursor() as cursor:
         cursor.execute(FAIL_AT_COMMIT)
     yield
-    with connection.cursor() as cursor:
+    with by("migrations"), connection.cursor() as cursor:
         cursor.execute(HEAL)
 
 

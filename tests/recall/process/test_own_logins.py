@@ -1,0 +1,96 @@
+"""An own PostgreSQL whose logins are no superusers: one for the owner of the tables, one for the application."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+import psycopg
+import pytest
+
+from recall.db.requirements import EXTENSIONS
+from tests.running import PROJECT, Server, clean_environment, own_server
+
+pytestmark = pytest.mark.processes
+
+
+PLAIN: Final = ("CREATE ROLE owner LOGIN", "CREATE ROLE app LOGIN")
+DOCUMENTED: Final = ("CREATE ROLE owner LOGIN CREATEROLE", "CREATE ROLE app LOGIN ADMIN owner")
+"""What the two `createuser` of docs/self-hosting.md do."""
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """With both logins, and an empty database that the first one owns."""
+    with own_server() as server, server.connect() as connection:
+        for statement in request.param:
+            connection.execute(statement)
+        connection.execute("CREATE DATABASE own OWNER owner")
+        with psycopg.connect(server.conninfo, dbname="own", autocommit=True) as own:
+            for name in EXTENSIONS:
+                own.execute(f"CREATE EXTENSION {name}")
+        yield server
+
+
+def manage(server: Server, *command: str, app: str = "app") -> subprocess.CompletedProcess[str]:
+    """Run a command with both logins."""
+    url = f"postgresql://{{}}@/own?host={server.cluster.socket}"
+    environment = clean_environment(
+        VAR_DIR=str(server.cluster.var_dir / "app"),
+        SECRET_KEY="x" * 50,
+        DATABASE_URL=url.format(app),
+        DATABASE_OWNER_URL=url.format("owner"),
+    )
+    return subprocess.run(
+        [sys.executable, "manage.py", *command],
+        cwd=PROJECT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+MAKE_ANN: Final = (
+    "from accounts.models import User; User.objects.create_user('ann@example.org', 'correct horse battery')"
+)
+
+
+@pytest.mark.parametrize("server", [DOCUMENTED], indirect=True, ids=["documented"])
+@pytest.mark.parametrize("app", ["owner", "app"])
+def test_the_documented_logins_need_no_superuser(server: Server, app: str) -> None:
+    for _ in range(2):
+        prepared = manage(server, "prepare", app=app)
+        assert prepared.returncode == 0, prepared.stderr
+    assert manage(server, "shell", "-c", MAKE_ANN, app=app).returncode == 0
+    with psycopg.connect(server.conninfo, dbname="own", user=app) as connection:
+        connection.execute("SET ROLE recall_user")
+        assert connection.execute("SELECT * FROM accounts_user").fetchall() == []
+        connection.execute("SET ROLE recall_system")
+        assert len(connection.execute("SELECT * FROM accounts_user").fetchall()) == 1
+
+
+@pytest.mark.parametrize("server", [PLAIN], indirect=True, ids=["plain"])
+def test_a_superuser_is_told_what_to_run_and_then_everything_works(server: Server) -> None:
+    refused = manage(server, "prepare")
+    assert refused.returncode == 1
+    assert "A superuser of the database has to run this once: CREATE ROLE recall_user NOLOGIN;" in refused.stderr
+    with server.connect() as connection:
+        connection.execute(refused.stderr.partition(" once: ")[2])
+
+    assert manage(server, "prepare").returncode == 0
+    assert manage(server, "prepare").returncode == 0, "again, too"
+
+    assert manage(server, "shell", "-c", MAKE_ANN).returncode == 0
+    backups = server.cluster.var_dir / "backups"
+    said = manage(server, "backup", str(backups))
+    assert said.returncode == 0, said.stderr
+    with psycopg.connect(server.conninfo, dbname="own", user="app") as app:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            app.execute("SELECT * FROM accounts_user")
+        app.rollback()
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            app.execute("SET ROLE owner")
+        app.rollback()
+        app.execute("SET ROLE recall_user")
+        assert app.execute("SELECT * FROM accounts_user").fetchall() == []

@@ -88,10 +88,26 @@ class Cue:
 
 DISLIKING: Final = next(group for group in GROUPS if stem("hate") in group)
 LIKING: Final = next(group for group in GROUPS if stem("like") in group)
+_WEAK: Final = "do doing have has having be been being go going get getting am is are was want"
+WEAK: Final = frozenset(_WEAK.split())
+"""Verbs that a denial shares with many facts."""
+EATING: Final = frozenset({"eat", "eating", "ate", "have", "having", "had"})
+_MEAT: Final = "meat chicken beef pork steak bacon ham lamb turkey burgers sausages"
+_FISH: Final = "fish salmon tuna seafood shellfish sushi prawns"
+_FROM_ANIMALS: Final = "eggs cheese milk dairy butter yoghurt yogurt honey"
+FORBIDDEN: Final = {
+    "pescatarian": frozenset(_MEAT.split()),
+    "vegetarian": frozenset(f"{_MEAT} {_FISH}".split()),
+    "vegan": frozenset(f"{_MEAT} {_FISH} {_FROM_ANIMALS}".split()),
+}
+"""What ends a diet when it is eaten again."""
 TAKING: Final = frozenset(map(stem, ["drink", "drinks", "eat", "eats", "have", "has", "take", "takes"]))
 HAVING: Final = frozenset(map(stem, ["has", "have", "own", "owns", "keep", "keeps"]))
 
 CUES: Final = (
+    Cue("no longer together|not together any more|broke up with|split up with|split with|broke up|split up"
+        "|separated from|separated|got divorced|divorced", Change.END, "Ines and I broke up", after=False,
+        is_plain=True),
     Cue("no longer|not anymore|not any more|not any longer|anymore|any more|any longer", Change.END,
         "I don't live in Nantes any more", after=False),
     Cue("used to|formerly", Change.END, "I used to play the cello"),
@@ -99,8 +115,6 @@ CUES: Final = (
         "|dropped|dropped out of|got rid of|sold|scrapped|gave away|returned|lost|retired from|was fired from"
         "|got fired from|was laid off from|moved away from|moved out of|cancelled|canceled|called off|finished with"
         "|done with|through with|over with", Change.END, "I left Acme in March"),
-    Cue("broke up with|split up with|split with|broke up|split up|separated from|separated|got divorced|divorced",
-        Change.END, "Ines and I broke up", after=False, is_plain=True),
     Cue("died|passed away|passed on|is dead|was put down|had to be put down|got run over|was run over|got hit by"
         "|was hit by|ran away for good", Change.END, "Biscuit died in May", after=False, is_plain=True,
         ends_subject=True),
@@ -376,7 +390,8 @@ def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> 
         quote = utterance.text[denial.start : denial.end].strip()
         words = _words(quote)
         for fact in facts:
-            place = find_phrase(fact.statement, denial.old)
+            thing = denial.old.removesuffix(" allergy").removesuffix(" intolerance")
+            place = find_phrase(fact.statement, thing)
             if place is None or not _is_about(fact, words) or not _says_so(fact, denial):
                 continue
             is_of_the_gone = not denial.is_mistake and _is_said_of(fact, place)
@@ -389,11 +404,10 @@ def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> 
                 is_whole = not denial.is_mistake or (" " in denial.new and fact.statement[slice(*place)] in fact.value)
                 old = _replaced(fact, place) if is_whole else fact.statement[slice(*place)]
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, denial.new, when, old)
-            elif not denial.is_mistake or denial.verbs:
-                is_clear = any(word[0].isupper() for word in denial.old.split()) or len(denial.old.split()) > 1
-                is_clear = is_clear or fact.value.casefold().split()[-1:] == [denial.old.casefold()]
-                if is_clear and (fact.key or not denial.is_mistake or denial.verbs):
-                    yield Correction(fact, Change.END, quote, utterance.number, when=when)
+            elif thing != denial.old or (
+                (not denial.is_mistake or denial.verbs) and _is_clear(fact, denial, place, quote)
+            ):
+                yield Correction(fact, Change.END, quote, utterance.number, when=when)
 
 
 def _find_shifted(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
@@ -421,6 +435,20 @@ def _is_said_of(fact: KnownFact, place: tuple[int, int]) -> bool:
     before, after = fact.statement[: place[0]], fact.statement[place[1] :].strip(" .!")
     called = re.fullmatch(r"The user's (?:[\w-]+ )?([\w-]+) ", before)
     return called is not None and stem(called[1]) in PEOPLE and bool(after)
+
+
+def _is_clear(fact: KnownFact, denial: Denial, place: tuple[int, int], quote: str) -> bool:
+    """Whether a denial means this fact: by a name, two words, the head of its value, or its verb or end."""
+    words = denial.old.split()
+    if len(words) > 1 or words[0][0].isupper() or fact.value.casefold().split()[-1:] == [denial.old.casefold()]:
+        return True
+    is_over = not denial.is_mistake or "after all" in quote
+    return is_over and (bool(denial.verbs - WEAK) or _is_last(fact, place))
+
+
+def _is_last(fact: KnownFact, place: tuple[int, int]) -> bool:
+    """Whether the fact ends with what ended: “signed up for a *marathon*”."""
+    return not fact.statement[place[1] :].strip(" .")
 
 
 def _is_verb(fact: KnownFact, place: tuple[int, int]) -> bool:
@@ -504,11 +532,14 @@ def _find_tastes(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator
 
 
 def _is_reversed(fact: KnownFact, words: Sequence[_Word]) -> bool:
-    """“I can eat dairy again”: what the user didn't do, or couldn't."""
+    """“I can eat dairy again”: what the user didn't do, or couldn't; for a vegan also “I eat cheese again”."""
     lows = {word.low for word in words}
-    if not _is_negative(fact) or not _is_about(fact, []) or not lows & {"again", "now"} or not lows & OF_THE_USER:
+    said_again = bool(lows & {"again", "now", "can"})
+    if not said_again or not _is_about(fact, []) or any(low in NOT or low.endswith("n't") for low in lows):
         return False
-    if any(low in NOT or low.endswith("n't") for low in lows):
+    if split_key(fact.key) == (USER, "diet") and lows & EATING:
+        return bool(lows & FORBIDDEN.get(fact.value, frozenset()))
+    if not _is_negative(fact) or not lows & OF_THE_USER:
         return False
     meant = [stem(word) for word in plain_words(fact.statement) if word not in FILLER and stem(word) not in _SMALL]
     return bool(meant) and meant[-1] in {stem(low) for low in lows}

@@ -40,7 +40,7 @@ NEGATIONS: Final = _phrases(
 MISSPOKEN: Final = _phrases("i said|i wrote|i typed|i told you|it said")
 """Before what was wrong, if “I meant” follows: “I said Portuguese, I meant Spanish”."""
 ENDINGS: Final = _phrases(
-    "left|leaving|quit|quitting|stepped down from|stepped down as"
+    "left|leaving|quit|quitting|stepped down from|stepped down as|pulled out of|backed out of|withdrew from"
     "|resigned from|resigned at|gave notice at|handed in my notice at|gave up|given up"
     "|giving up|stopped|dropped|dropped out of|got rid of|sold|scrapped|scrap|gave away|returned|retired from"
     "|fired from|got fired from|laid off from|laid off by|laid off at|let go by|let go from|moved away from"
@@ -90,7 +90,8 @@ _VERBS: Final = _set(
     "go going goes fly flying start starts started starting join joined joining bought got get gets getting "
     "picked up moved moving took take taking adopted adopt based staying settled meant mean see seeing date "
     "dating prefer prefers want planning plan back found hired switching chose choose decided bake making make "
-    "married engaged born allergic intolerant fond out speak speaking need visiting"
+    "buy buying sell selling rent renting married engaged born allergic intolerant fond out speak speaking need "
+    "visiting"
 )
 """Verbs between a cue or a subject and the phrase; of what is denied they say how it was so."""
 _LEADS: Final = _set(

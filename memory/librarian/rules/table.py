@@ -221,8 +221,8 @@ ROWS: Final = (
         r"(?:from [\w' ]{2,30} )?to ", place, correction=True),
     _life("home", "lives in {v}.",
         rf"has {_EVER}(?:been living|lived|been) {_EVER}(?:here )?in |calls (?=[\w -]+ home\b)", place),
-    _life("home", "lives in {v}.", r"is (?:now |back )?in (?=[\w ]{2,30} now\b)|is (?:now|currently|already) in ",
-        place),
+    _life("home", "lives in {v}.",
+        r"is (?:now |back )?in (?=[\w ]{2,30} (?:now|again)\b)|is (?:now|currently|already) in ", place),
     _life("origin", "is from {v}.", rf"(?:is|{_EVER}comes|{_EVER}hails) {_EVER}from ", place),
     _life("", "was born in {v}.", r"was (?:born|born and raised|born and bred|raised) in ", place),
     _life("", "grew up in {v}.",
@@ -232,12 +232,13 @@ ROWS: Final = (
     _life("job", "works as {a} {v}.", rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}as (?:an? |the )?",
         job),
     _life("job", "works as {a} {v}.",
-        r"(?:has )?(?:just |recently )?(?:started|begun|began)(?: work(?:ing)?)? as (?:an? |the )?", job,
-        correction=True),
+        r"(?:has )?(?:just |recently )?(?:started|begun|began|found|got)(?: work(?:ing)?| a (?:new )?job)? as"
+        r" (?:an? |the )?", job, correction=True),
     _life("employer", "works at {v}.",
         rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}(?:at|for|with|by) ", organisation),
     _life("employer", "works at {v}.",
-        rf"(?:has )?{_EVER}(?:joined|started (?:work(?:ing)? )?at|got (?:a|the) (?:new )?job (?:at|with)) "
+        rf"is {_EVER}back (?:at|with) (?=[A-Z])|(?:drives|flies|writes) for (?=[A-Z])"
+        rf"|(?:has )?{_EVER}(?:joined|started (?:work(?:ing)? )?at|got (?:a|the) (?:new )?job (?:at|with)) "
         r"|has (?:a|the) new job (?:at|with) ", organisation, correction=True),
     _life("job", "is {a} {v}.", rf"is {_EVER}(?:an? |the )(?:only |proud |professional |full-time |part-time )?",
         job),

@@ -36,6 +36,8 @@ FACTS = (
     known(16, "The user smokes at parties."),
     known(17, "The user is lactose intolerant.", "user/condition:lactose_intolerance", "yes"),
     known(18, "The user's exam is on Tuesday, 2 September 2025."),
+    known(19, "The user is vegan.", "user/diet", "vegan"),
+    known(21, "The user wants to sell a boat in Kent."),
     known(10, "The user lived in Galway.", "user/home", "Galway", "superseded"),
 )
 
@@ -76,6 +78,9 @@ def read(text: str) -> list[tuple[int, Change, str]]:
         ("Can't believe it: I hate coriander now", (4, Change.REPLACE, "dislikes")),
         ("I got laid off from Acme this morning", (2, Change.END, "")),
         ("Tom died last week", (9, Change.END, "")),
+        ("I eat cheese again these days", (19, Change.END, "")),
+        ("we're not selling a boat any more", (21, Change.END, "")),
+        ("Ines and I are no longer together", (8, Change.END, "")),
         ("Kai is history", (15, Change.END, "")),
         ("I quit smoking in June", (16, Change.END, "")),
         ("sorry I meant gluten, not lactose", (17, Change.REPLACE, "gluten")),

@@ -44,6 +44,8 @@ READ: list[tuple[str, list[str]]] = [
                                         "The user works as a welder. | user/job=welder"]),
     ("I'm a primary school teacher.", ["The user is a primary school teacher. | user/job=primary school teacher"]),
     ("I'm a caretaker now.", ["The user is a caretaker. | user/job=caretaker"]),
+    ("I found work as a cook", ["The user works as a cook. | user/job=cook"]),
+    ("I'm back at Nokia", ["The user works at Nokia. | user/employer=Nokia"]),
     ("finally started as a tiler in May", ["The user works as a tiler. | user/job=tiler"]),
     ("im a paralegal, long hours, quick dinners pls", ["The user is a paralegal. | user/job=paralegal"]),
     ("I work at the town library, mostly mornings.",

@@ -82,7 +82,7 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question) -> None:
     asked: list[tuple[int, CandidateRow]] = []
     for row in rows:
         is_fact = row.candidate.source == "fact"
-        keys = [fact.key for fact in row.facts if fact.key and (is_fact or fact.status == "proposed")]
+        keys = [fact.key for fact in row.facts if fact.key and (is_fact or _waits(fact, row.candidate.text))]
         if keys and row.candidate.source in ("fact", "message"):
             strength = max(_asks_for(key, question.text, words) for key in keys)
             if strength:
@@ -97,6 +97,10 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question) -> None:
         answer = next((lead.facts[0] for lead in leading if row.qualifier != CURRENT and _contradicts(row, lead)), None)
         if answer is not None:
             row.qualifier += f", contradicts fact:{answer.pk}"
+
+
+def _waits(fact: FactState, text: str) -> bool:
+    return fact.status == "proposed" and fact.is_quoted_in(text)
 
 
 def _asks_for(key: str, text: str, words: frozenset[str]) -> int:

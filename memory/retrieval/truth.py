@@ -194,6 +194,10 @@ class FactState:
             return bool(said & OF_THE_USER) or (not said & OF_OTHERS and len(said) <= SHORT)
         return subject.startswith("project:") or bool(set(subject.split("_")) & said)
 
+    def is_quoted_in(self, text: str) -> bool:
+        """Whether a text has the words it rests on; a quote that an engine made up is in none."""
+        return bool(self.quote) and self.quote in " ".join(words(text))
+
     def supports(self, stems: frozenset[str]) -> bool:
         """Whether a sentence it was quoted from still says it: an edited fact has the quote of the one it replaced."""
         return not self.value_stems or self.value_stems <= stems
@@ -383,8 +387,11 @@ def _sentences(text: str) -> Iterator[str]:
 def _qualifier_of_message(text: str, own: Sequence[FactState], now: datetime) -> str:
     """Whether a message holds; what waits in Review is spelled out where the message doesn't: “*John, with an h”."""
     if own and all(fact.status == "proposed" for fact in own):
-        told = max(own, key=lambda fact: bool(fact.key))
-        return WAITING if told.stems <= content(text) else f"{WAITING} ({told.statement[:QUALIFIER_CHARS]})"
+        quoted = [fact for fact in own if fact.is_quoted_in(text)]
+        told = max(quoted, key=lambda fact: bool(fact.key), default=None)
+        if told is None or told.stems <= content(text):
+            return WAITING
+        return f"{WAITING} ({told.statement[:QUALIFIER_CHARS]})"
     lasting = [fact.until for fact in own if fact.rule(now) is None and fact.status != "proposed"]
     ends = [until for until in lasting if until is not None]
     return f"until {max(ends):%Y-%m-%d}" if ends and len(ends) == len(lasting) else CURRENT

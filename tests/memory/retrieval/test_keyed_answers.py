@@ -109,3 +109,14 @@ def test_a_message_whose_fact_waits_leads_where_nothing_is_known_and_says_what_w
     first = retrieve(alice, "What is my best friend's name?", now=NOW).kept[0]
 
     assert (first.text, first.qualifier) == ("*John, with an h", "waiting (The user's friend is called John.)")
+
+
+def test_a_proposal_whose_quote_was_made_up_is_not_spelled_out(alice: User) -> None:
+    (said,) = talk(alice, "My best friend has a name day on Friday")
+    remember(alice, *OTHERS)
+    remember(alice, "The user's friend is called Rex.", key="user/friend/name", value="Rex",
+             status=Fact.Status.PROPOSED, message_id=said, quote="my friend Rex")  # fmt: skip
+
+    found = retrieve(alice, "What is my best friend's name?", now=NOW).kept
+
+    assert all("Rex" not in f"{item.text} {item.qualifier}" for item in found)

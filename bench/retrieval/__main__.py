@@ -515,7 +515,7 @@ def main() -> None:
         django.setup()
         from recall.db.acting import by
 
-        with by("migrations"):  # COPY, and indexes made anew
+        with by("migrations"):  # COPY, and indexes built again
             load(size)
         return
     folder = (options.keep or Path(tempfile.mkdtemp(prefix="recall-bench-"))).resolve()

@@ -1,6 +1,6 @@
 """The acting user: whose rows the database shows, the second wall behind `for_user`.
 
-Each request, socket, API call and job acts for one user, or in one of WAYS; otherwise for nobody, who sees no one's
+Each request, socket, API call and job acts for one user, or in one of WAYS; otherwise for no user, who sees no one's
 rows. The actor is a context variable, so it follows async code into tasks and threads. The database engine
 (`recall/db/engine/base.py`) tells the server before a statement whenever the actor has changed, by `SET ROLE` and the
 setting `recall.user_id`, and clears both before a connection returns to the pool. The policies that read them are in
@@ -61,9 +61,9 @@ class Actor:
     user_id: int | None = None
 
 
-NOBODY: Final = Actor(Role.USER)
+NO_USER: Final = Actor(Role.USER)
 _actor: ContextVar[Actor | None] = ContextVar("recall_actor", default=None)
-_default = NOBODY
+_default = NO_USER
 
 
 def current() -> Actor:
@@ -72,7 +72,7 @@ def current() -> Actor:
 
 
 def act_for(user_id: int | None) -> None:
-    """Act for this user, or for nobody, until the end of the current context: a socket's task."""
+    """Act for this user, or for no user, until the end of the current context: a socket's task."""
     _actor.set(Actor(Role.USER, user_id))
 
 
@@ -88,7 +88,7 @@ def acting(actor: Actor) -> Iterator[None]:
 
 
 def as_user(user_id: int | None) -> _GeneratorContextManager[None]:
-    """Act for this user within the block, or for nobody."""
+    """Act for this user within the block, or for no user."""
     return acting(Actor(Role.USER, user_id))
 
 

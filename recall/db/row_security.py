@@ -5,7 +5,7 @@ a gap, and so is an owned table without its policies: the server isn't ready, an
 
 PostgreSQL evaluates a policy before any function that might leak what it is given: a condition such as `@@` can't
 select rows by an index then. So what searches by words reads VIEWS, each of which has the policy's condition in itself
-and is made by the owner. Whoever reads a view gets the acting user's rows; no one writes by it.
+and is made by the owner. A view shows its reader the acting user's rows; no one writes by it.
 """
 
 from collections.abc import Collection, Iterator, Mapping

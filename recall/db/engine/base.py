@@ -9,7 +9,7 @@ import psycopg
 from django.db.backends.postgresql import base
 from psycopg.pq import TransactionStatus
 
-from recall.db.acting import NOBODY, Actor, Role, current
+from recall.db.acting import NO_USER, Actor, Role, current
 
 PLANNED_ONCE: Final = "SET plan_cache_mode = force_generic_plan"
 """Parse and plan a prepared statement once per connection: planning the search for its values takes 1.5 ms of 6. By
@@ -31,7 +31,7 @@ def tell_current(connection: psycopg.Connection[Any]) -> None:
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's; before each statement the server knows who acts, and a connection returns to the pool as nobody's.
+    """Django's; before each statement the server knows who acts, and a connection returns to the pool as no one's.
 
     The owner's login isn't pooled: it is used by few and for long, and no page can get one of its connections.
     """
@@ -109,7 +109,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._told = None
 
     def _close(self) -> Any:
-        if self.connection is not None and self.pool and self._told != NOBODY:
+        if self.connection is not None and self.pool and self._told != NO_USER:
             _clear(self.connection)
         self._told = None
         try:
@@ -119,11 +119,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def _clear(connection: psycopg.Connection[Any]) -> None:
-    """Make it nobody's. If that fails the pool gets a closed connection, and makes another."""
+    """Make it no one's. If that fails the pool gets a closed connection, and makes another."""
     try:
         if connection.info.transaction_status != TransactionStatus.IDLE:
             connection.rollback()
         connection.autocommit = True
-        tell(connection, NOBODY)
+        tell(connection, NO_USER)
     except psycopg.Error:
         connection.close()

@@ -18,7 +18,7 @@ from chat.models import Conversation
 from memory.models import Boundary, Fact
 from recall.celery import app
 from recall.db import row_security
-from recall.db.acting import NOBODY, WAYS, Actor, Role, act_for, acting, as_user, by, current, for_owner_of
+from recall.db.acting import NO_USER, WAYS, Actor, Role, act_for, acting, as_user, by, current, for_owner_of
 from recall.db.connections import run_in_thread
 from recall.db.engine.base import DatabaseWrapper
 from recall.db.prepared import Read, read_together
@@ -106,7 +106,7 @@ def test_without_any_filter_bob_sees_no_row_of_alices(alice: User, bob: User) ->
     everything_of(alice, WORD)
     everyone = {model: model._base_manager.count() for model in owned_models()}
     assert sum(map(bool, everyone.values())) > 20, "most tables have a row of hers"
-    for actor in (Actor(Role.USER, bob.pk), NOBODY):
+    for actor in (Actor(Role.USER, bob.pk), NO_USER):
         with acting(actor):
             for model in owned_models():
                 column = "pk" if model is User else "user"
@@ -114,7 +114,7 @@ def test_without_any_filter_bob_sees_no_row_of_alices(alice: User, bob: User) ->
                     assert not model._base_manager.exists(), model
                     continue
                 seen = set(model._base_manager.values_list(column, flat=True))
-                assert seen <= {bob.pk, None} if actor is not NOBODY else seen <= {None}, model
+                assert seen <= {bob.pk, None} if actor is not NO_USER else seen <= {None}, model
     with as_user(alice.pk):
         assert all(model._base_manager.exists() for model, rows in everyone.items() if rows and model is not Boundary)
 
@@ -148,7 +148,7 @@ def test_everyone_reads_a_boundary_of_no_one_and_no_user_changes_it(bob: User) -
 
 def test_the_views_of_the_search_show_the_acting_user_only(alice: User, bob: User) -> None:
     Fact.objects.create(user=alice, statement=WORD)
-    for way in (Actor(Role.USER, bob.pk), Actor(Role.SYSTEM, bob.pk), NOBODY):
+    for way in (Actor(Role.USER, bob.pk), Actor(Role.SYSTEM, bob.pk), NO_USER):
         with acting(way), connection.cursor() as cursor:
             for view in row_security.VIEWS:
                 cursor.execute(f"SELECT count(*) FROM {view}")
@@ -288,7 +288,7 @@ def test_no_connection_carries_another_user(pooled: Callable[[], DatabaseWrapper
     def work(seed: int) -> None:
         chance, wrapper = random.Random(seed), pooled()
         for _ in range(40):
-            actor = chance.choice([Actor(Role.USER, chance.randint(1, 9)), Actor(Role.SYSTEM), NOBODY])
+            actor = chance.choice([Actor(Role.USER, chance.randint(1, 9)), Actor(Role.SYSTEM), NO_USER])
             with acting(actor):
                 with wrapper.cursor() as cursor:
                     assert server_knows(cursor) == (actor.role, str(actor.user_id or ""))

@@ -11,8 +11,7 @@ class ChatConfig(AppConfig):
         from chat.ingest.source import ChatSource, ChatUsageLedger
         from chat.projects import projects  # noqa: F401 (connects its receiver)
         from chat.turns import remote  # noqa: F401 (connects its receiver)
-        from memory.librarian import spending
-        from memory.ports import forgettable, source
+        from memory.ports import forgettable, source, spending
 
         source.register(ChatSource())
         spending.register(ChatUsageLedger())

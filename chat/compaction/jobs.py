@@ -41,7 +41,7 @@ from recall.jobs import LeasedJob
 from recall.llm.client import cached_capabilities, configured_capabilities
 
 if TYPE_CHECKING:
-    from memory.librarian.engine import Usage
+    from memory.ports.spending import Usage
 
 TASK: Final = "chat.tasks.compact"
 RETRY_AFTER: Final = timedelta(seconds=30)

@@ -19,7 +19,7 @@ from chat.conversations.model_choice import must_use_rules
 from chat.conversations.topics import topics_of
 from chat.models import Conversation, Message
 from memory.forget_epoch import lock_forget_epoch
-from memory.librarian.engine import Usage
+from memory.ports.spending import Usage
 from memory.text.secrets_filter import mask_secrets, secret_values, sensitive
 from recall.celery import enqueue_on_commit
 from recall.db.connections import release_connection

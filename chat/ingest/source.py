@@ -16,9 +16,8 @@ from chat.ingest.transcript import store
 from chat.ingest.withheld import without_withheld
 from chat.messages.history import active_path
 from chat.models import Conversation, Message
-from memory.librarian.engine import Usage
-from memory.librarian.spending import SpendingStop
 from memory.ports.source import ContextText, ConversationDigest, Speaker, Utterance
+from memory.ports.spending import SpendingStop, Usage
 from memory.text.message_kinds import FROM_MEMORIES, UNFINISHED
 from memory.text.secrets_filter import lasting, mask_secrets, secret_values
 from recall.redaction import FORGOTTEN
@@ -105,7 +104,7 @@ def _omit_rule(answer: Message) -> str:
 
 
 class ChatUsageLedger:
-    """Implements `memory.librarian.spending.UsageLedger`, because memory and budget don't know each other."""
+    """Implements `memory.ports.spending.UsageLedger`, because memory and budget don't know each other."""
 
     def add(self, user_id: int, used: Usage) -> Decimal:
         """Count the tokens; returns their price."""

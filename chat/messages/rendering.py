@@ -24,9 +24,9 @@ from chat.messages.forget_request import WITHHOLDS, ForgetRequest, find_request
 from chat.messages.outcomes import Outcome, outcome
 from chat.messages.thinking import thinking_of
 from chat.models import Conversation, Message
-from memory.librarian.cpu_limit import TOO_LONG
 from memory.models import Fact, LibrarianRun
 from memory.text.secrets_filter import sensitive
+from recall.cpu_limit import TOO_LONG
 from recall.rendering.render import render
 
 

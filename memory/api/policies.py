@@ -9,8 +9,7 @@ from pydantic import Field
 from accounts.api.auth import person, require_scope
 from accounts.models import User
 from memory.librarian.decision import Rule
-from memory.librarian.policies import NAMES, SUBJECTS, SUCH_AS, default_rule, rules_of, set_rules
-from memory.librarian.precision import precision_of
+from memory.librarian.policies import NAMES, SUBJECTS, SUCH_AS, default_rule, precision_of, rules_of, set_rules
 from recall.openapi.problems import ProblemError
 
 router = Router(tags=["review"])

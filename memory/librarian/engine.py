@@ -17,6 +17,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validato
 from memory.facts.keys import USER, kind_of, make_key, spell_attribute, spell_subject
 from memory.models.kinds import EpisodeKind, EpisodeOutcome, Kind
 from memory.ports.source import Utterance
+from memory.ports.spending import NOTHING_USED, Usage
 
 MAX_STATEMENT = 500
 """Characters. A statement is one sentence; a longer text is a document."""
@@ -322,31 +323,11 @@ class ExtractionInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of an extraction; the rule engine uses none."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    calls: int = 0
-    """Requests, including repairs."""
-    model: str = ""
-    """For its price."""
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.calls + other.calls,
-            self.model or other.model,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Extraction:
     """What an engine found, in the order it was said, and its usage."""
 
     facts: Sequence[ProposedFact] = field(default_factory=tuple)
-    usage: Usage = Usage()
+    usage: Usage = NOTHING_USED
     episode: ProposedEpisode | None = None
     """The significant episode of this range; most ranges have none."""
     documents: Sequence[ProposedDocument] = ()
@@ -364,7 +345,7 @@ class Extraction:
 class ExtractionError(Exception):
     """A failed extraction, with a sentence for the user; never an empty list instead."""
 
-    def __init__(self, sentence: str, *, final: bool = False, usage: Usage = Usage()) -> None:
+    def __init__(self, sentence: str, *, final: bool = False, usage: Usage = NOTHING_USED) -> None:
         super().__init__(sentence)
         self.usage = usage
         """Tokens used before it failed."""

@@ -27,12 +27,12 @@ from memory.librarian.engine import (
     ProposedEpisode,
     ProposedFact,
     ProposedStory,
-    Usage,
     Withdrawal,
     ask_for_all_fields,
 )
 from memory.models.kinds import DEFAULT_IMPORTANCE, OTHER_IMPORTANCE, Kind
 from memory.ports.source import Utterance
+from memory.ports.spending import Usage
 from recall.llm.client import get_capabilities, get_sync_client
 from recall.llm.failures import classify
 

@@ -22,9 +22,8 @@ from accounts.models import User
 from memory.documents.profile_updates import refresh_profile
 from memory.embeddings.port import embedder
 from memory.forget_epoch import forget_epoch
-from memory.librarian import document_updates, spending
+from memory.librarian import document_updates
 from memory.librarian.commit import RunState, store_extraction
-from memory.librarian.cpu_limit import TOO_LONG
 from memory.librarian.decision import Reason
 from memory.librarian.echo import mark_echoes
 from memory.librarian.engine import (
@@ -33,14 +32,16 @@ from memory.librarian.engine import (
     ExtractionError,
     ExtractionInput,
     ProposedFact,
-    Usage,
 )
 from memory.librarian.known_facts import load_known_facts
 from memory.librarian.placement import load_existing
 from memory.librarian.policies import policy_for
 from memory.models import Fact, LibrarianRun
+from memory.ports import spending
 from memory.ports.source import get_source
+from memory.ports.spending import Usage
 from memory.text.secrets_filter import MASK
+from recall.cpu_limit import TOO_LONG
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
 from recall.jobs import LeasedJob

@@ -17,8 +17,7 @@ from memory.facts.evidence import FactView, build_fact_views
 from memory.facts.undo import UNDO_FOR, can_be_undone
 from memory.forms import StatementForm
 from memory.librarian.decision import Rule
-from memory.librarian.policies import MEANS, NAMES, SUCH_AS, default_rule, rules_of, subject_of
-from memory.librarian.precision import precision_of
+from memory.librarian.policies import MEANS, NAMES, SUCH_AS, default_rule, precision_of, rules_of, subject_of
 from memory.models import Fact, KindPolicy, ReviewAction
 from memory.pages.consolidation import load_reports
 

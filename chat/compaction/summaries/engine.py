@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from chat.compaction.summaries.schema import Exchange, Summary, Verbosity
-from memory.librarian.engine import Usage
+from memory.ports.spending import Usage
 
 NO_USAGE: Final = Usage()
 

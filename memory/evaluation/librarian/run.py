@@ -17,8 +17,9 @@ from statistics import median
 
 from memory.evaluation.librarian.labels import Label, LabeledMessage, find_stated
 from memory.librarian.decision import Outcome, decide
-from memory.librarian.engine import ExtractionEngine, ExtractionInput, ProposedFact, Usage
+from memory.librarian.engine import ExtractionEngine, ExtractionInput, ProposedFact
 from memory.ports.source import Utterance
+from memory.ports.spending import Usage
 
 
 @dataclass(slots=True)

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from memory.facts.keys import USER, make_key
 from memory.librarian.corrections import replaced_statement
-from memory.librarian.cpu_limit import CpuLimit, TookTooLongError
 from memory.librarian.engine import MAX_NAME, MAX_STATEMENT, Extraction, ExtractionInput, KnownFact, ProposedFact
 from memory.librarian.rules import claims, mentions, notes, unreal
 from memory.librarian.rules.claims import ASK, Candidate
@@ -41,6 +40,7 @@ from memory.ports.source import Utterance
 from memory.text.dates import FoundDate, find_date
 from memory.text.language import is_english
 from memory.text.secrets_filter import MASK, sensitive
+from recall.cpu_limit import CpuLimit, TookTooLongError
 
 VERSION: Final = "rules/8"
 LONGEST: Final = timedelta(seconds=30)

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from memory.embeddings.port import embedder
 from memory.evaluation.librarian.labels import LabeledMessage, find_stated, read_labels
 from memory.evaluation.librarian.run import utterances_of
-from memory.librarian.cpu_limit import CpuLimit
 from memory.librarian.engine import ExtractionInput
 from memory.librarian.rules.claims import FORMS, WEIGHTS, Candidate, features
 from memory.librarian.rules.engine import candidates
 from memory.ports.source import Utterance
+from recall.cpu_limit import CpuLimit
 
 TOLERATED_WEIGHT: Final = 0.3
 """Of a statement that a reader might take as well, next to one that is wanted."""

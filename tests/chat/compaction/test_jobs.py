@@ -23,8 +23,8 @@ from chat.compaction.summaries.schema import Exchange, Verbosity
 from chat.compaction.window import KEPT_TURNS, MAX_SEGMENT_TURNS, MAX_SEGMENTS
 from chat.conversations import trash
 from chat.models import Compaction, Conversation, Message, Segment
-from memory.librarian.engine import Usage
 from memory.models import Chunk, Document
+from memory.ports.spending import Usage
 from memory.retrieval.recall import retrieve
 from tests.chat.long_talk import answered, begin, fold, go_on, numbered, standing
 from tests.chat.long_talk import ask as ask_recall

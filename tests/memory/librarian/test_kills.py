@@ -18,10 +18,11 @@ from chat.models import Conversation
 from memory.facts.review import reject
 from memory.librarian import run as librarian
 from memory.librarian.decision import Reason
-from memory.librarian.engine import Extraction, ExtractionError, ExtractionInput, Usage
+from memory.librarian.engine import Extraction, ExtractionError, ExtractionInput
 from memory.librarian.rules.engine import RuleEngine
 from memory.librarian.run import RUNS, run_extraction
 from memory.models import Episode, Fact, FactLink, LibrarianRun
+from memory.ports.spending import Usage
 from tests.memory.librarian.test_run import Scripted, ask, learn, say
 
 BEFORE = ("I live in Lisbon.", "I like jazz.", "My favourite colour is green.", "I like opera.")

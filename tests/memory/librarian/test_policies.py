@@ -12,17 +12,20 @@ from memory.librarian.decision import DEFAULT_POLICY, Reason, Rule
 from memory.librarian.policies import (
     HEALTH,
     MEANS,
+    MIN_DECISIONS,
     NAMES,
     SUBJECTS,
     SUCH_AS,
     THIRD_PARTIES,
+    Tally,
     policy_for,
+    precision_of,
     rules_of,
     set_rules,
     subject_of,
+    tally_decisions,
     waiting_about,
 )
-from memory.librarian.precision import MIN_DECISIONS, Tally, precision_of, tally_decisions
 from memory.models import Fact, KindPolicy, ReviewAction
 from memory.models.kinds import Kind
 

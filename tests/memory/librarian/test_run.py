@@ -17,11 +17,12 @@ from budget.spending import limits
 from chat.models import Conversation, Message
 from memory.facts.review import accept, edit, reject
 from memory.librarian import run as librarian
-from memory.librarian.engine import Extraction, ExtractionError, ExtractionInput, ProposedFact, Relation, Usage
+from memory.librarian.engine import Extraction, ExtractionError, ExtractionInput, ProposedFact, Relation
 from memory.librarian.rules.engine import RuleEngine
 from memory.librarian.run import MAX_ATTEMPTS, RUNS, request_reading, run_extraction
 from memory.models import Fact, LibrarianRun
 from memory.models.kinds import Kind
+from memory.ports.spending import Usage
 from recall.celery import app as celery_app
 
 SISTER = "My sister Mary lives in Lisbon and I'm allergic to peanuts."

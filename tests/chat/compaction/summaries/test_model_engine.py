@@ -22,7 +22,7 @@ from chat.compaction.summaries.model_engine import (
 from chat.compaction.summaries.rule_engine import RuleEngine
 from chat.compaction.summaries.schema import Exchange, Summary, Verbosity
 from chat.compaction.summaries.select_engine import choose_engine, summarize
-from memory.librarian.engine import Usage
+from memory.ports.spending import Usage
 from offline.protocol.schema import schema_problem
 from recall.llm import client
 

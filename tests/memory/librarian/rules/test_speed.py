@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.librarian import rules
-from memory.librarian.cpu_limit import CpuLimit, TookTooLongError
 from memory.librarian.rules import engine
 from memory.librarian.rules.clauses import MAX_CLAUSE, MAX_SENTENCE
 from memory.librarian.rules.engine import RuleEngine
+from recall.cpu_limit import CpuLimit, TookTooLongError
 from tests.memory.librarian.rules.test_engine import read
 
 SIZE = 20_000

@@ -5,10 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Protocol
+from typing import Final, Protocol
 
-if TYPE_CHECKING:
-    from memory.librarian.engine import Usage
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one background job; the rule engine uses none."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
+    """Requests, including repairs."""
+    model: str = ""
+    """For its price."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.calls + other.calls,
+            self.model or other.model,
+        )
+
+
+NOTHING_USED: Final = Usage()
 
 
 @dataclass(frozen=True, slots=True)

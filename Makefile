@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header
 
-.PHONY: run pid test chaos lint types screenshots lock ci migrations clean help
+.PHONY: run pid test chaos lint audit types screenshots lock ci migrations clean help
 
 run: $(RUNNING)  ## start everything; stop with Ctrl-C
 	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.process.token_vocabulary
@@ -36,6 +36,9 @@ lint: $(DEVELOPING)  ## style, imports, templates, prose
 	.venv/bin/lint-imports
 	.venv/bin/djlint --lint --quiet templates
 	.venv/bin/python .ci/prose.py
+
+audit: $(DEVELOPING)  ## known vulnerabilities of the locked packages, as the package index knows them
+	.venv/bin/python .ci/audit.py
 
 types: $(DEVELOPING)  ## mypy, strict
 	.venv/bin/mypy $(PACKAGES)

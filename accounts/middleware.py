@@ -1,4 +1,4 @@
-"""Middleware: requests and sockets act for the signed-in user, in their time zone; sessions record their last use."""
+"""Middleware: requests act for the signed-in user, in their time zone; sessions record their last use."""
 
 import logging
 import time
@@ -7,14 +7,13 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from allauth.usersessions.models import UserSession
-from channels.auth import AuthMiddleware
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from accounts.models import User
-from recall.db.acting import Actor, act_for, acting, as_user, by, current
+from recall.db.acting import Actor, acting, as_user, by, current
 
 SEEN_EVERY: Final = 600
 """Seconds between two records that a session is in use: the list needs no finer time, and writes stay few."""
@@ -79,15 +78,6 @@ async def _stream_async(actor: Actor, pieces: AsyncIterable[bytes]) -> AsyncIter
     finally:
         if hasattr(iterator, "aclose"):
             await iterator.aclose()
-
-
-class ActingSocketMiddleware(AuthMiddleware):  # type: ignore[misc]  # channels is not typed
-    """Channels' own, and the socket's task acts for the signed-in user."""
-
-    async def resolve_scope(self, scope: dict[str, Any]) -> None:
-        with by("sign-in"):
-            await super().resolve_scope(scope)
-        act_for(scope["user"].pk)
 
 
 class TimeZoneMiddleware:

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import Error as DatabaseError
 
@@ -62,6 +63,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     remote: LiveText | None = None
     """An answer that another process is writing and this tab shows."""
     temporary: temporary.TemporaryChat | None = None
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """Handle an event. Channels would first wait for the one thread of all sockets, where no query of ours runs."""
+        await getattr(self, get_handler_name(message))(message)
 
     async def connect(self) -> None:
         """Accept signed-in users only."""

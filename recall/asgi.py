@@ -17,11 +17,10 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 http = get_asgi_application()  # sets Django up; the imports below need that
 
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-from channels.sessions import CookieMiddleware, SessionMiddleware  # noqa: E402
 from django.conf import settings  # noqa: E402
 from psycopg.conninfo import make_conninfo  # noqa: E402
 
-from accounts.middleware import ActingSocketMiddleware  # noqa: E402
+from accounts.socket_auth import SocketUserMiddleware  # noqa: E402
 from chat.mcp.auth import McpMiddleware  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
 from chat.turns import remote  # noqa: E402
@@ -109,9 +108,7 @@ application = ProtocolTypeRouter(
             settings.ENVIRONMENT.max_upload_mb * 1_000_000 + FORM_OVERHEAD_BYTES,
             dict.fromkeys(EXPORT_UPLOAD_PATHS, settings.ENVIRONMENT.max_import_mb * 1_000_000 + FORM_OVERHEAD_BYTES),
         ),
-        "websocket": SameOriginWebSocketMiddleware(
-            CookieMiddleware(SessionMiddleware(ActingSocketMiddleware(URLRouter(websocket_urlpatterns))))
-        ),
+        "websocket": SameOriginWebSocketMiddleware(SocketUserMiddleware(URLRouter(websocket_urlpatterns))),
         "lifespan": lifespan,
     }
 )

@@ -36,7 +36,7 @@ from bench.turn.__main__ import Person, make_people, percentiles, script
 WORDS_APART: Final = 0.2
 """Seconds between two words of an answer: five a second."""
 SETTLING: Final = 15.0
-"""Seconds that are not counted: everyone connects and asks for the first time."""
+"""Seconds that are not counted, beside one pause: everyone connects and asks for the first time."""
 TURNS_A_CONVERSATION: Final = 5
 PROBE_EVERY: Final = 1.0
 MEGABYTE: Final = 2**20
@@ -125,7 +125,8 @@ async def probe(model_port: int, seen: Seen) -> None:
         while True:
             began = time.perf_counter()
             async with client.stream("POST", "/v1/messages", json=body) as answer:
-                answer.raise_for_status()
+                if answer.is_error:
+                    raise SystemExit(f"The model refused: {(await answer.aread()).decode()}")
                 async for line in answer.aiter_lines():
                     if "text_delta" in line:
                         seen.model.append((time.perf_counter() - began) * 1000)

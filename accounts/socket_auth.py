@@ -1,0 +1,53 @@
+"""Who opens a socket: the user of the session cookie, read like any other work that someone waits for. The socket's
+task then acts for them.
+
+Channels' own middleware reads on one thread that all sockets of a process share: after a restart hundreds of pages
+connect at once, and gave up while they waited for it.
+"""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.backends.db import SessionStore
+from django.http.cookie import parse_cookie
+from django.utils.crypto import constant_time_compare
+
+from accounts.models import User
+from recall.db.acting import act_for, by
+from recall.db.connections import run_at_once
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+
+
+class SocketUserMiddleware:
+    """Sets `scope["user"]`, and the acting user."""
+
+    def __init__(self, inner: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
+        self.inner = inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, with the user."""
+        cookies = parse_cookie(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
+        key = cookies.get(settings.SESSION_COOKIE_NAME)
+        with by("sign-in"):
+            user = await run_at_once(load_user, key) if key else AnonymousUser()
+        act_for(user.pk)
+        await self.inner({**scope, "user": user}, receive, send)
+
+
+def load_user(session_key: str) -> User | AnonymousUser:
+    """The active user of a session that is valid: signed with a key that counts, since the password was changed."""
+    session = SessionStore(session_key)
+    if SESSION_KEY not in session:
+        return AnonymousUser()
+    user = User.objects.filter(pk=session[SESSION_KEY], is_active=True).first()
+    if user is None:
+        return AnonymousUser()
+    valid = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
+    given = session.get(HASH_SESSION_KEY, "")
+    return user if any(constant_time_compare(given, expected) for expected in valid) else AnonymousUser()

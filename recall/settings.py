@@ -243,7 +243,7 @@ if ENVIRONMENT.email_url:
 
 CHANNEL_LAYERS = {
     "default": {
-        "BACKEND": "channels.layers.InMemoryChannelLayer",
+        "BACKEND": "recall.db.channel_layer.ChannelLayer",
         "CONFIG": {"capacity": 1000, "group_expiry": 10**10},  # its default drops a socket from its groups after a day
     }
 }

@@ -54,7 +54,8 @@ class Seen:
     first: list[float] = field(default_factory=list)
     model: list[float] = field(default_factory=list)
     done: int = 0
-    lost: int = 0
+    lost: Counter[str] = field(default_factory=Counter)
+    """By reason."""
     queued: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     sentences: set[str] = field(default_factory=set)
@@ -86,8 +87,8 @@ class Talker:
                     for number in range(sys.maxsize):
                         await self._ask(socket, number)
                         await asyncio.sleep(self._dice.expovariate(1 / self._pause))
-            except (ConnectionClosed, InvalidHandshake, OSError, TimeoutError):
-                self._seen.lost += 1
+            except (ConnectionClosed, InvalidHandshake, OSError, TimeoutError) as error:
+                self._seen.lost[f"{type(error).__name__}: {error}"] += 1
                 await asyncio.sleep(1.0)
 
     async def _ask(self, socket: Any, number: int) -> None:
@@ -120,7 +121,7 @@ async def probe(model_port: int, seen: Seen) -> None:
     """How long the model itself takes to its first text, measured beside the load."""
     body: dict[str, Any] = {"model": "claude-sonnet-5-5", "max_tokens": 1000, "stream": True}
     body["messages"] = [{"role": "user", "content": "Hello."}]
-    headers = {"x-api-key": "offline", "anthropic-version": "2023-06-01"}
+    headers = {"x-api-key": "offline", "anthropic-version": "2026-10-21"}
     async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{model_port}", headers=headers, timeout=60) as client:
         while True:
             began = time.perf_counter()
@@ -195,6 +196,7 @@ async def load(
     await asyncio.sleep(SETTLING + options.pause)
     settling_lost = seen.lost
     seen.forget()
+    seen.lost = settling_lost
     began, cpu = time.perf_counter(), busy(webs)
     if options.minutes:
         await soak(webs, options.minutes, seen)
@@ -202,7 +204,6 @@ async def load(
         await asyncio.sleep(options.seconds)
     seconds, cpu = time.perf_counter() - began, busy(webs) - cpu
     megabytes, files = weight(webs)
-    seen.lost += settling_lost
     ended = seen.done
     for task in tasks:
         task.cancel()
@@ -210,6 +211,8 @@ async def load(
     for fault in found:
         if not isinstance(fault, asyncio.CancelledError):
             print(f"A client failed: {fault!r}")
+    for reason, times in seen.lost.most_common(3):
+        print(f"Lost {times}: {reason}")
     for sentence in seen.sentences:
         print(f"Refused with: {sentence}")
     figures = [
@@ -219,7 +222,7 @@ async def load(
     ]
     refused = sum(seen.refused.values())
     return row(
-        *(len(people), len(ports), f"{ended / seconds:.1f}", *figures, seen.lost, refused, seen.queued),
+        *(len(people), len(ports), f"{ended / seconds:.1f}", *figures, seen.lost.total(), refused, seen.queued),
         *(f"{megabytes:.0f}", files, f"{cpu * 1000 / max(1, ended):.0f}"),
     )
 

@@ -13,9 +13,10 @@ from typing import cast
 from django.db import close_old_connections, connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 
-THREADS = 5
-"""For prompts, answers and the rest. More would only wait for the interpreter, and make others wait for it."""
-ADMISSION_THREADS = 3
+THREADS = 3
+"""For prompts, answers and the rest. More would only wait for the interpreter, and the event loop with them: it takes
+one new socket per round."""
+ADMISSION_THREADS = 2
 """For a few quick statements that someone waits for. With the above, the connections a process keeps busy."""
 
 _executor = ThreadPoolExecutor(THREADS, thread_name_prefix="recall")

@@ -31,8 +31,8 @@ router = Router(tags=["budget"])
 
 LATEST: Final = ("-created_at", "-pk")
 BY_DAY: Final = ("-day", "-pk")
-MOST_TOKENS: Final = 10_000_000
-Tokens = Annotated[int, Field(ge=0, le=MOST_TOKENS)]
+MAX_TOKENS: Final = 10_000_000
+Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 LimitOf = Literal["turns", "tokens", "money"]
 Period = Literal["day", "month"]
 Money = Annotated[Decimal, Field(description="US dollars")]

@@ -41,6 +41,7 @@ LONGEST_FIRST = (
     *("tests/processes", "tests/browser/1", "tests/memory/librarian/test_echo.py", "tests/browser/2"),
     *(
         "tests/processes/test_chaos.py",
+        "tests/recall/test_queue.py",
         "tests/recall/process/test_up.py",
         "tests/chat/compaction/test_at_scale.py",
         "tests/memory/librarian/test_kills.py",

@@ -25,7 +25,7 @@ QUESTION: Final = (310, 1.0)
 ANSWER: Final = (1_130, 0.7)
 MEMORY: Final = (250, 0.7)
 RESULT: Final = (1_800, 0.6)
-LONGEST: Final = 4.0
+MAX_STRETCH: Final = 4.0
 """Times the median: the maximum length of a text."""
 MEMORIES: Final = 5
 """Memories recalled for each question (`memory/retrieval/ranking.py: TOP_K`): about 800 tokens."""
@@ -35,7 +35,7 @@ FACT_EVERY: Final = 12
 """Average turns until the librarian adds a line to the profile."""
 PROFILE: Final = 30
 """Lines of the profile at the start: about 600 tokens."""
-MOST_FACTS: Final = 40
+MAX_FACTS: Final = 40
 """Maximum lines added: anything learned after that is recalled and isn't in the profile."""
 
 # Seconds between the starts of two turns, as share of the turns and the range.
@@ -119,7 +119,7 @@ def talk(scene: Scene, turns: int, seed: int = SEED) -> Iterator[Exchange]:
             answer,
             memories,
             [_call(moments) for _ in range(_rounds(scene, moments))],
-            learned if facts <= MOST_FACTS else "",
+            learned if facts <= MAX_FACTS else "",
             topic_has_shifted=number == new_topic + 1 and new_topic > 0,
             task_is_done=len(scene.rounds) > 1 and moments.random() < 1 / TASK_TURNS,
         )
@@ -142,7 +142,7 @@ def _call(chance: random.Random) -> Call:
 def _text(size: tuple[float, float], chance: random.Random) -> str:
     """Sentences of about the given size."""
     median, spread = size
-    length = int(min(chance.lognormvariate(math.log(median), spread), median * LONGEST))
+    length = int(min(chance.lognormvariate(math.log(median), spread), median * MAX_STRETCH))
     parts: list[str] = []
     while sum(map(len, parts)) < length:
         parts.append(chance.choice(_sentences()))

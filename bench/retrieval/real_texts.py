@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memory.evaluation.datasets import Conversation, Item
 
 FILES: Final = ("locomo_dev.json", "beam100k_dev.json")
-LONGEST: Final = 300
+MAX_LENGTH: Final = 300
 """Characters used of each message: it is then one passage, and ten thousand are embedded in a minute."""
 EMBED_AT_ONCE: Final = 64
 
@@ -101,7 +101,7 @@ def store_for(people: Sequence[tuple[User, int]], texts: Corpus) -> None:
         while have < wanted:
             title, items = next(sessions)
             said = [
-                Utterance(0, place, item.role, item.text[:LONGEST], item.when, item.author)
+                Utterance(0, place, item.role, item.text[:MAX_LENGTH], item.when, item.author)
                 for place, item in enumerate(items[: wanted - have], start=1)
             ]
             get_source().import_conversation(user, title, said)

@@ -18,7 +18,7 @@ from memory.forms import SearchForm as MemoryForm
 from memory.pages.search import Result, build_search_page
 from memory.retrieval.ranking import Source
 
-MOST_PAGES: Final = 1_000
+MAX_PAGES: Final = 1_000
 FIRST: Final = 4
 """Results of each kind under All."""
 
@@ -61,7 +61,7 @@ class SearchForm(forms.Form):
     )
     order = forms.ChoiceField(required=False, label="Sort by", choices=[("", "Best match"), ("newest", "Newest")])
     within = forms.UUIDField(required=False, widget=forms.HiddenInput)
-    page = forms.IntegerField(required=False, min_value=1, max_value=MOST_PAGES, widget=forms.HiddenInput)
+    page = forms.IntegerField(required=False, min_value=1, max_value=MAX_PAGES, widget=forms.HiddenInput)
 
     def build_filter(self) -> Filter:
         """The search filter of a valid form."""

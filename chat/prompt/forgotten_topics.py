@@ -16,7 +16,7 @@ from memory.forgetting.select import select_topic
 from memory.models import Chunk
 from memory.text.parts import parts_of
 
-MOST_REQUESTS: Final = 50
+MAX_REQUESTS: Final = 50
 """Maximum open requests that are honored, the latest first: each adds sentences to the pattern that every text is
 searched for."""
 
@@ -40,7 +40,7 @@ def load_forgotten(user: User, only: Collection[int] | None = None) -> Exclusion
     """What the user's messages ask to forget, as an exclusion. `only`: restricts it to messages with these ids."""
     asking = Message.objects.not_deleted().for_user(user).filter(event_data__has_key=WITHHOLDS)
     asking = asking if only is None else asking.filter(pk__in=only)
-    requests = list(asking.order_by("-pk").values_list("pk", "event_data")[:MOST_REQUESTS])
+    requests = list(asking.order_by("-pk").values_list("pk", "event_data")[:MAX_REQUESTS])
     if not requests:
         return NO_EXCLUSION
     named = {ref for _, data in requests for ref in data[WITHHOLDS]}

@@ -16,8 +16,7 @@ from memory import models
 from memory.api.facts import Decision, Fact, FactWithEvidence, get_own_fact, with_evidence
 from memory.facts import review
 from memory.facts.bulk_review import batch_of, decide_batch, undo_batch
-from memory.facts.merge import MOST as MOST_MERGED
-from memory.facts.merge import merge
+from memory.facts.merge import MAX_MERGED, merge
 from memory.facts.undo import can_be_undone
 from memory.facts.validity import Validity, validity_of
 from memory.forms import MAX_STATEMENT
@@ -195,7 +194,7 @@ def decide(request: HttpRequest, given: SeveralFacts) -> Any:
 class Merging(Schema):
     """The facts to merge into one."""
 
-    facts: list[Number] = Field(min_length=2, max_length=MOST_MERGED)
+    facts: list[Number] = Field(min_length=2, max_length=MAX_MERGED)
     into: Number | None = Field(None, description="The fact whose wording is kept; null: the first")
     statement: str = Field("", max_length=MAX_STATEMENT, description="A new wording instead")
 

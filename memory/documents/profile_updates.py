@@ -45,7 +45,7 @@ _SUBJECT_OF_SENTENCE: Final = re.compile(r"(?:The user['’]s (?:(?!(?:is|are|wa
 """Words that may precede the name a sentence is about: “The user's sister Mary loves figs.”"""
 MIN_IMPORTANCE: Final = GUARANTEED_IMPORTANCE
 """A line costs tokens in every prompt, as a guaranteed fact does."""
-MOST_LINES: Final = 30
+MAX_LINES: Final = 30
 """Maximum librarian lines per document: about 400 tokens. Existing lines stay; important facts fill the rest."""
 NOTE: Final = "What was learned"
 
@@ -113,7 +113,7 @@ def _give_places(
     for fact in facts:
         if fact.pk not in standing and fact.pk not in inherited and (document := _place_for(fact, profile)) is not None:
             held = profile.holds.setdefault(document.pk, {})
-            if len(held) < MOST_LINES:
+            if len(held) < MAX_LINES:
                 held[fact.pk] = fact.statement
 
 

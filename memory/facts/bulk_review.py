@@ -22,9 +22,9 @@ from memory.models import Fact, ReviewAction
 if TYPE_CHECKING:
     from accounts.models import User
 
-MOST: Final = 200
+MAX_AT_ONCE: Final = 200
 """Maximum decisions per click."""
-TOO_MANY: Final = f"At most {MOST} are decided at once. Nothing was changed."
+TOO_MANY: Final = f"At most {MAX_AT_ONCE} are decided at once. Nothing was changed."
 NOTHING_CHOSEN: Final = "Nothing is selected."
 
 DECIDES: Final[Mapping[str, Callable[..., ReviewAction]]] = {
@@ -50,7 +50,7 @@ def decide_batch(facts: Iterable[Fact], verb: ReviewAction.Verb, *, by: User) ->
         RefusedError: there are none, or too many.
     """
     chosen = sorted(facts, key=lambda fact: fact.pk)
-    if not chosen or len(chosen) > MOST:
+    if not chosen or len(chosen) > MAX_AT_ONCE:
         raise RefusedError(TOO_MANY if chosen else NOTHING_CHOSEN)
     outcome = Outcome()
     with transaction.atomic():

@@ -23,9 +23,9 @@ GAVE_WAY: Final = "superseded by a newer fact"
 """Reason of a superseded fact."""
 CERTAIN: Final = 1.0
 """Strength of a link that records an action."""
-MOST_OFFERED: Final = 200
+MAX_OFFERED: Final = 200
 """Maximum facts offered in a list."""
-MOST_STEPS: Final = 3
+MAX_STEPS: Final = 3
 """Beyond this distance nearly everything is related, so links carry no information."""
 
 Relation = FactLink.Relation
@@ -68,18 +68,18 @@ def linkable(user: User, fact: Fact) -> list[Fact]:
     """Active facts that `fact` may be linked to, the newest first."""
     active = Fact.objects.for_user(user).active().exclude(pk=fact.pk)
     unlinked = active.exclude(links__to_fact=fact).exclude(linked_from__from_fact=fact)
-    return list(unlinked.only("statement", "user").order_by("-recorded_at", "-pk")[:MOST_OFFERED])
+    return list(unlinked.only("statement", "user").order_by("-recorded_at", "-pk")[:MAX_OFFERED])
 
 
 def neighbours(user: User, fact: Fact, steps: int = 1, most: int | None = None) -> list[Neighbour]:
-    """The user's facts within `steps` links (at most MOST_STEPS) of `fact`, in either direction, nearest first.
+    """The user's facts within `steps` links (at most MAX_STEPS) of `fact`, in either direction, nearest first.
 
     `most`: the maximum count. One statement per step, plus one.
     """
     seen: set[int] = {fact.pk}
     reached: dict[int, tuple[int, FactLink]] = {}
     border = {fact.pk}
-    for step in range(1, min(steps, MOST_STEPS) + 1):
+    for step in range(1, min(steps, MAX_STEPS) + 1):
         border_links = _links_at(user, border)
         border = set()
         for one in border_links:

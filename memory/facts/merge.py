@@ -28,14 +28,14 @@ from memory.models import Fact, ReviewAction
 if TYPE_CHECKING:
     from accounts.models import User
 
-MOST: Final = 50
+MAX_MERGED: Final = 50
 """Maximum facts merged at once: as many as a page shows."""
 
 BY_MERGING: Final = (*BY_EDITING, "kind", "key", "importance", "tags")
 """Columns of the remaining fact that merging changes."""
 
 TOO_FEW: Final = "Select at least two to merge."
-TOO_MANY: Final = f"You can merge at most {MOST} at once."
+TOO_MANY: Final = f"You can merge at most {MAX_MERGED} at once."
 TWO_PEOPLE: Final = "These belong to different users and can't be merged."
 TWO_KEYS: Final = "These are different profile entries, so they can't be merged."
 
@@ -47,7 +47,7 @@ def merge(facts: Sequence[Fact], into: Fact, statement: str = "", *, by: User) -
         RefusedError: there are fewer than two, they have different keys, or one can't be merged any more.
     """
     wanted = {fact.pk for fact in facts} | {into.pk}
-    if not 2 <= len(wanted) <= MOST:
+    if not 2 <= len(wanted) <= MAX_MERGED:
         raise RefusedError(TOO_FEW if len(wanted) < 2 else TOO_MANY)
     if {fact.user_id for fact in facts} - {into.user_id}:
         raise RefusedError(TWO_PEOPLE)

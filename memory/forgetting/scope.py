@@ -160,7 +160,7 @@ _BETWEEN: Final = FUNCTION_WORDS | frozenset(["number", "no", "nr", "name", "cal
 """Words that may separate a code from the word it is named with."""
 _INSIDE: Final = "_.@:"
 """Characters that join the pieces of an identifier and aren't words."""
-LEAST_PREFIX: Final = 5
+MIN_PREFIX: Final = 5
 """Minimum letters that two forms of a word share, such as “allergy” and “allergic”."""
 WEAK_LENGTH: Final = 3
 """Maximum length of a code that means nothing without its word."""
@@ -381,7 +381,7 @@ def _is_alike(word: str, other: str, *, is_name: bool = False) -> bool:
         return True
     pairs = enumerate(zip(word, other, strict=False))
     shared = next((place for place, (one, two) in pairs if one != two), min(len(word), len(other)))
-    return not is_name and shared >= LEAST_PREFIX and shared >= 0.7 * max(len(word), len(other))
+    return not is_name and shared >= MIN_PREFIX and shared >= 0.7 * max(len(word), len(other))
 
 
 def _windows(wanted: Identifier, atoms: Sequence[Atom]) -> list[tuple[int, int]]:

@@ -94,7 +94,7 @@ class PastProfile:
     shown: int
     """Number of facts shown."""
     more: bool
-    """There are others beyond MOST_FACTS."""
+    """There are others beyond MAX_FACTS."""
     gone: int
     """Number of facts removed since."""
     came: list[PastFact]

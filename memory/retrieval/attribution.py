@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from memory.retrieval.query import Question
 from memory.text.keywords import content
 
-LEAST_MARGIN: Final = -0.22
+MIN_MARGIN: Final = -0.22
 """Margin below which nothing that other people said is recalled. On LoCoMo's 112 questions about what was never said
 (adversarial: the other person said it) and 383 others, silent for · points of R@10 lost:
 -0.40: 38 % · 0.3;  -0.30: 48 % · 0.9;  **-0.22: 59 % · 0.9**;  -0.15: 64 % · 2.4;  0: 76 % · 7.2.

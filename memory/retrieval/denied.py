@@ -14,7 +14,7 @@ from memory.retrieval.truth import CURRENT, OF_OTHERS, OF_THE_USER, QUALIFIER_CH
 from memory.text.denials import OF_DATES, Denial, find_phrase, find_value, kind_of_phrase, read_denials, read_shifts
 from memory.text.keywords import content, stem, words
 
-MOST_READ: Final = 24
+MAX_READ: Final = 24
 """Messages whose denials are read: the newest of those found."""
 MAX_CHARS: Final = 600
 """Of a message that is read: a longer one is a paste or an essay."""
@@ -57,7 +57,7 @@ def _is_summary_without(row: CandidateRow, newer: _Said) -> bool:
 def _newest(rows: Iterable[CandidateRow]) -> list[CandidateRow]:
     own = [row for row in rows if row.candidate.source == "message" and row.said_by == "user"]
     own = [row for row in own if len(row.candidate.text) <= MAX_CHARS]
-    return sorted(own, key=lambda row: row.candidate.when, reverse=True)[:MOST_READ]
+    return sorted(own, key=lambda row: row.candidate.when, reverse=True)[:MAX_READ]
 
 
 def _read(row: CandidateRow) -> _Said | None:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final, Literal
 
-from memory.retrieval.attribution import LEAST_MARGIN, attribution_margin
+from memory.retrieval.attribution import MIN_MARGIN, attribution_margin
 from memory.retrieval.decay import decay
 from memory.retrieval.query import Question, names_a_time, words_as_written, words_of
 from recall.environment import setting
@@ -305,7 +305,7 @@ def rerank(
     best = _deduplicate_refs(scored)
     # An explicit search, which needs no STRONG passage, shows what others said, too.
     margin = attribution_margin(question, [(row.candidate, row.parts) for row in scored]) if strong > WEAK else None
-    by_others = margin is not None and margin < LEAST_MARGIN
+    by_others = margin is not None and margin < MIN_MARGIN
     _assign_cut_rules(best, _Limits(question, calibration, top_k, token_budget, strong, told, by_others))
     return sorted(best, key=lambda row: row.rule is not None)
 

@@ -18,7 +18,7 @@ from memory.text.keywords import content, stem
 
 MAX_PHRASE: Final = 5
 """Words of a phrase that is denied, or holds instead."""
-LONGEST_ABBREVIATION: Final = 5
+MAX_ABBREVIATION: Final = 5
 """Letters: “CFA” is no more a name than “law” is."""
 MAX_DENIED: Final = 40
 """Denials read from one text."""
@@ -490,7 +490,7 @@ def _kind(phrase: str) -> str:
     words = phrase.split()
     if any(_TEMPORAL.fullmatch(word) for word in words):
         return "date"
-    if any(word[0].isupper() and not (word.isupper() and len(word) <= LONGEST_ABBREVIATION) for word in words):
+    if any(word[0].isupper() and not (word.isupper() and len(word) <= MAX_ABBREVIATION) for word in words):
         return "name"
     return "number" if any(word[0].isdigit() for word in words) else "words"
 

@@ -30,7 +30,7 @@ _ASKING: Final = frozenset({"what", "how", "is", "are", "was", "do", "can"})
 _ONESELF: Final = frozenset({"i", "me", "my"})
 """With a word from each set, a question is about the user: “what do I love?”."""
 
-MOST_WORDS: Final = 10
+MAX_WORDS: Final = 10
 """A longer question or command also says what the task is about. With 20 instead, nine of 198 messages that answer a
 question on long chats with an assistant would be left out; with 10, one."""
 _AUX: Final = (
@@ -99,7 +99,7 @@ def kind_of_request(text: str) -> str:
     """ONLY_ASKS, SMALL_TALK or COMMAND for a user's message that states nothing; else empty."""
     if is_small_talk(text):
         return SMALL_TALK
-    if len(text) > 20 * MOST_WORDS or len(words_of(text)) > MOST_WORDS:
+    if len(text) > 20 * MAX_WORDS or len(words_of(text)) > MAX_WORDS:
         return ""
     kinds = {_kind_of(sentence) for sentence in _SENTENCE.findall(text) if _WORD.search(sentence)}
     if "" in kinds or not kinds:

@@ -191,7 +191,7 @@ first line, or an account number, is shorter than the overlap."""
 
 MASK: Final = "[secret]"
 """What replaces a secret."""
-SHORTEST: Final = 4
+MIN_LENGTH: Final = 4
 """Minimum characters of a secret that is also masked where it is repeated."""
 PIN_DIGITS: Final = 6
 """Minimum digits of a number that is also masked in later turns: 8080 may be a PIN in one turn and a number of files in
@@ -227,7 +227,7 @@ def mask_secrets(text: str, known: Collection[str] = ()) -> str:
 def secret_values(text: str) -> frozenset[str]:
     """The secrets in a text that are long enough to be recognized in the answer to it."""
     values = (text[start:end].strip() for start, end in _merged(span for _, span in find_secrets(text)))
-    return frozenset(value for value in values if len(value) >= SHORTEST)
+    return frozenset(value for value in values if len(value) >= MIN_LENGTH)
 
 
 def lasting(values: Iterable[str]) -> frozenset[str]:

@@ -408,22 +408,22 @@ def _image_problem(where: str, source: Json) -> Iterator[str]:
         yield f"{where}.data: Could not process image"
     elif images.media_type(raw) != declared:
         yield f"{where}: Image does not match the provided media type {declared}"
-    elif len(raw) > images.MOST_BYTES:
-        yield f"{where}: image exceeds 5 MB maximum: {len(raw)} bytes > {images.MOST_BYTES} bytes"
-    elif max(images.dimensions(raw) or (0,)) > images.MOST_PIXELS_A_SIDE:
+    elif len(raw) > images.MAX_BYTES:
+        yield f"{where}: image exceeds 5 MB maximum: {len(raw)} bytes > {images.MAX_BYTES} bytes"
+    elif max(images.dimensions(raw) or (0,)) > images.MAX_PIXELS_A_SIDE:
         yield f"{where}.data: At least one of the image dimensions exceed max allowed size: 8000 pixels"
 
 
 def _many_images(body: Json, _model: Model) -> Iterator[str]:
     """Rules for all images of a request together."""
     blocks = [block for message in body["messages"] for block in _images_in(text_blocks(message["content"]))]
-    if len(blocks) > images.MOST_IMAGES:
-        yield f"messages: Too many images: {len(blocks)} > {images.MOST_IMAGES}"
+    if len(blocks) > images.MAX_IMAGES:
+        yield f"messages: Too many images: {len(blocks)} > {images.MAX_IMAGES}"
     if len(blocks) <= images.MANY:
         return
     for block in blocks:
         raw = images.decode(block["source"].get("data", "")) or b""
-        if max(images.dimensions(raw) or (0,)) > images.MOST_PIXELS_A_SIDE_OF_MANY:
+        if max(images.dimensions(raw) or (0,)) > images.MAX_PIXELS_A_SIDE_OF_MANY:
             yield (
                 "messages: At least one of the image dimensions exceed max allowed size for many-image requests: "
                 "2000 pixels"

@@ -17,8 +17,8 @@ SUM = re.compile(r"[\d.\s()+*/-]{3,60}")
 OPERATORS = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
-MOST_BITS = 256  # of a power: a bigger one isn't a question for a chat
-MOST_DIGITS = 12  # after the point, before a result is called approximate
+MAX_BITS = 256  # of a power: a bigger one isn't a question for a chat
+MAX_DIGITS = 12  # after the point, before a result is called approximate
 
 
 def work_out(question: str) -> str | None:
@@ -39,7 +39,7 @@ def work_out(question: str) -> str | None:
         return f"{shown} has no answer: it divides by zero."
     except (SyntaxError, ValueError):
         return None
-    exact = round(result, MOST_DIGITS) == result
+    exact = round(result, MAX_DIGITS) == result
     whole = f"{result.numerator:,}" if result.denominator == 1 else f"{float(result):,.{6}f}".rstrip("0")
     return f"{shown} {'=' if exact else '≈'} {whole}."
 
@@ -52,7 +52,7 @@ def _value(node: ast.expr) -> Fraction:
             return -_value(operand)
         case ast.BinOp(left=left, op=ast.Pow(), right=right):
             base, power = _value(left), _value(right)
-            if power.denominator != 1 or abs(power) * max(base.numerator.bit_length(), 1) > MOST_BITS:
+            if power.denominator != 1 or abs(power) * max(base.numerator.bit_length(), 1) > MAX_BITS:
                 raise ValueError("too big a power")
             return Fraction(base**power.numerator)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:

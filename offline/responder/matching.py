@@ -19,7 +19,7 @@ OTHER_SUBJECT = 0.25  # factor for a sentence about the user's sister when the q
 OF_THE_PAST = 0.95  # factor for a sentence that says how it was, when the question asks how it is
 KIND_WEIGHT = 0.5  # of a question word, next to the mean weight of the question's stems
 STEM_LENGTH = 6  # allergic, allergy and allergies meet at six letters
-MOST_SENTENCES = 3
+MAX_SENTENCES = 3
 
 STOPWORD_LINES = """
 a an the and or but of to in on at by for from with as is are was were be been am do does did done have has had
@@ -135,7 +135,7 @@ def best_matches(question: str, memories: Sequence[Memory]) -> list[Match]:
     if is_past:
         best.sort(key=lambda match: match.memory.is_current)
     is_single = bool(ONE_VALUE.search(question)) and not is_past
-    most = 1 if is_single and ONE_SUBJECT.search(question) else MOST_SENTENCES
+    most = 1 if is_single and ONE_SUBJECT.search(question) else MAX_SENTENCES
     return _distinct(best, is_single=is_single)[:most]
 
 

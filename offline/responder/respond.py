@@ -23,8 +23,8 @@ from offline.search import demo_page
 type Rule = Callable[[Reading], Reply | None]
 
 INTRODUCED = "demo"  # a word of `wording.SELF`: an earlier answer contains it
-MOST_LISTED = 8
-MOST_SAID = 240  # characters of one remembered sentence
+MAX_LISTED = 8
+MAX_SAID = 240  # characters of one remembered sentence
 
 
 def respond(reading: Reading) -> Reply:
@@ -214,8 +214,8 @@ def _overview(reading: Reading) -> Reply | None:
     lines = _statements(facts) or _statements([*reading.memories, *_said(reading)])
     if not lines:
         return say(wording.NOTHING_KNOWN)
-    more = f"… and {len(lines) - MOST_LISTED} more, on your Profile page." if len(lines) > MOST_LISTED else ""
-    return say(wording.ABOUT_USER, "\n".join(f"- {line}" for line in lines[:MOST_LISTED]), more)
+    more = f"… and {len(lines) - MAX_LISTED} more, on your Profile page." if len(lines) > MAX_LISTED else ""
+    return say(wording.ABOUT_USER, "\n".join(f"- {line}" for line in lines[:MAX_LISTED]), more)
 
 
 def _statements(memories: Iterable[Memory]) -> list[str]:
@@ -441,7 +441,7 @@ def _day(date: str) -> str:
 
 
 def _short(sentence: str) -> str:
-    return sentence if len(sentence) <= MOST_SAID else f"{sentence[:MOST_SAID].rsplit(' ', 1)[0]} …"
+    return sentence if len(sentence) <= MAX_SAID else f"{sentence[:MAX_SAID].rsplit(' ', 1)[0]} …"
 
 
 def _lower(sentence: str) -> str:

@@ -12,7 +12,7 @@ from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.browser
 
-MOST_STOPS = 30
+MAX_STOPS = 30
 """Presses of Tab within which a control must be reached."""
 TOLD = "My sister Mary lives in Lisbon"
 LEARNED = "Your sister Mary lives in Lisbon"
@@ -46,7 +46,7 @@ def tab_to(page: Page, target: Locator, key: str = "Tab") -> list[str]:
     """Press Tab until `target` has the focus; returns the names of the stops before it."""
     expect(target).to_be_visible()
     names: list[str] = []
-    while len(names) < MOST_STOPS:
+    while len(names) < MAX_STOPS:
         page.keyboard.press(key)
         name = focus_shows(page)
         if target.evaluate("node => node === document.activeElement"):

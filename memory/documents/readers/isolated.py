@@ -23,7 +23,7 @@ ROOT: Final = Path(__file__).resolve().parents[3]
 ENVIRONMENT: Final = {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"}
 """The reading process's whole environment: no keys, no database address."""
 
-MOST_READERS: Final = 2
+MAX_READERS: Final = 2
 """Readers that one process runs at a time for waiting users: each may take limits.MEMORY, and eight took all of a
 server's memory."""
 TURN_SECONDS: Final = 20.0
@@ -60,7 +60,7 @@ def turn(person: int) -> Iterator[None]:
         NoTurn: the wait timed out.
     """
     with _changed:
-        if not _changed.wait_for(lambda: person not in _reading and len(_reading) < MOST_READERS, TURN_SECONDS):
+        if not _changed.wait_for(lambda: person not in _reading and len(_reading) < MAX_READERS, TURN_SECONDS):
             raise NoTurn(BUSY)
         _reading.add(person)
     try:

@@ -17,7 +17,7 @@ from memory.documents.readers.text_files import clean
 
 HEADING_SIZE: Final = 1.15
 """A line is a heading from this multiple of the body size."""
-LONGEST_HEADING: Final = 150
+MAX_HEADING: Final = 150
 """Characters; a longer line in large type is large-print text or a poster."""
 HEADING_LEVELS: Final = 3
 PARAGRAPH_GAP: Final = 1.5
@@ -169,20 +169,20 @@ def _levels(lines: Sequence[Line], body: float) -> list[float]:
     """Heading sizes, the largest first."""
     if not body:
         return []
-    sizes = {line.size for line in lines if line.size >= body * HEADING_SIZE and len(line.text) <= LONGEST_HEADING}
+    sizes = {line.size for line in lines if line.size >= body * HEADING_SIZE and len(line.text) <= MAX_HEADING}
     return sorted(sizes, reverse=True)
 
 
 def _level(line: Line, levels: Sequence[float]) -> int:
     """Heading level, 1 for the largest type; 0: no heading."""
-    if line.size not in levels or len(line.text) > LONGEST_HEADING or not any(map(str.isalpha, line.text)):
+    if line.size not in levels or len(line.text) > MAX_HEADING or not any(map(str.isalpha, line.text)):
         return 0
     return min(levels.index(line.size) + 1, HEADING_LEVELS)
 
 
 def _add_heading(blocks: list[str], text: str, level: int, *, continues: bool) -> None:
     marks = "#" * level
-    if continues and len(blocks[-1]) + len(text) <= LONGEST_HEADING:
+    if continues and len(blocks[-1]) + len(text) <= MAX_HEADING:
         blocks[-1] += f" {text}"  # a title over two lines
     else:
         blocks.append(f"{marks} {text}")

@@ -20,7 +20,7 @@ SAMPLE: Final = 65_536
 """Bytes from which the encoding is guessed."""
 FEW_ACCENTS: Final = 30
 """Non-ASCII bytes. With fewer, there is nothing to guess from, and Western Europe's encoding is the likeliest."""
-MOST_CONTROL_CHARACTERS: Final = 0.01
+MAX_CONTROL_CHARACTERS: Final = 0.01
 """Maximum share of control characters. A text has none, a binary file about a tenth."""
 
 LINE_ENDS: Final = (("\r\n", "\n"), ("\r", "\n"), ("\v", "\n"), ("\f", "\n\n"))
@@ -58,7 +58,7 @@ def clean(text: str) -> str:
         text = text.replace(found, kept)
     text = text.removeprefix("\ufeff")
     without = _CONTROL.sub("", text)
-    if len(text) - len(without) > max(1, len(text) * MOST_CONTROL_CHARACTERS):
+    if len(text) - len(without) > max(1, len(text) * MAX_CONTROL_CHARACTERS):
         raise NotReadable("This file is no text, whatever its name says.")
     return without
 

@@ -9,9 +9,9 @@ import pytest
 from bench.cost.compare import OPTIMUM, RECALL, STATIC_SHARE, UNCACHED, Result, compare
 
 TURNS = 40
-MOST_OF_FULL = 25.0
+MAX_OF_FULL = 25.0
 """Percentage of the whole history without a cache; 14 to 19 were measured."""
-MOST_OF_OPTIMUM = 1.25
+MAX_OF_OPTIMUM = 1.25
 
 
 @pytest.fixture(scope="module", params=["at one go", "with tools"])
@@ -28,12 +28,12 @@ def test_what_never_changes_comes_from_the_cache(result: Result) -> None:
 
 def test_it_costs_a_fifth_of_the_whole_history_at_most(result: Result) -> None:
     mine, full = result.rows[TURNS, RECALL], result.rows[TURNS, UNCACHED]
-    assert max(mine.cost[model] / full.cost[model] for model in mine.cost) <= MOST_OF_FULL / 100
+    assert max(mine.cost[model] / full.cost[model] for model in mine.cost) <= MAX_OF_FULL / 100
 
 
 def test_it_is_near_the_cheapest_schedule_there_is(result: Result) -> None:
     mine, best = result.rows[TURNS, RECALL], result.rows[TURNS, OPTIMUM]
-    assert max(mine.cost[model] / best.cost[model] for model in mine.cost) <= MOST_OF_OPTIMUM
+    assert max(mine.cost[model] / best.cost[model] for model in mine.cost) <= MAX_OF_OPTIMUM
 
 
 def test_history_was_folded_on_the_way(result: Result) -> None:

@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]
 Request = dict[str, Any]
 
 ABLE = Capabilities(context_window=200_000, max_output=8_000, caching=True, thinking=True, effort=True)
-MOST_BREAKPOINTS = 4
+MAX_BREAKPOINTS = 4
 WORDS = "The moon pulls the water, and the earth turns beneath the bulge. " * 8
 
 
@@ -190,7 +190,7 @@ def test_a_summary_without_words_is_no_block(alice: User) -> None:
     _, compiled = ask(conversation, "And now?")
     assert len(compiled.inputs.history.segments) > 1
     assert all(block["text"].strip() for place, block in blocks(compiled.request) if place == "user")
-    assert len(lifetimes(compiled.request)) <= MOST_BREAKPOINTS
+    assert len(lifetimes(compiled.request)) <= MAX_BREAKPOINTS
 
 
 IN_A_FRESH_PROCESS = """
@@ -412,7 +412,7 @@ def test_a_tool_loop_has_at_most_four_breakpoints_the_longer_lived_first(alice: 
     _, compiled = ask(begin(alice, numbered(4)), "And now?")
     for request in tool_rounds(compiled, 4):
         found = lifetimes(request)
-        assert len(found) <= MOST_BREAKPOINTS
+        assert len(found) <= MAX_BREAKPOINTS
         assert found == sorted(found), "1h sorts before 5m"
 
 
@@ -423,7 +423,7 @@ def test_each_round_of_a_tool_loop_reads_the_one_before(alice: User) -> None:
     before = 0
     for number, request in enumerate(tool_rounds(compiled, 4)):
         assert provider.send(request).read == before
-        before = up_to_breakpoint(request, min(number + 3, MOST_BREAKPOINTS))
+        before = up_to_breakpoint(request, min(number + 3, MAX_BREAKPOINTS))
 
 
 def test_behind_a_fold_too_and_with_no_more_breakpoints(alice: User) -> None:
@@ -434,9 +434,9 @@ def test_behind_a_fold_too_and_with_no_more_breakpoints(alice: User) -> None:
     _, compiled = ask(conversation, "And now?")
     before = 0
     for request in tool_rounds(compiled, 4):
-        assert len(lifetimes(request)) == MOST_BREAKPOINTS
+        assert len(lifetimes(request)) == MAX_BREAKPOINTS
         assert provider.send(request).read == before
-        before = up_to_breakpoint(request, MOST_BREAKPOINTS)
+        before = up_to_breakpoint(request, MAX_BREAKPOINTS)
     assert [rendered(one, until=1) for one in tool_rounds(compiled, 1)] == [rendered(compiled.request, until=1)] * 2
 
 

@@ -12,7 +12,7 @@ from accounts.models import User
 from memory.consolidation.consolidate import consolidate
 from memory.documents import revisions, tree
 from memory.documents.profile import PROSE, profile_lines
-from memory.documents.profile_updates import MOST_LINES, refresh_profile
+from memory.documents.profile_updates import MAX_LINES, refresh_profile
 from memory.documents.revisions import BEGINNINGS, DocumentChangedError, Origin, save
 from memory.facts.review import accept, edit, reject, undo
 from memory.models import Document, Fact, ReviewAction, Revision
@@ -162,14 +162,14 @@ def test_the_document_of_a_person_of_whom_nothing_is_known_any_more_goes(alice: 
 
 
 def test_a_document_holds_so_many_lines_and_those_that_stand_stay(alice: User) -> None:
-    for place in range(MOST_LINES):
+    for place in range(MAX_LINES):
         known(alice, f"The user likes thing {place}.", "preference")
     refresh_profile(alice)
     before = text(alice, PREFERENCES)
     known(alice, "The user loves the most important thing.", "preference", importance=1.0)
     refresh_profile(alice)
     assert text(alice, PREFERENCES) == before
-    assert len(before.split("\n")) == MOST_LINES
+    assert len(before.split("\n")) == MAX_LINES
 
 
 def test_bobs_documents_are_left_alone(alice: User, bob: User) -> None:

@@ -73,7 +73,7 @@ def test_of_rivals_for_a_key_the_last_holds_and_undo_restores_the_first(alice: U
 
 
 def test_nothing_and_too_many_are_refused(alice: User, many: list[Fact], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk_review, "MOST", 4)
+    monkeypatch.setattr(bulk_review, "MAX_AT_ONCE", 4)
     for facts, why in (([], "Nothing is selected"), (many, "Nothing was changed")):
         with pytest.raises(RefusedError, match=why):
             decide_batch(facts, REJECT, by=alice)

@@ -15,7 +15,7 @@ from accounts.models import User
 from chat.models import Conversation, Message
 from memory.facts.links import (
     GAVE_WAY,
-    MOST_STEPS,
+    MAX_STEPS,
     contradictions,
     link,
     link_superseded,
@@ -113,8 +113,8 @@ def test_the_steps_have_a_limit(alice: User, django_assert_max_num_queries: Any)
     chain = [fact(alice, f"Fact {number}.") for number in range(8)]
     for one, other in pairwise(chain):
         link(alice.pk, one.pk, LINK.RELATED_TO, other.pk, 0.5)
-    with django_assert_max_num_queries(MOST_STEPS + 1):
-        assert max(near(alice, chain[0], 99).values()) == MOST_STEPS
+    with django_assert_max_num_queries(MAX_STEPS + 1):
+        assert max(near(alice, chain[0], 99).values()) == MAX_STEPS
 
 
 def test_bob_sees_no_neighbours_of_alices_facts(alice: User, bob: User) -> None:
@@ -123,7 +123,7 @@ def test_bob_sees_no_neighbours_of_alices_facts(alice: User, bob: User) -> None:
     assert near(bob, one, 3) == {}
 
 
-@given(pairs=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=16), steps=st.integers(1, MOST_STEPS))
+@given(pairs=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=16), steps=st.integers(1, MAX_STEPS))
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_neighbours_are_those_a_walk_of_so_many_steps_reaches(
     alice: User, pairs: list[tuple[int, int]], steps: int

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from accounts.models import User
-from memory.retrieval.attribution import LEAST_MARGIN, attribution_margin
+from memory.retrieval.attribution import MIN_MARGIN, attribution_margin
 from memory.retrieval.query import Question, parse_question
 from memory.retrieval.ranking import WEAK
 from memory.retrieval.recall import RetrievalResult, retrieve
@@ -36,7 +36,7 @@ def test_a_statement_counts_for_the_one_who_made_it() -> None:
 
     assert hers is not None
     assert not_hers is not None
-    assert not_hers < LEAST_MARGIN < hers
+    assert not_hers < MIN_MARGIN < hers
 
 
 def test_what_is_said_of_you_counts_for_the_one_who_is_spoken_to() -> None:
@@ -48,7 +48,7 @@ def test_what_is_said_of_you_counts_for_the_one_who_is_spoken_to() -> None:
 def test_a_question_counts_for_no_one() -> None:
     said = ("Caroline", "Did you run the charity race?")
 
-    assert (margin("When did Caroline run a charity race?", said, MELANIE) or 0) < LEAST_MARGIN
+    assert (margin("When did Caroline run a charity race?", said, MELANIE) or 0) < MIN_MARGIN
 
 
 @pytest.mark.parametrize("question", ["When was the charity race?", "When did Melanie and Caroline run?"])

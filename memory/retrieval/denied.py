@@ -11,7 +11,16 @@ from datetime import datetime
 from typing import Final
 
 from memory.retrieval.truth import CURRENT, OF_OTHERS, OF_THE_USER, QUALIFIER_CHARS, WAITING, CandidateRow
-from memory.text.denials import OF_DATES, Denial, find_phrase, find_value, kind_of_phrase, read_denials, read_shifts
+from memory.text.denials import (
+    OF_DATES,
+    Denial,
+    find_phrase,
+    find_value,
+    kind_of_phrase,
+    read_denials,
+    read_shifts,
+    stems_of,
+)
 from memory.text.keywords import content, stem, words
 
 MAX_READ: Final = 24
@@ -33,6 +42,8 @@ class _Said:
     """Of what it gives another date or number: its words, and the new value."""
     is_of_user: bool
     content: frozenset[str]
+    stems: frozenset[str]
+    """Of what it denies and shifts: a text without any of them states none of it."""
 
 
 def qualify_denied(rows: Sequence[CandidateRow]) -> None:
@@ -41,17 +52,11 @@ def qualify_denied(rows: Sequence[CandidateRow]) -> None:
     for row in rows if said else ():
         if not row.qualifier.startswith((CURRENT, WAITING)) or row.said_by == "assistant":
             continue
-        newer = next(
-            (one for one in said if one.when > row.candidate.when and _is_denied(row.candidate.text, one)), None
-        )
+        text, later = row.candidate.text, [one for one in said if one.when > row.candidate.when]
+        stems = stems_of(text) if later else frozenset()
+        newer = next((one for one in later if not stems.isdisjoint(one.stems) and _is_denied(text, one)), None)
         if newer is not None:
             row.qualifier = f"superseded by {newer.ref} ({newer.text[:QUALIFIER_CHARS]})"
-
-
-def _is_summary_without(row: CandidateRow, newer: _Said) -> bool:
-    """Whether the row sums up a conversation, at whatever time, in which the newer words were not said."""
-    is_summary = row.candidate.source in ("document", "segment") and bool(row.conversation_id)
-    return is_summary and newer.text[:QUALIFIER_CHARS] not in " ".join(row.candidate.text.split())
 
 
 def _newest(rows: Iterable[CandidateRow]) -> list[CandidateRow]:
@@ -66,8 +71,9 @@ def _read(row: CandidateRow) -> _Said | None:
     shifts = [(frozenset(content(what) - OF_DATES), new) for what, new, *_ in read_shifts(text)]
     if not denials and not shifts:
         return None
+    stems = frozenset[str]().union(*(stems_of(one.old) for one in denials), *(what for what, _ in shifts))
     return _Said(
-        row.candidate.ref, text, row.candidate.when, denials, shifts, _is_of_user(text), frozenset(content(text))
+        row.candidate.ref, text, row.candidate.when, denials, shifts, _is_of_user(text), frozenset(content(text)), stems
     )
 
 

@@ -149,6 +149,9 @@ _IN_ENDINGS: Final = "history stolen off cancelled canceled gone ex fell moved r
 _FIRST_WORDS: Final = {*_BY_FIRST_WORD, *SWAPS, *_IN_ENDINGS.split(), "from", "made", "dumped"}
 MAY_DENY: Final = re.compile(rf"\b(?:{'|'.join(sorted(_FIRST_WORDS))}|i said|i meant)\b", re.IGNORECASE)
 """A quick look: a text without one of these denies nothing."""
+_SHIFTS: Final = re.compile(rf"\b(?:{'|'.join(sorted(CHANGES | SHIFTED))})\b", re.IGNORECASE)
+_TARGET: Final = re.compile(rf"\b(?:{'|'.join(sorted(_TO))})\b", re.IGNORECASE)
+"""The same for shifts: one word of each, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,7 +500,10 @@ def _kind(phrase: str) -> str:
 
 def read_shifts(text: str) -> list[tuple[str, str, int, int]]:
     """“The wedding got pushed back to August 30”: what a text gives another date or number, that one, and its place."""
-    found = []
+    found: list[tuple[str, str, int, int]] = []
+    verb_found = _SHIFTS.search(text)
+    if verb_found is None or _TARGET.search(text, verb_found.end()) is None:
+        return found
     for sentence in _sentences(text):
         if sentence.is_asking:
             continue
@@ -519,6 +525,11 @@ def read_shifts(text: str) -> list[tuple[str, str, int, int]]:
 def kind_of_phrase(phrase: str) -> str:
     """`date`, `name`, `number` or `words`."""
     return _kind(phrase)
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """Stems of all words of a text: `find_phrase` finds no phrase that shares none of them."""
+    return frozenset(stem(word.casefold()) for word in _WORD.findall(text))
 
 
 def find_phrase(text: str, phrase: str) -> tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 NUMBERS: Final = {
@@ -18,6 +19,8 @@ _FILLER = """
 """
 FILLER: Final = frozenset(_FILLER.split())
 """Function words, and the librarian's “the user”."""
+MAX_STEMS: Final = 20_000
+"""Words whose stem is remembered: retrieval compares thousands a query, mostly the same ones."""
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)?")
 _NAME: Final = re.compile(r"(?<![.!?…] )(?<!^)\b[^\W\d_a-z][\w’'-]+")
 _DATED: Final = re.compile(
@@ -49,6 +52,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFKC", text).replace("’", "'").casefold())
 
 
+@lru_cache(maxsize=MAX_STEMS)
 def stem(word: str) -> str:
     """A word without its usual English endings, so that “allergies” matches “allergy”; crude, and only for
     comparison."""

@@ -149,6 +149,9 @@ class Environment(BaseSettings):
         None,
         description="Folder of another model with 384 dimensions to use instead, with model.onnx and tokenizer.json",
     )
+    reranker_folder: Path | None = Field(
+        None, description="Folder of a cross-encoder that reads the best 20 memories once more; unset: none does"
+    )
     rag_chunk_size: int = Field(300, ge=40, le=2_000, description="Longest passage of a document, in base tokens")
     rag_chunk_overlap: int = Field(50, ge=0, description="Base tokens a passage repeats from the one before")
     story_chunk_size: int = Field(500, ge=40, le=2_000, description="Longest passage of a story, in base tokens")
@@ -303,7 +306,7 @@ class Environment(BaseSettings):
             raise ValueError("must be three rising numbers, such as 2,5,20")
         return value
 
-    @field_validator("embedding_folder")
+    @field_validator("embedding_folder", "reranker_folder")
     @classmethod
     def _holds_a_model(cls, value: Path | None) -> Path | None:
         if value is None or (any((value / name).is_file() for name in GRAPHS) and (value / TOKENIZER).is_file()):

@@ -70,6 +70,7 @@ PARTS: Final[Mapping[Part, str]] = {
     "project": "Same project",
     "opening": "Starts the conversation",
     "keyed_answer": "Exactly what you asked for",
+    "cross_encoder": "Read with the question",
 }
 """Each part of a score in words."""
 

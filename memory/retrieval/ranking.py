@@ -4,7 +4,7 @@
 `MEASURED` (the default) and `SEED`.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -32,6 +32,7 @@ Part = Literal[
     "project",
     "opening",
     "keyed_answer",
+    "cross_encoder",
 ]
 Rule = Literal[
     "below the floor",
@@ -173,6 +174,9 @@ FITTING: Final[tuple[Part, ...]] = ("keyword", "semantic")
 TOP_K: Final = setting("rag_final_top_k", 5)
 """Maximum memories in one prompt (seeds 000 and 003)."""
 
+CROSS_ENCODED: Final = 20
+"""Candidates that a cross-encoder reads, if there is one (seed 003, “re-rank top 20”)."""
+
 SAME_WORDS: Final = 0.8
 """Two statements that share this much of their words are duplicates, unless a name, a number or a “not” differs."""
 
@@ -285,10 +289,12 @@ def rerank(
     token_budget: int | None = None,
     strong: float = STRONG,
     told: Collection[str] = (),
+    cross_encode: Callable[[Sequence[str]], Sequence[float]] | None = None,
 ) -> list[RankedCandidate]:
     """The candidates, one per ref, best first: kept ones have no rule, cut ones have theirs.
 
-    `told`: refs that the prompt already contains; they take no place, nor do their near-duplicates.
+    `told`: refs that the prompt already contains; they take no place, nor do their near-duplicates. `cross_encode`:
+    returns how relevant each text is to the question, 0–1.
     """
     known = list(candidates)
     context = _Context(question, known, calibration)
@@ -303,11 +309,25 @@ def rerank(
         )
     scored.sort(key=RankedCandidate.order)
     best = _deduplicate_refs(scored)
+    if cross_encode is not None:
+        best = _cross_encode(best, cross_encode)
     # An explicit search, which needs no STRONG passage, shows what others said, too.
     margin = attribution_margin(question, [(row.candidate, row.parts) for row in scored]) if strong > WEAK else None
     by_others = margin is not None and margin < MIN_MARGIN
     _assign_cut_rules(best, _Limits(question, calibration, top_k, token_budget, strong, told, by_others))
     return sorted(best, key=lambda row: row.rule is not None)
+
+
+def _cross_encode(
+    best: Sequence[RankedCandidate], cross_encode: Callable[[Sequence[str]], Sequence[float]]
+) -> list[RankedCandidate]:
+    """The first CROSS_ENCODED in the cross-encoder's order; what has the key that is asked for stays ahead."""
+    keyed = [row for row in best if row.candidate.keyed_answer]
+    others = [row for row in best if not row.candidate.keyed_answer]
+    read, rest = others[:CROSS_ENCODED], others[CROSS_ENCODED:]
+    for row, score in zip(read, cross_encode([row.candidate.text for row in read]), strict=True):
+        row.parts, row.total = {**row.parts, "cross_encoder": score}, score
+    return [*keyed, *sorted(read, key=lambda row: -row.total), *rest]
 
 
 def explain(ranked: RankedCandidate, profile: RankingProfile) -> dict[Part, float]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from memory.embeddings.cross_encoder import cross_encoder
 from memory.embeddings.port import embedder
 from memory.models import Fact
 from memory.refs import ids_by_kind
@@ -184,6 +186,7 @@ def retrieve(
         token_budget=token_budget,
         strong=strong,
         told={row.candidate.ref for row in found if told.covers(row)} if told != NOTHING_IN_PROMPT else (),
+        cross_encode=partial(reader.scores, query) if (reader := cross_encoder()) else None,
     )
     result = _build_result(ranked, found, _build_left_out(untrue, calibration(embedder().name)), watch.laps)
     watch.lap("rank")

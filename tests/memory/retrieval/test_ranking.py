@@ -1,6 +1,6 @@
 """Candidates are ordered by named parts; what is left out says by which rule."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -15,6 +15,7 @@ from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import (
     ARCHIVED_FLOOR,
     CALIBRATIONS,
+    CROSS_ENCODED,
     MEASURED,
     PROFILES,
     SEED,
@@ -99,6 +100,29 @@ def test_a_name_in_the_question_lifts_what_names_it(question: str) -> None:
 
     assert refs(rows) == ["fact:1", "fact:2"]
     assert [row.parts["name_match"] for row in rows] == [1, 0]
+
+
+def test_a_cross_encoder_orders_the_first_twenty_behind_the_keyed_answer() -> None:
+    others = [passage(f"message:{number}", f"Passage {number}.", distance=0.3 + number / 100) for number in range(25)]
+    keyed = candidate("fact:1", "The user lives in Lyon.", keyed_answer=1.0)
+    read: list[str] = []
+
+    def prefer_the_last(texts: Sequence[str]) -> list[float]:
+        read.extend(texts)
+        return [place / len(texts) for place in range(len(texts))]
+
+    rows = ranked(*others, keyed, top_k=30, cross_encode=prefer_the_last)
+
+    assert read == [f"Passage {number}." for number in range(CROSS_ENCODED)]
+    assert refs(rows)[:3] == ["fact:1", "message:19", "message:18"]
+    assert refs(rows)[CROSS_ENCODED + 1 :] == [f"message:{number}" for number in range(CROSS_ENCODED, 25)]
+    assert rows[1].parts["cross_encoder"] == rows[1].total == 0.95
+
+
+def test_what_is_below_the_floor_stays_below_it_whatever_a_cross_encoder_says() -> None:
+    (row,) = ranked(candidate(distance=0.95), cross_encode=lambda texts: [1.0 for _ in texts])
+
+    assert row.rule == "below the floor"
 
 
 def test_by_default_age_does_not_count() -> None:

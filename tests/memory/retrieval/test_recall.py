@@ -622,3 +622,25 @@ def test_vectors_of_a_model_that_is_no_longer_here_are_not_compared(alice: User,
 
     assert [model.name for model in indexer.serving()] == [MINILM_INT8]
     assert all(item.parts["semantic"] == 0 for item in (*found.kept, *(one.item for one in found.cut)))
+
+
+# A cross-encoder -------------------------------------------------------------------------------------------------
+
+
+def test_a_cross_encoder_reads_the_question_with_the_memories_found(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(alice, SISTER, "The user's sister Anna lives in Lyon.")
+    pairs: list[tuple[str, str]] = []
+
+    class PrefersAnna:
+        def scores(self, question: str, texts: list[str]) -> list[float]:
+            pairs.extend((question, text) for text in texts)
+            return [1.0 if "Anna" in text else 0.0 for text in texts]
+
+    question = "Where does my sister Mary live?"
+    assert retrieve(alice, question, now=NOW).kept[0].text == SISTER
+    monkeypatch.setattr("memory.retrieval.recall.cross_encoder", PrefersAnna)
+
+    assert "Anna" in retrieve(alice, question, now=NOW).kept[0].text
+    assert (question, SISTER) in pairs

@@ -1,12 +1,12 @@
-"""Addresses that moved: each old one redirects permanently, with its arguments and its query.
+"""Addresses that moved or end with a slash too many: each redirects permanently, with its arguments and its query.
 
 The last two are allauth's overviews, which the security page replaces.
 """
 
 from typing import Final
 
-from django.http import HttpRequest, HttpResponsePermanentRedirect
-from django.urls import URLPattern, path, reverse
+from django.http import Http404, HttpRequest, HttpResponsePermanentRedirect
+from django.urls import Resolver404, URLPattern, path, resolve, reverse
 
 MOVED: Final = (
     ("memory/profile/documents/<int:pk>/history", "memory:versions", ""),
@@ -51,6 +51,15 @@ def _profile(request: HttpRequest) -> HttpResponsePermanentRedirect:
     """`/memory/profile` had the days of the time travel in its query."""
     is_past = "at" in request.GET or "true" in request.GET
     return _redirect(request, reverse("memory:time_travel" if is_past else "memory:about"))
+
+
+def strip_slash(request: HttpRequest, typed: str) -> HttpResponsePermanentRedirect:
+    """The page at the same address without the last slash, if there is one."""
+    try:
+        resolve(f"/{typed}")
+    except Resolver404:
+        raise Http404 from None
+    return _redirect(request, f"/{typed}")
 
 
 urlpatterns = [path("memory/", _memory), path("memory/profile", _profile), *(_build(*moved) for moved in MOVED)]

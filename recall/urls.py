@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from recall.api import api
+from recall.moved_addresses import strip_slash
 from recall.observability.health import live, ready
 from recall.observability.metrics import metrics
 from recall.rendering.docs_pages import docs, source
@@ -28,4 +29,5 @@ urlpatterns = [
     path("readyz", ready),
     path("healthz", ready),
     path("metrics", metrics),
+    path("<path:typed>/", strip_slash, name="strip_slash"),
 ]

@@ -228,7 +228,7 @@ OWN_POSTS = [
     "settings_theme",
     "end_other_sessions",
 ]
-PUBLIC = ["healthz", "livez", "readyz", "metrics", "account_deleted", "docs", "docs_page", "docs_source"]
+PUBLIC = ["healthz", "livez", "readyz", "metrics", "account_deleted", "docs", "docs_page", "docs_source", "strip_slash"]
 STREAMED = ["export"]
 """tests/chat/importing/test_pages.py checks the contents of Bob's own."""
 RECOVERY_CODES = ["mfa_view_recovery_codes", "mfa_download_recovery_codes"]

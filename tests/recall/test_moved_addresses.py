@@ -49,3 +49,16 @@ def test_an_old_address_leads_to_its_page_for_good(client: Client, old: str, now
 @pytest.mark.parametrize("old", [old for old, _, _ in MOVED if "<" not in old])
 def test_where_it_leads_there_is_a_page(sign_in: SignIn, alice: Any, old: str) -> None:
     assert sign_in(alice).get(f"/{old}", follow=True).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("/settings/", "/settings"), ("/memory/review/?page=2", "/memory/review?page=2")]
+)
+def test_a_slash_too_many_leads_to_the_page(client: Client, typed: str, meant: str) -> None:
+    response = client.get(typed)
+    assert (response.status_code, response["Location"]) == (301, meant)
+
+
+@pytest.mark.parametrize("typed", ["/nowhere/", "/%2Fexample.com/", "/settings/nowhere/"])
+def test_where_there_is_no_page_a_slash_leads_nowhere(client: Client, typed: str) -> None:
+    assert client.get(typed).status_code == 404

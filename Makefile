@@ -52,6 +52,7 @@ migrations: $(DEVELOPING)  ## check that models and migrations agree
 
 lock: $(DEVELOPING)  ## write the requirements files from pyproject.toml
 	$(LOCK) pyproject.toml --output-file requirements.txt
+	$(LOCK) --extra tracing pyproject.toml --constraints requirements.txt --output-file requirements-tracing.txt
 	$(LOCK) --group dev --constraints requirements.txt --output-file requirements-dev.txt
 
 ci:  ## run what CI runs

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from pip._internal.models.index import PyPI
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ("requirements.txt", "requirements-dev.txt")
+LOCKS = ("requirements.txt", "requirements-tracing.txt", "requirements-dev.txt")
 EXCEPTIONS = ROOT / ".ci" / "audit-exceptions.txt"
 """`ID | reason`, one a line."""
 PINNED = re.compile(r"^([\w.-]+)==([^\s;\\]+)", re.MULTILINE)

@@ -5,4 +5,6 @@ class RecallConfig(AppConfig):
     name = "recall"
 
     def ready(self) -> None:
-        from recall.observability import slow_statements  # noqa: F401 -- its receiver
+        from recall.observability import slow_statements, tracing  # noqa: F401 -- their receivers
+
+        tracing.check()

@@ -269,6 +269,9 @@ class Environment(BaseSettings):
     slow_statement_ms: int = Field(
         1_000, ge=0, description="Milliseconds from which a statement is logged, without its values; 0: none"
     )
+    traces_url: str | None = Field(
+        None, description="Address of a collector of traces (OTLP over HTTP); unset: there are none"
+    )
     log_format: Literal["plain", "json"] = Field("plain", description="Log lines for people, or one JSON object a line")
     metrics_token: SecretStr | None = Field(
         None,

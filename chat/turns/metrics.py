@@ -7,7 +7,7 @@ from typing import Any, Final
 from budget.models import Receipt
 from chat.models import Message
 from chat.turns.live import TURN_REGISTRY
-from recall.observability import metrics
+from recall.observability import metrics, request_id, tracing
 from recall.observability.logs import with_fields
 
 log = logging.getLogger("recall.turns")
@@ -30,6 +30,15 @@ def report_turn(answer: Message, receipt: Receipt | None) -> None:
     fields = {**ids(answer), **(figures(receipt) if receipt else {})}
     if receipt is not None:
         _count(receipt)
+    timings = _timings(receipt) if receipt else {}
+    tracing.record(
+        "turn",
+        timings.get("total", 0.0) / 1000,
+        request_id=request_id.current(),
+        attributes={name: value for name, value in fields.items() if isinstance(value, str | int | float)},
+        events={"first token": timings["first_token"] / 1000} if "first_token" in timings else {},
+        failed=bool(error),
+    )
     log.info(
         "A turn ended: %s", " ".join(f"{name}={value}" for name, value in fields.items()), extra=with_fields(**fields)
     )

@@ -188,8 +188,8 @@ def set_limits(request: HttpRequest, given: NewLimits) -> Any:
     user = person(request)
     try:
         with transaction.atomic():
-            for one in given.limits:
-                limits.set_limit(user, limits.What(one.what), limits.Per(one.per), one.amount)
+            for limit in given.limits:
+                limits.set_limit(user, limits.What(limit.what), limits.Per(limit.per), limit.amount)
     except limits.InvalidLimitError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
     return limits.limit_statuses(user)

@@ -270,12 +270,12 @@ def _collect_artifacts(user: User, erasure: Erasure) -> None:
 def _find_titles(user: User, erasure: Erasure) -> list[Conversation]:
     """Conversations whose title contains it or was made from an erased first message."""
     firsts = {
-        one.conversation_id
-        for one in _messages_by_id(user, {*erasure.messages, *erasure.quotes})
-        if one.parent_id is None
+        message.conversation_id
+        for message in _messages_by_id(user, {*erasure.messages, *erasure.quotes})
+        if message.parent_id is None
     }
     titles = Conversation.objects.for_user(user).exclude(pk__in=erasure.conversations).exclude(title=FORGOTTEN)
-    return [one for one in titles if one.title and (one.pk in firsts or _title_contains(one.title, erasure))]
+    return [title for title in titles if title.title and (title.pk in firsts or _title_contains(title.title, erasure))]
 
 
 def _title_contains(title: str, erasure: Erasure) -> bool:
@@ -295,10 +295,10 @@ def is_prompt_intact(prompt: AssembledPrompt) -> bool:
     inputs = prompt.inputs
     messages = {one.pk: one.text for turn in inputs.history.turns for one in (turn.question, turn.answer)}
     messages[inputs.question.message.pk] = inputs.question.message.text
-    summaries = {one.pk: one.text for one in inputs.history.segments}
+    summaries = {segment.pk: segment.text for segment in inputs.history.segments}
     pinned = ProfileSnapshot.objects.filter(pk=inputs.profile.snapshot.pk).values_list("text", flat=True).first()
-    attached = {one.id: one.text for turn in inputs.history.turns for one in turn.attachments}
-    attached |= {one.id: one.text for one in inputs.question.attachments}
+    attached = {attachment.id: attachment.text for turn in inputs.history.turns for attachment in turn.attachments}
+    attached |= {attachment.id: attachment.text for attachment in inputs.question.attachments}
     return (
         messages == dict(Message.objects.filter(pk__in=messages).values_list("pk", "text"))
         and attached == dict(Attachment.objects.filter(pk__in=attached).values_list("pk", "text"))
@@ -337,7 +337,7 @@ def erase_answer(answer: Message, answered: AgentRun) -> None:
 def erase_receipt(receipt: Receipt) -> None:
     """Erase the texts of a receipt; figures and references stay."""
     receipt.ingredients = {}
-    receipt.items = [{**one, "label": one["label"] and FORGOTTEN} for one in receipt.items]
+    receipt.items = [{**item, "label": item["label"] and FORGOTTEN} for item in receipt.items]
 
 
 # Erasing ---------------------------------------------------------------------------------------------------------

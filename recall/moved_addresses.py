@@ -7,6 +7,7 @@ from typing import Final
 
 from django.http import Http404, HttpRequest, HttpResponsePermanentRedirect
 from django.urls import Resolver404, URLPattern, path, resolve, reverse
+from django.views.decorators.common import no_append_slash
 
 MOVED: Final = (
     ("memory/profile/documents/<int:pk>/history", "memory:versions", ""),
@@ -53,6 +54,7 @@ def _profile(request: HttpRequest) -> HttpResponsePermanentRedirect:
     return _redirect(request, reverse("memory:time_travel" if is_past else "memory:about"))
 
 
+@no_append_slash  # or it would send an address that is none on to one with a slash
 def strip_slash(request: HttpRequest, typed: str) -> HttpResponsePermanentRedirect:
     """The page at the same address without the last slash, if there is one."""
     try:

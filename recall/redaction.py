@@ -181,19 +181,19 @@ class Erasure:
     def without_sentences(self, text: str) -> str:
         """The text without what is forgotten, and without sentences that repeat it in other words."""
         text = self.redact(text)
-        kept = [FORGOTTEN if self._is_trace(one) else one for one in _SENTENCE.split(text)]
+        kept = [FORGOTTEN if self._is_trace(sentence) else sentence for sentence in _SENTENCE.split(text)]
         return merge_marks(" ".join(kept)) if FORGOTTEN in kept else text
 
     def _is_trace(self, sentence: str) -> bool:
         found = words_of(sentence)
-        return bool(found & self.telling) or any(one.value and one.value <= found for one in self.sayings)
+        return bool(found & self.telling) or any(saying.value and saying.value <= found for saying in self.sayings)
 
     def redact_json(self, value: Any) -> Any:
         """Redact every string of a JSON value; objects whose `ref` names it are blanked."""
         if isinstance(value, str):
             return self.redact(value)
         if isinstance(value, list):
-            return [self.redact_json(one) for one in value]
+            return [self.redact_json(inner) for inner in value]
         if isinstance(value, dict):
             return self._redact_object(value)
         return value
@@ -228,7 +228,7 @@ def _is_telling(text: str) -> bool:
 
 def _texts_pattern(texts: set[str]) -> re.Pattern[str] | None:
     found = [_sequence_pattern(_WORD.findall(text)) for text in sorted(texts, key=lambda text: (-len(text), text))]
-    wanted = [one for one in found if one]
+    wanted = [item for item in found if item]
     return re.compile("|".join(wanted), re.IGNORECASE) if wanted else None
 
 

@@ -120,7 +120,7 @@ class _Ways:
 
 def _row(requests: Sequence[Billed]) -> Row:
     return Row(
-        sum(one.total for one in requests),
+        sum(request.total for request in requests),
         read_share(requests),
         {model: dollars(requests, model) for model in PRICED},
         {model: dollars(requests, model, with_output=True) for model in PRICED},
@@ -128,14 +128,17 @@ def _row(requests: Sequence[Billed]) -> Row:
 
 
 def _shares(result: Result, length: int, requests: Sequence[Billed]) -> None:
-    static_read, again_read = sum(one.static_read for one in requests), sum(one.again_read for one in requests)
+    static_read, again_read = (
+        sum(request.static_read for request in requests),
+        sum(request.again_read for request in requests),
+    )
     result.static[length] = (
-        share(static_read, sum(one.static for one in requests)),
-        share(static_read, sum(one.static_alive for one in requests)),
+        share(static_read, sum(request.static for request in requests)),
+        share(static_read, sum(request.static_alive for request in requests)),
     )
     result.again[length] = (
-        share(again_read, sum(one.again for one in requests)),
-        share(again_read, sum(one.again_alive for one in requests)),
+        share(again_read, sum(request.again for request in requests)),
+        share(again_read, sum(request.again_alive for request in requests)),
     )
 
 
@@ -163,9 +166,9 @@ class Note:
             turn=turn_tokens(sent.turns[-1]) if sent.turns else 0,
             rounds=len(more),
             more=(
-                sum(one.cache_read - before for one in more),
-                sum(one.cache_write_5m for one in more),
-                sum(one.input for one in more),
+                sum(item.cache_read - before for item in more),
+                sum(item.cache_write_5m for item in more),
+                sum(item.input for item in more),
             ),
         )
         return cls(step, sum(sent.outputs), sent.folded_until, _summary_tokens(sent))
@@ -179,10 +182,10 @@ def _summary_tokens(sent: Sent) -> int:
 def _optimise(result: Result, length: int, notes: Sequence[Note], conversation: Conversation) -> None:
     """Add the row of the cheapest schedule; its tokens and share are the first model's."""
     steps, rules = _steps(notes[:length]), _rules(notes, conversation)
-    output = sum(one.output for one in notes[:length])
+    output = sum(note.output for note in notes[:length])
     paid = {model: pay(steps, cheapest(steps, rules, price_of(model, 0)), rules) for model in PRICED}
-    tokens = {model: sum(one.total for one in turns) for model, turns in paid.items()}
-    reads = {model: share(sum(one.read for one in turns), tokens[model]) for model, turns in paid.items()}
+    tokens = {model: sum(turn.total for turn in turns) for model, turns in paid.items()}
+    reads = {model: share(sum(turn.read for turn in turns), tokens[model]) for model, turns in paid.items()}
     cost = {model: schedule_dollars(turns, price_of(model, 0)) for model, turns in paid.items()}
     whole = {model: cost[model] + output * float(price_of(model, 0).output) / 1e6 for model in PRICED}
     result.rows[length, OPTIMUM] = Row(tokens[PRICED[0]], reads[PRICED[0]], cost, whole)
@@ -199,7 +202,7 @@ def _rules(notes: Sequence[Note], conversation: Conversation) -> Rules:
     """Recall's ceiling and floors; summaries are as long as Recall's own for as many compacted turns."""
     known = {FIRST_TURNS: 0} | {note.folded: note.summaries for note in notes if note.folded}
     folded = sorted(known)
-    summary = np.interp(range(len(notes) + 1), folded, [known[one] for one in folded])
+    summary = np.interp(range(len(notes) + 1), folded, [known[part] for part in folded])
     ceiling = conversation.plan.ceilings[Section.HISTORY]
     return Rules(ceiling, FIRST_TURNS, LAST_TURNS, [round(one) for one in summary])
 
@@ -244,10 +247,10 @@ def _judged(result: Result, length: int) -> Iterator[tuple[str, str, bool]]:
     if length == JUDGED_FROM:
         full = result.rows[length, UNCACHED]
         shares = [100 * mine.cost[model] / full.cost[model] for model in PRICED]
-        figure = " · ".join(f"{one:.1f}" for one in shares) + " %"
+        figure = " · ".join(f"{part:.1f}" for part in shares) + " %"
         yield f"cost ≤ {COST_SHARE:.0f} % of the whole history, no cache", figure, max(shares) <= COST_SHARE
     factors = [mine.cost[model] / best.cost[model] for model in PRICED]
-    figure = " · ".join(f"{one:.2f}" for one in factors) + " ×"
+    figure = " · ".join(f"{factor:.2f}" for factor in factors) + " ×"
     yield f"cost ≤ {OPTIMUM_FACTOR} × the optimiser’s", figure, max(factors) <= OPTIMUM_FACTOR
     best_read = max(result.optimum_read[length, model] for model in PRICED)
     figure = f"{mine.read:.1f} % (optimiser {best_read:.1f})"

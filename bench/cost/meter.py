@@ -103,19 +103,19 @@ class Meter:
 
     def all(self, turns: int) -> list[Billed]:
         """The requests of the first `turns` turns."""
-        return [one for requests in self.billed[:turns] for one in requests]
+        return [request for requests in self.billed[:turns] for request in requests]
 
 
 def price_of(model: str, input_tokens: int) -> ListPrice:
     """The list price for a request with this many input tokens."""
-    tiers = [one for one in LIST_PRICES if one.model == model and input_tokens >= one.from_input_tokens]
+    tiers = [price for price in LIST_PRICES if price.model == model and input_tokens >= price.from_input_tokens]
     return max(tiers, key=lambda one: one.from_input_tokens)
 
 
 def dollars(requests: Iterable[Billed], model: str, *, with_output: bool = False) -> float:
     """Dollars that the requests cost, input only or everything."""
-    counted = [one if with_output else replace(one, output=0) for one in requests]
-    return float(sum(cost(one, price_of(model, one.total)) for one in counted))
+    counted = [request if with_output else replace(request, output=0) for request in requests]
+    return float(sum(cost(item, price_of(model, item.total)) for item in counted))
 
 
 def share(part: float, whole: float) -> float:
@@ -125,7 +125,7 @@ def share(part: float, whole: float) -> float:
 
 def read_share(requests: Sequence[Billed]) -> float:
     """Percentage of all input that came from the cache."""
-    return share(sum(one.cache_read for one in requests), sum(one.total for one in requests))
+    return share(sum(request.cache_read for request in requests), sum(request.total for request in requests))
 
 
 def output_tokens(text: str) -> int:

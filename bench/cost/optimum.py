@@ -139,7 +139,7 @@ class _Rates:
 def dollars(paid: Sequence[Paid], rates: Rates) -> float:
     """Input cost of a schedule in dollars."""
     each = _Rates.of(rates)
-    return sum(one.dollars(each) for one in paid)
+    return sum(part.dollars(each) for part in paid)
 
 
 # What a schedule pays --------------------------------------------------------------------------------------------

@@ -253,7 +253,7 @@ def _moment(conversation: Conversation, exchange: Exchange) -> ConversationState
     prompt = conversation.meter.billed[-1][0].total
     return ConversationState(
         turns=len(sizes),
-        history=sum(one.tokens for one in sizes),
+        history=sum(size.tokens for size in sizes),
         ceiling=conversation.plan.ceilings[Section.HISTORY],
         prompt=prompt + estimate({TextClass.PROSE: conversation.said[-1].answer.tokens}, ratios),
         window=WINDOW,
@@ -275,7 +275,7 @@ def _compact(conversation: Conversation) -> bool:
     segments = [*past.segments, _segment(conversation, found, told.summary)]
     oldest = segments[: count_to_merge(len(segments))]
     if oldest:
-        parts = [(one.first_turn, one.last_turn, Summary.from_json(one.summary)) for one in oldest]
+        parts = [(item.first_turn, item.last_turn, Summary.from_json(item.summary)) for item in oldest]
         merged = TurnRange(oldest[0].first_turn, oldest[-1].last_turn)
         segments[: len(oldest)] = [_segment(conversation, merged, merge(parts, DEFAULT_VERBOSITY.limit))]
     conversation.past = ConversationHistory(

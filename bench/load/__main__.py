@@ -192,7 +192,7 @@ async def load(
         Talker(person, ports[number % len(ports)], options.pause, seen, random.Random(number))
         for number, person in enumerate(people)
     ]
-    tasks = [asyncio.create_task(one.talk()) for one in talkers] + [asyncio.create_task(probe(model_port, seen))]
+    tasks = [asyncio.create_task(talker.talk()) for talker in talkers] + [asyncio.create_task(probe(model_port, seen))]
     await asyncio.sleep(SETTLING + options.pause)
     settling_lost = seen.lost
     seen.forget()

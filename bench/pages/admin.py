@@ -121,7 +121,7 @@ def measure() -> None:
                 response: Any = client.get(f"/admin/{page}/{query}")
                 times.append(time.perf_counter() - began)
             assert response.status_code == 200, (page, query)
-            slowest.append(max(float(one["time"]) for one in captured.captured_queries))
+            slowest.append(max(float(captured_query["time"]) for captured_query in captured.captured_queries))
         print(
             f"{page + '/' + query:55} {1_000 * statistics.median(times):7.0f} ms"
             f" {len(captured):3} statements, the slowest {1_000 * statistics.median(slowest):5.0f} ms"

@@ -77,7 +77,9 @@ def import_file(person: User, file: Path) -> Imported:
 
     conversations = read(file)
     messages = {
-        (one.id, item): message for one in conversations for item, message in product.store(person, one).items()
+        (conversation.id, item): message
+        for conversation in conversations
+        for item, message in product.store(person, conversation).items()
     }
     return Imported(file.name, conversations, messages)
 

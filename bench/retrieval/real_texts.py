@@ -53,9 +53,13 @@ def corpus() -> Corpus:
 
 def _of(conversations: Sequence[Conversation]) -> Corpus:
     sessions = tuple(
-        (f"{one.id}, {sitting.date:%Y-%m-%d}", sitting.items) for one in conversations for sitting in one.sessions
+        (f"{conversation.id}, {sitting.date:%Y-%m-%d}", sitting.items)
+        for conversation in conversations
+        for sitting in conversation.sessions
     )
-    questions = {question.text: None for one in conversations for question in one.questions if question.text}
+    questions = {
+        question.text: None for conversation in conversations for question in conversation.questions if question.text
+    }
     return Corpus(sessions, tuple(questions))
 
 

@@ -112,12 +112,12 @@ def known_counts_read(user: User, message_id: int, model: str) -> Read:
 
 def build_prefix(standing: Iterable[CountedPiece], kept: Sequence[Piece], known: KnownCounts | None) -> Prefix:
     """The parts of a prompt. `standing`: its counted pieces; `kept`: its pieces with the placeholder."""
-    weighed = {one.piece.ref: one for one in standing}
+    weighed = {item.piece.ref: item for item in standing}
     parts = tuple(_parts(kept, weighed))
-    rest = [one for one in weighed.values() if one.piece.section not in SYSTEM | {Section.HISTORY}]
+    rest = [item for item in weighed.values() if item.piece.section not in SYSTEM | {Section.HISTORY}]
     figures = {part.key: known.parts[part.key] for part in parts if known and part.key in known.parts}
     variance = known.variance if known and figures else 0.0
-    return Prefix(parts, sum_counts(one.counts for one in rest), figures, variance)
+    return Prefix(parts, sum_counts(item.counts for item in rest), figures, variance)
 
 
 def with_known_figures(fitted: FitResult, plan: ResolvedPlan, prefix: Prefix) -> FitResult:

@@ -135,8 +135,8 @@ def _remember(name: str, known: _Known) -> _Known:
 
 def _missed(known: _Known, figures: Sequence[Observation]) -> float:
     believed = {kind: one.ratio for kind, one in known.classes.items()}
-    actual = sum(one.tokens for one in figures)
-    return abs(sum(estimate(one.base_by_class, believed) for one in figures) - actual) / actual
+    actual = sum(figure.tokens for figure in figures)
+    return abs(sum(estimate(figure.base_by_class, believed) for figure in figures) - actual) / actual
 
 
 def _next(one: Learned, ratio: float, missed: float | None) -> Learned:

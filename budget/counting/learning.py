@@ -62,7 +62,7 @@ class Observation:
 
 def unknown() -> Belief:
     """The belief about a model before its first figure."""
-    nothing = {one: {other: STARTING_SPREAD**2 if one is other else 0.0 for other in KINDS} for one in KINDS}
+    nothing = {kind: {other: STARTING_SPREAD**2 if kind is other else 0.0 for other in KINDS} for kind in KINDS}
     return Belief(STARTING_RATIOS, nothing)
 
 

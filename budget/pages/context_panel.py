@@ -134,7 +134,7 @@ def panel(receipt: Receipt, quotes: Mapping[str, str] | None = None) -> Panel:
         cut_before=sorted(receipt.cut_rules.items(), key=lambda one: (-one[1], one[0])),
         facts_were_cut=KEYED_FACTS_CUT in {*receipt.cut_rules, *(item["rule"] for item in cut)},
         off_by=off_by(receipt),
-        is_demo=any(one["demo"] for one in receipt.rounds),
+        is_demo=any(model_round["demo"] for model_round in receipt.rounds),
         cost=money(receipt.cost),
         cost_uncached=money(receipt.cost_uncached),
         timings=[(TIMINGS[name], round(receipt.timings[name])) for name in TIMINGS if name in receipt.timings],

@@ -137,7 +137,9 @@ class LiveStatus:
 
 def build_totals(user: User) -> Totals:
     """The totals of the usage page. At most four indexed statements."""
-    standings = [(one, min(BAR_WIDTH, round(BAR_WIDTH * one.share))) for one in limits.limit_statuses(user)]
+    standings = [
+        (standing, min(BAR_WIDTH, round(BAR_WIDTH * standing.share))) for standing in limits.limit_statuses(user)
+    ]
     return Totals(_build_periods(user), standings)
 
 
@@ -172,7 +174,7 @@ def build_turn(receipt: Receipt) -> Turn:
         bars=[bar for bar in bars(receipt.sections, receipt.plan_total) if bar.tokens or bar.ceiling],
         answer=answer_room(receipt.sections, receipt.plan_total),
         off_by=off_by(receipt),
-        is_demo=any(one["demo"] for one in receipt.rounds),
+        is_demo=any(model_round["demo"] for model_round in receipt.rounds),
         line=Line("Latest turn", usage.of_receipt(receipt)),
     )
 

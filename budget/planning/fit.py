@@ -279,7 +279,7 @@ _SECTIONS: Final = tuple(Section)
 
 def section_totals(kept: Iterable[Piece], cut: Iterable[Cut], plan: ResolvedPlan) -> tuple[SectionTotal, ...]:
     """One row for every section, in order."""
-    kept_by, cut_by = _by_section(kept), _by_section(one.piece for one in cut)
+    kept_by, cut_by = _by_section(kept), _by_section(item.piece for item in cut)
     return tuple(
         SectionTotal(
             section,

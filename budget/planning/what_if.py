@@ -122,8 +122,8 @@ def preview(before: Before, plan: ResolvedPlan, already_cut: TurnRange | None) -
     now = fit(before.pieces, replace(before.plan, memory_cap=plan.memory_cap), already_cut)
     then = fit(before.pieces, plan, already_cut)
     kept_now, kept_then = _keys(now.kept), _keys(then.kept)
-    newly_cut = [one for one in then.cut if _key(one.piece) in kept_now]
-    newly_kept = [one for one in now.cut if _key(one.piece) in kept_then]
+    newly_cut = [item for item in then.cut if _key(item.piece) in kept_now]
+    newly_kept = [item for item in now.cut if _key(item.piece) in kept_then]
     return Preview(
         before=now.tokens,
         after=then.tokens,
@@ -138,7 +138,11 @@ def preview(before: Before, plan: ResolvedPlan, already_cut: TurnRange | None) -
 
 def _plan_of(receipt: Receipt) -> ResolvedPlan:
     """The receipt's plan. The operator's memory cap applies in every plan, so receipts don't store it."""
-    ceilings = {Section(one["section"]): one["ceiling"] for one in receipt.sections if one["ceiling"] is not None}
+    ceilings = {
+        Section(section["section"]): section["ceiling"]
+        for section in receipt.sections
+        if section["ceiling"] is not None
+    }
     return ResolvedPlan(receipt.plan, receipt.plan_total, receipt.plan_total - sum(ceilings.values()), ceilings)
 
 

@@ -215,13 +215,13 @@ def close(
     receipt.state = ending.state
     receipt.stop_reason = ending.stop_reason
     receipt.timings = {**receipt.timings, **{name: round(value, 1) for name, value in ending.timings.items()}}
-    receipt.rounds = [asdict(one) for one in rounds]
-    receipt.input_tokens = sum(one.input for one in rounds)
-    receipt.cache_read_tokens = sum(one.cache_read for one in rounds)
-    receipt.cache_write_tokens = sum(one.cache_write_5m + one.cache_write_1h for one in rounds)
-    receipt.output_tokens = sum(one.output for one in rounds)
-    receipt.usage_is_estimated = any(one.estimated for one in rounds)
-    receipt.cost, receipt.cost_uncached = _costs([(one, price_of(one)) for one in rounds])
+    receipt.rounds = [asdict(model_round) for model_round in rounds]
+    receipt.input_tokens = sum(model_round.input for model_round in rounds)
+    receipt.cache_read_tokens = sum(model_round.cache_read for model_round in rounds)
+    receipt.cache_write_tokens = sum(model_round.cache_write_5m + model_round.cache_write_1h for model_round in rounds)
+    receipt.output_tokens = sum(model_round.output for model_round in rounds)
+    receipt.usage_is_estimated = any(model_round.estimated for model_round in rounds)
+    receipt.cost, receipt.cost_uncached = _costs([(model_round, price_of(model_round)) for model_round in rounds])
 
 
 def _rounds(receipt: Receipt, ending: TurnOutcome, tokens_of: Callable[[str], int], *, is_demo: bool) -> list[Round]:
@@ -237,8 +237,8 @@ def _rounds(receipt: Receipt, ending: TurnOutcome, tokens_of: Callable[[str], in
     if not ending.rounds:
         sent = receipt.estimated_input
         return [Round(sent, 0, 0, 0, shown, estimated=True, demo=is_demo, predicted=sent)]
-    before = sum(one.output for one in ending.rounds[:-1])
-    rounds = [_round(one, one.output, is_demo=is_demo) for one in ending.rounds[:-1]]
+    before = sum(model_round.output for model_round in ending.rounds[:-1])
+    rounds = [_round(model_round, model_round.output, is_demo=is_demo) for model_round in ending.rounds[:-1]]
     last = ending.rounds[-1]
     return [*rounds, _round(last, last.output if last.final else max(last.output, shown - before), is_demo=is_demo)]
 

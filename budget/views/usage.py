@@ -165,9 +165,9 @@ def _window(latest: Receipt | None) -> int:
 def _economy(user: User, at: datetime) -> dict[str, Any]:
     """Memory costs, with the current facts and episodes. Five statements."""
     spent, turns = memory_cost.spent_since(user, at - memory_cost.PERIOD)
-    facts, importance = _known(user, [one.ref for one in spent])
+    facts, importance = _known(user, [row.ref for row in spent])
     active = {ref for ref, fact in facts.items() if fact.status == Fact.Status.ACTIVE}
-    gone = {one.ref for one in spent if one.ref.startswith("fact:")} - active
+    gone = {row.ref for row in spent if row.ref.startswith("fact:")} - active
     found = memory_cost.economy(spent, turns, importance, gone)
     shown = [*found.worths, *found.to_retire]
     labels = memory_cost.labels(user, shown) if shown else {}

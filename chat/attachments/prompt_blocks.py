@@ -83,9 +83,9 @@ class PromptAttachment:
 
 def blocks(attached: Sequence[PromptAttachment]) -> list[ImageBlockParam | TextBlockParam]:
     """The blocks before the user's words: images first, each after its name, because models read them best that way."""
-    images = [one for one in attached if one.is_image]
-    texts = [one for one in attached if not one.is_image]
-    return [block for one in (*images, *texts) for block in _blocks(one)]
+    images = [attachment for attachment in attached if attachment.is_image]
+    texts = [attachment for attachment in attached if not attachment.is_image]
+    return [block for attachment in (*images, *texts) for block in _blocks(attachment)]
 
 
 def _blocks(one: PromptAttachment) -> Iterator[ImageBlockParam | TextBlockParam]:
@@ -105,15 +105,15 @@ def _quoted(name: str) -> str:
 
 def as_seen(by_message: Sequence[tuple[PromptAttachment, ...]], *, sees: bool) -> list[tuple[PromptAttachment, ...]]:
     """The attachments of a conversation's messages, oldest first, with images that are not shown marked."""
-    images = [one.id for some in by_message for one in some if one.is_image]
-    out = _count_hidden([sum(one.is_image for one in some) for some in by_message]) if sees else len(images)
+    images = [item.id for some in by_message for item in some if item.is_image]
+    out = _count_hidden([sum(item.is_image for item in some) for some in by_message]) if sees else len(images)
     unseen = frozenset(images[:out])
     return [mark_unseen(some, unseen) for some in by_message]
 
 
 def mark_unseen(attached: Iterable[PromptAttachment], unseen: Collection[int]) -> tuple[PromptAttachment, ...]:
     """The same attachments, with these images marked as not shown."""
-    return tuple(replace(one, is_unseen=one.id in unseen) for one in attached)
+    return tuple(replace(attachment, is_unseen=attachment.id in unseen) for attachment in attached)
 
 
 def _count_hidden(images: Sequence[int]) -> int:
@@ -193,4 +193,4 @@ def _build_attachment(*described: Any, image: bytes) -> PromptAttachment:
 
 def in_short(text: str, attached: Iterable[PromptAttachment]) -> str:
     """A message as a summary reads it."""
-    return "\n".join(part for part in (text, *(one.in_short for one in attached)) if part)
+    return "\n".join(part for part in (text, *(attachment.in_short for attachment in attached)) if part)

@@ -14,8 +14,8 @@ def without_withheld(user_id: int, utterances: Sequence[Utterance]) -> list[Utte
     """The utterances without messages that ask to forget something, and without the messages or parts that
     those name."""
     named = withheld_refs(user_id)
-    kept = [one for one in utterances if f"message:{one.message_id}" not in named]
-    return [replace(one, text=mask_parts(one.message_id, one.text, named)) for one in kept]
+    kept = [utterance for utterance in utterances if f"message:{utterance.message_id}" not in named]
+    return [replace(item, text=mask_parts(item.message_id, item.text, named)) for item in kept]
 
 
 def withheld_refs(user_id: int) -> set[str]:

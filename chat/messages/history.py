@@ -176,7 +176,7 @@ def render_turn(turn: Turn, known: frozenset[str] = frozenset()) -> list[Message
     """
     known |= turn.secrets
     answer: list[TextBlockParam] = [_text(mask_secrets(line, known)) for line in tool_lines(turn.answer)]
-    attachments = [replace(one, text=mask_secrets(one.text, known)) for one in turn.attachments]
+    attachments = [replace(attachment, text=mask_secrets(attachment.text, known)) for attachment in turn.attachments]
     said = [_text(turn.asked(known))] if turn.question.text or not turn.attachments else []
     return [
         {"role": "user", "content": [*blocks(attachments), *said]},

@@ -149,8 +149,8 @@ def _build_sections(
 ) -> list[Section]:
     """What memory holds: under All, the first of each kind."""
     if place == "conversations":
-        shown = {reverse("message", args=[hit.id]) for one in found for hit in one.hits}
-        sections = [Section("Similar in meaning", [one for one in remembered if one.link not in shown])]
+        shown = {reverse("message", args=[hit.id]) for item in found for hit in item.hits}
+        sections = [Section("Similar in meaning", [memory for memory in remembered if memory.link not in shown])]
     elif place:
         sections = [Section(PLACES[place], remembered)]
     else:
@@ -159,5 +159,5 @@ def _build_sections(
 
 
 def _first_of(query: QueryDict, place: str, remembered: list[Result]) -> Section:
-    own = [one for one in remembered if one.item.source in SOURCES[place]]
+    own = [memory for memory in remembered if memory.item.source in SOURCES[place]]
     return Section(PLACES[place], own[:FIRST], _address(query, place) if len(own) > FIRST else "")

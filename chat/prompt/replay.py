@@ -209,8 +209,8 @@ def _keep_boundaries(texts: Sequence[str], prompt: AssembledPrompt) -> list[Kept
 
 def _restore_boundaries(kept: Sequence[Kept], rows: _Rows) -> list[str]:
     theirs = Boundary.objects.filter(Q(user=None) | Q(user=rows.receipt.user))  # including retired ones
-    texts = dict(theirs.filter(pk__in=[one["id"] for one in kept]).values_list("pk", "text"))
-    return [rows.checked(texts.get(one["id"]), one["print"], f"Boundary {one['id']}") for one in kept]
+    texts = dict(theirs.filter(pk__in=[item["id"] for item in kept]).values_list("pk", "text"))
+    return [rows.checked(texts.get(item["id"]), item["print"], f"Boundary {item['id']}") for item in kept]
 
 
 def _keep_role(instructions: str, prompt: AssembledPrompt) -> Kept | None:
@@ -269,7 +269,7 @@ def _restore_profile(kept: Kept | None, rows: _Rows) -> list[str]:
 def _keep_turns(turns: Sequence[Turn], _: AssembledPrompt) -> Kept:
     """Turn numbers as runs, and the concatenated fingerprints of each question and answer."""
     said = [text for turn in turns for text in _texts(turn)]
-    unseen = [one.id for turn in turns for one in turn.attachments if one.is_unseen]
+    unseen = [attachment.id for turn in turns for attachment in turn.attachments if attachment.is_unseen]
     kept = {"shown": _to_runs([turn.number for turn in turns]), "prints": "".join(map(_fingerprint, said))}
     return {**kept, "unseen": unseen} if unseen else kept
 
@@ -299,27 +299,30 @@ def _keep_segments(segments: Sequence[Segment], _: AssembledPrompt) -> list[Kept
 
 
 def _restore_segments(kept: Sequence[Kept], rows: _Rows) -> list[Segment]:
-    found = Segment.objects.for_user(rows.receipt.user).in_bulk([one["id"] for one in kept])
+    found = Segment.objects.for_user(rows.receipt.user).in_bulk([item["id"] for item in kept])
     there = {pk: segment_without(segment, rows.left_out) for pk, segment in found.items()}
     for one in kept:
         segment = there.get(one["id"])
         rows.checked(segment.text if segment else None, one["print"], f"Segment {one['id']}, a summary,")
-    return [there[one["id"]] for one in kept if one["id"] in there]
+    return [there[item["id"]] for item in kept if item["id"] in there]
 
 
 def _keep_attachments(attached: Sequence[PromptAttachment], _: AssembledPrompt) -> list[Kept]:
     """Attachments of the message, by row; `unseen`: mentioned but not shown to the model."""
-    return [{"id": one.id, "print": _fingerprint(one.print_of), "unseen": one.is_unseen} for one in attached]
+    return [
+        {"id": attachment.id, "print": _fingerprint(attachment.print_of), "unseen": attachment.is_unseen}
+        for attachment in attached
+    ]
 
 
 def _restore_attachments(kept: Sequence[Kept], rows: _Rows) -> list[PromptAttachment]:
     found = load([rows.question.pk]) if kept and rows.question else {}
     own = attachments_without(found.get(rows.question.pk, ()) if rows.question else (), rows.left_out)
-    there = {one.id: one for one in mark_unseen(own, [one["id"] for one in kept if one["unseen"]])}
+    there = {one.id: one for one in mark_unseen(own, [item["id"] for item in kept if item["unseen"]])}
     for one in kept:
         attachment = there.get(one["id"])
         rows.checked(attachment.print_of if attachment else None, one["print"], f"Attachment {one['id']}")
-    return [there[one["id"]] for one in kept if one["id"] in there]
+    return [there[item["id"]] for item in kept if item["id"] in there]
 
 
 def _keep_message(text: str, prompt: AssembledPrompt) -> Kept:
@@ -373,7 +376,7 @@ def _fingerprint(text: str) -> str:
 
 def _texts(turn: Turn) -> tuple[str, str]:
     """The turn's texts in a prompt: question with attachments, answer with tool lines."""
-    attached = [one.print_of for one in turn.attachments]
+    attached = [attachment.print_of for attachment in turn.attachments]
     return "\n".join([*attached, turn.question.text]), "\n".join([*tool_lines(turn.answer), turn.answer.text])
 
 

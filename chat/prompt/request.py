@@ -186,16 +186,16 @@ def _messages(contents: PromptContents, mark: dict[str, Any] | None) -> list[Mes
     messages: list[Any] = []
     notes: list[TextBlockParam] = []  # blocks before the next question
     known: frozenset[str] = frozenset()  # secrets of earlier turns
-    for one in _in_order(contents):
-        if isinstance(one, Turn):
-            question, answer = render_turn(one, known)
-            known |= lasting(one.secrets)
+    for item in _in_order(contents):
+        if isinstance(item, Turn):
+            question, answer = render_turn(item, known)
+            known |= lasting(item.secrets)
             messages += [{"role": "user", "content": [*notes, *question["content"]]}, answer]
             notes = []
-        elif one is _Mark.STABLE_UNTIL_HERE:
+        elif item is _Mark.STABLE_UNTIL_HERE:
             _mark_last(messages, notes, mark)
         else:
-            notes.append(_text(one))
+            notes.append(_text(item))
     _mark_last(messages, notes, mark)
     return [*messages, {"role": "user", "content": [*notes, *_current_message(contents)]}]
 
@@ -237,7 +237,7 @@ def _count_stable(past: Sequence[Turn | Segment], gap: TurnRange | None) -> int:
     """How many entries at the start stay unchanged: those before the placeholder, or else up to the last summary, after
     which the next one is created. 0: nothing has been compacted or omitted yet."""
     if gap is not None:
-        return sum(first_turn(one) < gap.first for one in past)
+        return sum(first_turn(item) < gap.first for item in past)
     return max((number for number, one in enumerate(past, start=1) if isinstance(one, Segment)), default=0)
 
 

@@ -64,7 +64,7 @@ class ToolOutputBudget:
     @property
     def tokens(self) -> int:
         """Tokens that the loop added to the first request."""
-        return sum(self.said) + sum(one.tokens for one in self.shown)
+        return sum(self.said) + sum(part.tokens for part in self.shown)
 
     def measure(self, call: ToolUse) -> SentToolResult:
         """A result as it arrived."""
@@ -80,8 +80,8 @@ class ToolOutputBudget:
         room = min(self.ceiling, spare) - sum(self.said)
         if self.snippets is not None:
             room = min(room, self.snippets)
-        older = [one.tokens for one in self.shown]
-        allotted = allocate_results([one.tokens for one in arrived], older, max(0, room))
+        older = [part.tokens for part in self.shown]
+        allotted = allocate_results([part.tokens for part in arrived], older, max(0, room))
         both = [*zip(self.shown, allotted.older, strict=True), *zip(arrived, allotted.new, strict=True)]
         return [(one, tokens) for one, tokens in both if tokens < one.tokens]
 
@@ -107,7 +107,7 @@ class ToolOutputBudget:
 
     def uncertainty(self, arrived: Iterable[SentToolResult]) -> float:
         """Standard deviation of the estimate of these results."""
-        return standard_deviation(self.belief, sum_counts(one.counts for one in arrived))
+        return standard_deviation(self.belief, sum_counts(part.counts for part in arrived))
 
     def pieces(self) -> Iterator[Piece | Cut]:
         """The loop's pieces for the receipt: the model's blocks, each sent result, and what was cut from it."""
@@ -132,14 +132,14 @@ class ToolOutputBudget:
 def with_task(fitted: FitResult, task: Iterable[Piece | Cut]) -> FitResult:
     """The pieces of a turn's last request: the first request's, and those the loop added."""
     task = list(task)
-    kept = [*fitted.kept, *(one for one in task if isinstance(one, Piece))]
+    kept = [*fitted.kept, *(message for message in task if isinstance(message, Piece))]
     in_order = tuple(sorted(kept, key=lambda piece: _ORDER[piece.section]))
-    return replace(fitted, kept=in_order, cut=(*fitted.cut, *(one for one in task if isinstance(one, Cut))))
+    return replace(fitted, kept=in_order, cut=(*fitted.cut, *(message for message in task if isinstance(message, Cut))))
 
 
 def as_blocks(shown: Iterable[SentToolResult]) -> list[dict[str, Any]]:
     """Results as the next request carries them."""
     return [
-        {"type": "tool_result", "tool_use_id": one.call.id, "content": one.text, "is_error": one.call.is_error}
-        for one in shown
+        {"type": "tool_result", "tool_use_id": part.call.id, "content": part.text, "is_error": part.call.is_error}
+        for part in shown
     ]

@@ -182,9 +182,9 @@ def _newest_first(memory: Memory) -> list[str]:
 def sentences(text: str) -> list[str]:
     """The statements of a text; questions, commands and greetings answer nothing."""
     told = (BEFORE_QUESTION.sub(r"\1", one) for one in SENTENCE.findall(text))
-    whole = (part for one in told for part in CLAUSES.sub(r"\1\2\n", one).splitlines())
+    whole = (part for item in told for part in CLAUSES.sub(r"\1\2\n", item).splitlines())
     found = (LEAD_IN.sub("", sentence.strip()) for sentence in whole)
-    return [one for one in found if " " in one and not one.endswith("?") and not NO_STATEMENT.match(one)]
+    return [item for item in found if " " in item and not item.endswith("?") and not NO_STATEMENT.match(item)]
 
 
 def stems(text: str) -> frozenset[str]:

@@ -175,7 +175,7 @@ def _fits(value: Any, schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> 
         return _fits(value, schemas[schema["$ref"].rpartition("/")[2]], schemas)
     choices = schema.get("anyOf")
     if choices:
-        return any(_fits(value, one, schemas) for one in choices)
+        return any(_fits(value, choice, schemas) for choice in choices)
     if "enum" in schema:
         return value in schema["enum"]
     kind = str(schema.get("type", ""))

@@ -199,7 +199,7 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
         return {key: _renamed(one, names) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_renamed(one, names) for one in value]
+        return [_renamed(inner, names) for inner in value]
     if isinstance(value, str) and value in names:
         return f"#/components/schemas/{names[value]}"
     return value

@@ -94,7 +94,7 @@ def docs(request: HttpRequest, name: str = FIRST) -> HttpResponse:
     place = NAMES.index(name)
     context = {
         "page": page(name),
-        "chapters": [(heading, [page(one) for one in names]) for heading, names in CHAPTERS],
+        "chapters": [(heading, [page(page_name) for page_name in names]) for heading, names in CHAPTERS],
         "before": page(NAMES[place - 1]) if place else None,
         "after": page(NAMES[place + 1]) if place + 1 < len(NAMES) else None,
     }
@@ -129,7 +129,7 @@ def page(name: str) -> Page:
 
 
 def _plain(heading: Token) -> str:
-    return "".join(one.content for one in heading.children or [])
+    return "".join(child.content for child in heading.children or [])
 
 
 def _address(target: str) -> str:

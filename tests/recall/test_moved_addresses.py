@@ -59,6 +59,6 @@ def test_a_slash_too_many_leads_to_the_page(client: Client, typed: str, meant: s
     assert (response.status_code, response["Location"]) == (301, meant)
 
 
-@pytest.mark.parametrize("typed", ["/nowhere/", "/%2Fexample.com/", "/settings/nowhere/"])
-def test_where_there_is_no_page_a_slash_leads_nowhere(client: Client, typed: str) -> None:
+@pytest.mark.parametrize("typed", ["/nowhere", "/nowhere/", "/%2Fexample.com/", "/settings/nowhere/"])
+def test_where_there_is_no_page_an_address_leads_nowhere(client: Client, typed: str) -> None:
     assert client.get(typed).status_code == 404

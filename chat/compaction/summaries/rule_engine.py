@@ -178,8 +178,12 @@ def _narrative(messages: Iterable[str], said: Collection[str], verbosity: Verbos
 
 def _gists(message: str, said: Collection[str]) -> list[str]:
     """Its first question and its first other sentence, without greetings, in order."""
-    sentences = [one for one in _sentences(message) if not is_small_talk(one) and _quoted(one, MAX_QUOTE) not in said]
-    first = {_is_question(one): one for one in reversed(sentences)}
+    sentences = [
+        sentence
+        for sentence in _sentences(message)
+        if not is_small_talk(sentence) and _quoted(sentence, MAX_QUOTE) not in said
+    ]
+    first = {_is_question(sentence): sentence for sentence in reversed(sentences)}
     return [_quoted(one, MAX_GIST) for one in sorted(first.values(), key=sentences.index)]
 
 

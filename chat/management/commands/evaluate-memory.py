@@ -62,7 +62,7 @@ class Command(BaseCommand):
         if options["write"]:
             PAGE.write_text(render(options["engine"], found, PAGE.read_text()))
         if options["as_json"]:
-            self.stdout.write(json.dumps({name: [asdict(one) for one in all_] for name, all_ in found.items()}))
+            self.stdout.write(json.dumps({name: [asdict(item) for item in all_] for name, all_ in found.items()}))
 
     def scenarios(self, worker: Worker, only: str, step: int) -> list[Outcome]:
         """Run every scenario, as is and with every proposal accepted."""
@@ -84,7 +84,7 @@ class Command(BaseCommand):
             for accept in VARIANTS:
                 row = run_case(case, gap, worker, accept=accept)
                 rows.append(row)
-                wrong = [f"{column}: {one}" for column in COLUMNS for one in row.failures[column]]
+                wrong = [f"{column}: {failure}" for column in COLUMNS for failure in row.failures[column]]
                 self._tell(f"{row.case}-{row.id}, {row.gap}, {row.variant}", wrong, row.statements)
         self._summarize_matrix(rows)
         return rows
@@ -98,7 +98,7 @@ class Command(BaseCommand):
             for one in done:
                 self._tell(f"{kind}, {one.name}", one.failures, ())
             if not self.options["as_json"]:
-                self.stdout.write(f"{kind:14} {sum(not one.failures for one in done)}/{len(done)} steps")
+                self.stdout.write(f"{kind:14} {sum(not item.failures for item in done)}/{len(done)} steps")
         return steps
 
     def scope(self, worker: Worker, only: str, step: int) -> list[ScopeOutcome]:
@@ -128,7 +128,7 @@ class Command(BaseCommand):
         for half, held_out in halves:
             for variant in ("as is", "accepted"):
                 some = [one for one in outcomes if one.held_out == held_out and one.variant == variant]
-                self.stdout.write(f"{half}, {variant}: {sum(one.passed for one in some)} of {len(some)}")
+                self.stdout.write(f"{half}, {variant}: {sum(item.passed for item in some)} of {len(some)}")
         right, every = Counter[str](), Counter[str]()
         for outcome in outcomes:
             right[outcome.category] += outcome.passed
@@ -140,10 +140,10 @@ class Command(BaseCommand):
         if self.options["as_json"]:
             return
         for name, held_out in (("looked at", False), ("held out", True)):
-            some = [one for one in outcomes if one.held_out == held_out]
-            self.stdout.write(f"{name}: {sum(not one.failures for one in some)} of {len(some)}")
-        right = Counter(one.category for one in outcomes if not one.failures)
-        every = Counter(one.category for one in outcomes)
+            some = [outcome for outcome in outcomes if outcome.held_out == held_out]
+            self.stdout.write(f"{name}: {sum(not item.failures for item in some)} of {len(some)}")
+        right = Counter(outcome.category for outcome in outcomes if not outcome.failures)
+        every = Counter(outcome.category for outcome in outcomes)
         self.stdout.write("  ".join(f"{name} {right[name]}/{every[name]}" for name in every))
 
     def _summarize_matrix(self, rows: Sequence[Row]) -> None:

@@ -1,8 +1,9 @@
-"""Claim or not: a linear classifier over the vector of a candidate's statement, and how it was read.
+"""Claim or not: two linear classifiers over sentence vectors, in a chain.
 
-The table and the grammar read much that no one would keep: what is over in an hour, what only this answer needs. What
-that sounds like is learned: `manage.py train-claims` fits the weights in `claims.json` to the development parts of the
-labeled messages. Notes, orders and secrets have forms of their own and are not judged.
+The first judges the message: is it made up, an exercise, a joke, or someone else's words? The second judges each
+statement, by its vector, how it was read, and the first one's score: is it worth keeping, or over in an hour?
+`manage.py train-claims` fits the weights in `claims.json`. Notes, orders and secrets have forms of their own and are
+not judged.
 """
 
 import json
@@ -18,9 +19,9 @@ from memory.embeddings.port import embedder
 from memory.librarian.engine import ProposedFact
 from memory.models.kinds import Kind
 
-FORMS: Final = ("table", "elided", "words", "elided_words", "mention", "name")
+FORMS: Final = ("table", "elided", "words", "elided_words", "mention", "name", "lexicon", "note")
 """How a judged candidate was read."""
-DROPPED_BELOW: Final = 0.52
+DROPPED_BELOW: Final = 0.55
 """Probability of a claim. What has a form of its own (lexicon, note, order, secret) is not judged."""
 SURE_FROM: Final = 0.98
 """From here on a claim of the user's own is kept unasked."""
@@ -29,6 +30,8 @@ READ_FROM: Final = 0.7
 SURE: Final = 0.85
 ASK: Final = 0.7
 """Confidence of a claim that is sure, and of one that is not."""
+MAX_CONTEXT: Final = 1_500
+"""Characters of a message by which it is judged; the model reads no more."""
 WEIGHTS: Final = Path(__file__).with_name("claims.json")
 _PAST: Final = re.compile(r"\b(?:was|were|had|got|went|did|\w{3,}ed)\b")
 _SOON: Final = re.compile(r"(?i)\b(?:today|tonight|now|this (?:morning|evening|afternoon))\b")
@@ -46,11 +49,11 @@ class Candidate:
     """How it was read: one of FORMS, or one that is not judged."""
 
 
-def kept(found: Sequence[Candidate]) -> list[ProposedFact]:
-    """The candidates that are claims, as surely as they are."""
+def kept(found: Sequence[Candidate], message: str) -> list[ProposedFact]:
+    """The candidates in `message` that are claims, as surely as they are."""
     whole = [one for one in found if one.fact.confidence > 0]
     judged = [one for one in whole if one.form in FORMS]
-    chances = dict(zip(map(id, judged), probabilities(judged), strict=True))
+    chances = dict(zip(map(id, judged), probabilities(judged, message), strict=True))
     facts = [(one, fact) for one in whole if (fact := _weighed(one, chances.get(id(one)))) is not None]
     told = [fact.statement for one, fact in facts if one.form != "mention"]
     return [fact for one, fact in facts if one.form != "mention" or not _is_told(fact, told)]
@@ -78,11 +81,19 @@ def _weighed(one: Candidate, chance: float | None) -> ProposedFact | None:
     return one.fact.model_copy(update={"confidence": confidence})
 
 
-def probabilities(found: Sequence[Candidate]) -> list[float]:
+def probabilities(found: Sequence[Candidate], message: str) -> list[float]:
     """How likely each is a claim worth keeping, 0 to 1."""
-    vectors = embedder().embed([one.fact.statement for one in found]) if found else ()
-    inputs = ([1.0, *features(one), *vector] for one, vector in zip(found, vectors, strict=True))
-    return [_sigmoid(sum(weight * value for weight, value in zip(_weights(), row, strict=True))) for row in inputs]
+    if not found:
+        return []
+    whole, *vectors = embedder().embed([message[:MAX_CONTEXT], *(one.fact.statement for one in found)])
+    unreal = context(_dot(_weights()["unreal"], [1.0, *whole]))
+    rows = ([1.0, *features(one), unreal, *vector] for one, vector in zip(found, vectors, strict=True))
+    return [1 / (1 + math.exp(-max(-30.0, min(30.0, _dot(_weights()["claim"], row))))) for row in rows]
+
+
+def context(score: float) -> float:
+    """The message's score as a feature of its statements."""
+    return max(-6.0, min(6.0, score)) / 3
 
 
 def features(one: Candidate) -> list[float]:
@@ -100,11 +111,11 @@ def features(one: Candidate) -> list[float]:
     ]
 
 
-def _sigmoid(score: float) -> float:
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+def _dot(weights: Sequence[float], row: Sequence[float]) -> float:
+    return sum(weight * value for weight, value in zip(weights, row, strict=True))
 
 
 @cache
-def _weights() -> list[float]:
-    """Of the constant, the features and the vector."""
-    return list(map(float, json.loads(WEIGHTS.read_text(encoding="utf-8"))))
+def _weights() -> dict[str, list[float]]:
+    """Of each classifier: of the constant, the features and the vector."""
+    return {name: list(map(float, row)) for name, row in json.loads(WEIGHTS.read_text(encoding="utf-8")).items()}

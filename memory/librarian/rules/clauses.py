@@ -104,6 +104,8 @@ _JOINS: Final = re.compile(
     r"(?i)(?:\s{0,3},\s{0,3}(?:(?:and|but|then)\s{1,3})?|\s{1,3}(?:and|but|then)\s{1,3})(?=[a-z'])"
 )
 """Where a clause ends, if what follows is a second verb of its subject: “I live in Porto | and work as a nurse”."""
+_RELATIVE: Final = re.compile(r"(?i)which|whose")
+"""What follows tells of what stands before it, not of the subject."""
 _SPACES: Final = re.compile(r"\s+")
 _HASTY_END: Final = re.compile(r"(?<=[\w)%\"'])(?:[!?]+|\.{1,}(?=\s+[a-z]))(?=\s)")
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*•·]|\d{1,2}[.)])[ \t]+")
@@ -247,7 +249,7 @@ _PARTNER_ONLY: Final = re.compile(
 
 def _spans(text: str) -> Iterator[tuple[int, int, bool]]:
     """Where the clauses begin and end, and whether one goes on with the subject before it."""
-    at, joined, subject = 0, False, None
+    at, joined, subject, relative = 0, False, None, None
     cuts = [(cut, kind) for kind in (_CUT, _CUT_BEHIND_A_VERB, _JOINS) for cut in kind.finditer(text)]
     for cut, kind in sorted(cuts, key=lambda one: one[0].start()):
         subject = _subject_of(_strip_fillers(text[at : at + MAX_SUBJECT])[0]) or subject
@@ -257,10 +259,10 @@ def _spans(text: str) -> Iterator[tuple[int, int, bool]]:
         resumes = kind is not _JOINS or _resumed(spell_out(text[cut.end() : cut.end() + MAX_SUBJECT]), subject)
         if is_named or is_pair or not has_verb or not resumes or cut.start() < at:
             continue  # “Mary, | my sister, lives …”, “My wife Ana | and I live …”
-        if cut.start() > at:
+        if cut.start() > at and not relative:
             yield at, cut.start(), joined
-        at, joined = cut.end(), kind is _JOINS and cut[0].strip() != ","
-    if at < len(text):
+        at, joined, relative = cut.end(), kind is _JOINS and cut[0].strip() != ",", _RELATIVE.search(cut[0])
+    if at < len(text) and not relative:
         yield at, len(text), joined
 
 

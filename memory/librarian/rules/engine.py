@@ -42,7 +42,7 @@ from memory.text.language import is_english
 from memory.text.secrets_filter import MASK, sensitive
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/8"
+VERSION: Final = "rules/9"
 LONGEST: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -71,7 +71,7 @@ class RuleEngine:
         for utterance in reading.utterances:
             if utterance.speaker == "user":
                 try:
-                    facts += claims.kept(list(candidates(utterance, reading, CpuLimit(), facts)))
+                    facts += claims.kept(list(candidates(utterance, reading, CpuLimit(), facts)), utterance.text)
                 except TookTooLongError:
                     skipped += 1
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})

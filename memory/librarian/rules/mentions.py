@@ -29,7 +29,11 @@ _KIN: Final = re.compile(
 _CALLED: Final = re.compile(
     rf"\b(?P<whose>[Hh]is|[Hh]er|[Tt]heir|[Hh]e|[Ss]he) ?(?:name(?:'s| is)|(?:'s| is) called) (?P<name>{NAME})"
 )
-_WHO: Final = (_MENTION, _APPOSED, _NOTED, _KIN)
+_DESCRIBED: Final = re.compile(
+    rf"(?i:\b(?:the|a|an|this|our|my) (?:[\w-]+ ){{0,3}}?(?P<rel>{lists.alternatives(lists.PEOPLE)})(?: [\w-]+){{0,2}}?)"
+    rf"(?:, | \((?:[\w-]+ ){{0,2}}?)(?P<name>{NAME})(?=[,)])"
+)
+_WHO: Final = (_MENTION, _APPOSED, _NOTED, _KIN, _DESCRIBED)
 _GOT: Final = re.compile(
     r"(?i)\b(?:got|have|getting|adopted|bought|rescued) (?:an?|our|two) (?:[\w-]+ ){0,2}?"
     rf"(?P<rel>{lists.alternatives(lists.PETS)})(?![\w-])"
@@ -93,7 +97,7 @@ _MY_MEDICINE: Final = re.compile(
     r" (?:that )?I(?:'m| am) on)(?!\w)"
 )
 _WHERE_I_LIVE: Final = re.compile(
-    r"\bwhere (?:I|we) live, (?:in|near) |\b(?:in|from|to|of|around|near) (?=[^,]{2,40}, where (?:I|we)(?:'m|"
+    r"\b[Ww]here (?:I|we) live, (?:in|near) |\b(?:in|from|to|of|around|near) (?=[^,]{2,40}, where (?:I|we)(?:'m|"
     r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in "
 )
 _NAMES: Final = rf"{NAME}(?:(?:, | and | & |, and ){NAME}){{1,5}}"

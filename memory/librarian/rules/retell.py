@@ -188,7 +188,12 @@ def read_claim(clause: Clause, people: People) -> Claim | None:
         when = fronted["when"].strip(" ,")
         when = inside(when[0].lower() + when[1:], user=claim.subject == THE_USER)
         return replace(claim, predicate=f"{claim.predicate} {when}")
+    if (there := _THERE.match(text)) and _TOUCHES_USER.search(text):
+        return Claim(Subject("There"), inside(f"{there['be'].replace("'s", 'is')} {text[there.end() :]}", user=False))
     return _person(text, people) or _other(text, people) or _elided(clause)
+
+
+_THERE: Final = re.compile(r"(?i)there ?(?P<be>is|are|'s) (?=\w)")
 
 
 def _person(text: str, people: People) -> Claim | None:
@@ -271,6 +276,14 @@ _EVENT: Final = re.compile(
     r"|meeting|baptism|funeral|recital|presentation|defen[cs]e|competition|tournament|gig|holiday|check-?up|scan|move)"
     r" (?:is )?(?:on|in|at|next|this|tomorrow|due|coming up|scheduled)\b"
 )
+_ON_A_DAY: Final = (
+    r"(?:(?:on|in|at|next|this|due) (?:the )?(?:coming )?)?(?:\d{1,2}(?:st|nd|rd|th)|(?:\d{1,2} )?(?:jan|feb|mar|apr|may|jun|jul|aug"
+    r"|sep|oct|nov|dec)[a-z]{0,6}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)"
+)
+_DATED: Final = re.compile(
+    r"(?i)(?!(?:the|what|when|how|is|are|do|does|see|good|happy|until|till|by|not|only|every|each|any|and|or)\b)"
+    rf"(?:[\w'-]+ ){{1,4}}{_ON_A_DAY}(?: (?:\w+ ){{0,3}}\w+)?"
+)
 _HERE: Final = re.compile(r"(?i)(?P<what>(?:[\w-]+ ){0,3}(?P<head>[\w-]+)) (?:here|speaking)\b(?! (?:is|are|was))")
 _ROLES: Final = as_set("fan nerd person mother father mum dad student owner lover sufferer child user")
 _PLAIN: Final = re.compile(
@@ -300,7 +313,7 @@ def _elided(clause: Clause) -> Claim | None:
     elif (
         not predicate
         and len(parts) > 1
-        and (_PLAIN.match(bare) or (is_past(verb) and not re.search(r"^\w+ (?:by|from|with) ", lower)))
+        and (_PLAIN.match(bare) or (at and verb in lists.OPENERS) or (is_past(verb) and not re.search(r"^\w+ (?:by|from|with) ", lower)))
     ):
         predicate = third_person(f" {lower}", user=True)
     return Claim(THE_USER, predicate, elided=True) if predicate else None
@@ -326,7 +339,8 @@ def _noun_phrase(text: str) -> str:
     lower, parts = text[0].lower() + text[1:], text.split(" ")
     if len(parts) <= 4 and is_occupation(parts[-1]) and parts[0].lower() not in lists.NOT_A_NAME - {"a", "an"}:
         return f"is {with_article(lower)}"
-    if _EVENT.match(text):
+    is_verbless = not any(is_past(word) or word in lists.THIRD | lists.ADVERBS for word in lower.split(" "))
+    if _EVENT.match(text) or (is_verbless and not parts[0].endswith("ing") and _DATED.fullmatch(text)):
         return f"has {with_article(re.sub(r' is (?=on|in|at|next|this|tomorrow|due|coming|scheduled)', ' ', lower))}"
     here = _HERE.match(text)
     head = here["head"].lower() if here else ""
@@ -371,6 +385,10 @@ _INNER: Final = re.compile(
 )
 
 
+_AGREES: Final = re.compile(rf"\bthe user ({lists.alternatives(lists.OPENERS)}|am|do)\b")
+"""“The user eat”, after “I” became “the user”."""
+
+
 def third_person(rest: str, *, user: bool = False) -> str:
     """What follows a subject, such as “'m from Porto and love it”, as a third person's predicate; empty if none can."""
     for pattern, long in _SHORT:
@@ -408,6 +426,8 @@ def inside(words: str, *, user: bool) -> str:
         return _POSSESSED[mine] if user else ("the user's" if mine in {"my", "our", "mine", "ours"} else "the user")
 
     text = _INNER.sub(told, words)
+    if not user:
+        text = _AGREES.sub(lambda found: f"the user {inflected(found[1])}", text)
     return re.sub(r"\bthey (?:was|am)\b", "they were" if " was" in text else "they are", text) if user else text
 
 

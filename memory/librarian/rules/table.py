@@ -224,9 +224,6 @@ ROWS: Final = (
     _life("home", "lives in {v}.",
         r"is (?:now |back )?in (?=[\w ]{2,30} (?:now|again)\b)|is (?:now|currently|already) in ", place),
     _life("origin", "is from {v}.", rf"(?:is|{_EVER}comes|{_EVER}hails) {_EVER}from ", place),
-    _life("", "was born in {v}.", r"was (?:born|born and raised|born and bred|raised) in ", place),
-    _life("", "grew up in {v}.",
-        rf"{_EVER}(?:grew up|was raised|was brought up) {_EVER}(?:mostly )?(?:in|near|outside) ", place),
     _life("home", "used to live in {v}.", r"(?:used to live|lived) (?:for [\w ]{2,12} )?in ", place, past=True),
     # Work and study.
     _life("job", "works as {a} {v}.", rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}as (?:an? |the )?",
@@ -299,12 +296,7 @@ ROWS: Final = (
     Row(Kind.PERSON, "name", "is called {v}.", r"(?:is|was) (?:called|named) ", person),
     Row(Kind.IDENTITY, "preferred_name", "wants to be called {v}.",
         r"(?:goes by|(?:prefers|likes|wants) to (?:be called|go by)) ", person),
-    Row(Kind.IDENTITY, "pronouns", "uses the pronouns {what}.",
-        r"(?:goes by|uses) (?P<what>(?:she|he|they|xe|ze|it)/\w{2,5}(?:/\w+)?)", value="{what}"),
     Row(Kind.ENTITY, "car", "drives {a} {v}.", r"(?:drives|leases) (?:an? )(?=[A-Z])", thing),
-    Row(Kind.ENTITY, "", "has a {what} called {v}.",
-        rf"has (?:an? )(?P<what>(?:[\w-]+ ){{0,3}}(?:{alternatives(lists.PETS)}))" r"(?: called| named|,| \() ?",
-        person),
 )  # fmt: skip
 """In this order; the special stands above the general."""
 COMPILED: Final = tuple((row, re.compile(row.lead, re.I)) for row in ROWS)

@@ -19,13 +19,16 @@ from memory.embeddings.port import embedder
 from memory.librarian.engine import ProposedFact
 from memory.models.kinds import Kind
 
-FORMS: Final = ("table", "elided", "words", "elided_words", "mention", "name", "lexicon", "note")
+FORMS: Final = ("table", "elided", "words", "elided_words", "mention", "name", "lexicon", "note", "whole",
+                      "fragment")  # fmt: skip
 """How a judged candidate was read."""
-DROPPED_BELOW: Final = 0.55
-"""Probability of a claim. What has a form of its own (lexicon, note, order, secret) is not judged."""
+DROPPED_BELOW: Final = {"words": 0.58, "elided_words": 0.58, "whole": 0.6, "fragment": 0.7}
+"""Probability of a claim, by form. Chosen by leaving out one labeled set at a time."""
+KNOWN_BELOW: Final = 0.4
+"""The same for what the table or a name's form recognizes: an allergy is worth a question."""
 SURE_FROM: Final = 0.98
 """From here on a claim of the user's own is kept unasked."""
-READ_FROM: Final = 0.7
+READ_FROM: Final = 0.85
 """From here on what the table reads keeps its confidence."""
 SURE: Final = 0.85
 ASK: Final = 0.7
@@ -71,7 +74,7 @@ def _is_told(mention: ProposedFact, statements: Sequence[str]) -> bool:
 def _weighed(one: Candidate, chance: float | None) -> ProposedFact | None:
     if chance is None:
         return one.fact
-    if chance < DROPPED_BELOW:
+    if chance < DROPPED_BELOW.get(one.form, KNOWN_BELOW):
         return None
     confidence = one.fact.confidence
     if one.form.endswith("words") and chance >= SURE_FROM and confidence >= ASK:

@@ -95,15 +95,19 @@ _CUT: Final = re.compile(
     r"|\s{0,3},\s{0,3}(?=(?:who (?!is my|are my)|not\b|no\b|without\b))|\s{0,3},\s{0,3}(?:where|when|while|since"
     r"|and)\s{1,3}(?=\w)|\s{1,3}(?=if\s)|\s{1,3}\((?=\D)"
 )
+_FINITE: Final = "|".join(sorted(verb for verb in THIRD if verb.endswith("s") or verb in {"can", "will", "won't"}))
 _CUT_BEHIND_A_VERB: Final = re.compile(
-    r"(?i)(?:,|\s{1,3}and)\s{1,3}(?=(?:the |both |[\w-]+ )?[\w-]+ (?:is|are|was|were|has|have|does|keeps|isn't"
-    r"|aren't)\b)|,\s{1,3}(?=[^,?]{1,60}\?$)|\)\s{1,3}"
+    r"(?i)(?:,|\s{1,3}(?:and|but))\s{1,3}(?=(?:the |both |[\w-]+ )?[\w-]+ (?:is|are|was|were|has|have|does|keeps|isn't"
+    rf"|aren't)\b|(?:the|an?|this|every|some|most|no|everyone) (?:[\w-]+ ){{0,3}}?(?:{_FINITE})\b)"
+    r"|\s{1,3}so\s{1,3}(?=(?:gimme|give|any|what|how|please|can|don't|need|no|which|where|is|do)\b)|,\s{1,3}(?=[^,?]{1,60}\?$)|\)\s{1,3}"
 )
 """Where a clause ends, if it has a verb: “I study law | and torts is hard”, “I'm vegan | , dinner for two?”."""
 _JOINS: Final = re.compile(
     r"(?i)(?:\s{0,3},\s{0,3}(?:(?:and|but|then)\s{1,3})?|\s{1,3}(?:and|but|then)\s{1,3})(?=[a-z'])"
 )
 """Where a clause ends, if what follows is a second verb of its subject: “I live in Porto | and work as a nurse”."""
+_ASIDE: Final = re.compile(r"(?<=\w )\((?![A-Z][\w'-]+\)|\d)([^()]{6,80})\)(?= [a-z])")
+"""What a sentence goes on behind: “My thesis (history, part-time) is due in June”."""
 _RELATIVE: Final = re.compile(r"(?i)which|whose")
 """What follows tells of what stands before it, not of the subject."""
 _SPACES: Final = re.compile(r"\s+")
@@ -203,8 +207,10 @@ def clauses(text: str, echoes: Sequence[Span] = ()) -> Iterator[Clause]:
 
 
 def clauses_of(sentence: Sentence) -> Iterator[Clause]:
-    """The clauses of one sentence."""
-    text = sentence.text
+    """The clauses of one sentence, and of what it says in brackets."""
+    text = _ASIDE.sub(lambda found: " " * len(found[0]), sentence.text)
+    for aside in _ASIDE.finditer(sentence.text):
+        yield from clauses_of(Sentence(aside[1], sentence.start + aside.start(1), False))
     supposed = _SUPPOSES.search(text) if not _HARMLESS_IF.search(text) else None
     reported, dictated = False, _DICTATES.match(text) is not None
     corrects, asked_before = _CORRECTS.match(text) is not None, False
@@ -280,7 +286,25 @@ _SUBJECT_OF: Final = re.compile(
     r"\b))(?P<be>'m|'re|'s| am| are| is)?(?=['\s])"
 )
 _VERB: Final = re.compile(rf"(?i)\b(?:{'|'.join(sorted(OPENERS | THIRD))})\b|\b(?:I|we|he|she|they)'\w")
-_SHARED_VERBS: Final = frozenset({"am", "is", "was", "have", "has", "had", "don't", "can't", "doesn't", "never", "got"})
+_SHARED_VERBS: Final = frozenset(
+    {
+        "am",
+        "is",
+        "was",
+        "have",
+        "has",
+        "had",
+        "don't",
+        "can't",
+        "doesn't",
+        "never",
+        "got",
+        "haven't",
+        "didn't",
+        "won't",
+        "couldn't",
+    }
+)
 _SHARED_STATES: Final = frozenset({"allergic", "from", "originally", "married", "single", "based", "a", "an", "vegan",
                                    "vegetarian", "living", "working", "retired"})  # fmt: skip
 

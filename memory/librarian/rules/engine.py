@@ -17,7 +17,7 @@ from memory.librarian.corrections import replaced_statement
 from memory.librarian.engine import MAX_NAME, MAX_STATEMENT, Extraction, ExtractionInput, KnownFact, ProposedFact
 from memory.librarian.rules import claims, mentions, notes, unreal
 from memory.librarian.rules.claims import ASK, Candidate
-from memory.librarian.rules.clauses import Clause, Sentence, clauses_of, is_past, own_words, sentences
+from memory.librarian.rules.clauses import Clause, Sentence, clauses_of, is_past, own_words, sentences, spell_out
 from memory.librarian.rules.episodes import episode_in, stories_in
 from memory.librarian.rules.mentions import SIGNED, name_key, people_in
 from memory.librarian.rules.orders import read_order
@@ -27,14 +27,16 @@ from memory.librarian.rules.retell import (
     People,
     Subject,
     article,
+    as_said,
     clean_name,
     inside,
     known_people,
     read_claim,
+    with_article,
 )
 from memory.librarian.rules.statement import Note, finished
 from memory.librarian.rules.table import COMPILED, LABEL_OF, Row, Value, items, thing
-from memory.librarian.rules.words import ADVERBS, AFFLICTED, GROUPS, PEOPLE, PETS, alternatives
+from memory.librarian.rules.words import ADVERBS, AFFLICTED, PETS, alternatives
 from memory.models.kinds import Kind, default_importance
 from memory.ports.source import Utterance
 from memory.text.dates import FoundDate, find_date
@@ -69,7 +71,7 @@ class RuleEngine:
         facts: list[ProposedFact] = []
         skipped = 0
         for utterance in reading.utterances:
-            if utterance.speaker == "user":
+            if utterance.speaker == "user" and not unreal.is_unreal(own_words(utterance.text, utterance.echoes)):
                 try:
                     facts += claims.kept(list(candidates(utterance, reading, CpuLimit(), facts)), utterance.text)
                 except TookTooLongError:
@@ -144,7 +146,7 @@ def candidates(
     people = People(just_before[::-1], known_people(known))
     message = _Message(said, own, said.said_at.astimezone(reading.zone).date(), reply, people)
     told: set[str] = set()
-    if not is_english(own) or unreal.is_unreal(own) or "\0" in own:
+    if not is_english(own) or "\0" in own:
         return
     for candidate in _read_message(message, limit, earlier or [], reading.known):
         if candidate.fact.statement not in told:
@@ -164,7 +166,7 @@ def _read_message(
             yield message.candidate(sentence, "secret", UNTOLD, Kind.FACT)
         elif MASK in quote or not is_english(sentence.text) or unreal.names_a_secret(quote):
             continue
-        elif order := read_order(sentence.text):
+        elif order := read_order(spell_out(sentence.text)):
             yield message.noted(order, sentence)
         elif noted := list(notes.read_notes(sentence.text, message.month)):
             yield from (message.noted(note, sentence) for note in noted)
@@ -188,6 +190,37 @@ def _read_sentence(sentence: Sentence, message: _Message, limit: CpuLimit) -> It
             yield from _attribute_of(clause, message) or _claimed(clause, message)
     for note in () if supposed else mentions.presupposed(sentence.text, message.month):
         yield message.noted(note, sentence)
+    if not supposed and (event := _event_in(sentence, message)):
+        yield event
+
+
+_EVENTS: Final = (
+    "exam|test|interview|appointment|wedding|flight|surgery|operation|reunion|deadline|conference|viewing"
+    "|hearing|trip|party"
+    "|concert|race|marathon|baptism|christening|funeral|recital|defen[cs]e|competition|tournament|gig|holiday"
+    "|check-?up|scan"
+    "|mri|ct|x-?ray|ultrasound|op|graduation|ceremony|due date|birthday|anniversary|audition|viva|move|hen do|stag do"
+    "|dissertation|thesis|essay|visa|lease|contract|court date|start date|premiere|exhibition|launch|retreat"
+    "|shift|training"
+)
+_DUE: Final = re.compile(
+    rf"(?i)(?:^|[,;:(] ?|\b(?:and|but|so|my|our|the|an?|have|got|for) )(?P<what>(?!(?:the|an?|my"
+    rf"|our)\b)(?:[\w'-]+ ){{0,2}}?(?:{_EVENTS}))"
+    r"(?: (?:home|back|(?:to|from|in|with) [A-Z]\w+)){0,2}(?: ?(?:is|'s|=|:|,|on|in|at|due|next|this|the"
+    r"|coming up)){0,3} ?$"
+)
+
+
+def _event_in(sentence: Sentence, message: _Message) -> Candidate | None:
+    """“… , MRI on the 24th, …”: an event of the user's with its day, wherever it stands."""
+    day = find_date(sentence.text, message.today)
+    found = _DUE.search(sentence.text[max(0, day.start - 80) : day.start]) if day else None
+    if day is None or found is None or (sentence.asked and "my " not in found[0].lower()):
+        return None
+    statement = (
+        f"The user has {with_article(found['what'])} {'' if day.words[:2] in {'on', 'in'} else 'on '}{day.words}."
+    )
+    return message.candidate(sentence, "mention", statement, Kind.EVENT, value=_span(day), confidence=ASK)
 
 
 def _about(subject: Subject) -> dict[str, Any]:
@@ -228,15 +261,11 @@ _FAVOURITE: Final = re.compile(
     r"(?i)(?:my|our) (?:absolute |all-time )?favou?rite (?P<what>[\w ]{2,40}?)(?: of all time| ever| in the world)?"
     r" (?:is|are|has always been)(?: definitely| probably)? (?P<rest>.+)"
 )
-_IS_FAVOURITE: Final = re.compile(
-    r"(?i)(?P<rest>[\w' -]{2,40}?)(?:'s| is| are)(?: \w+){0,2} my (?:absolute |all-time )?favou?rite (?P<what>[\w"
-    r" ]{2,30})"
-)
 
 
 def _attribute_of(clause: Clause, message: _Message) -> list[Candidate]:
     """“My birthday is …”, “my sister's name is …”, “my favourite colour is …”."""
-    if favourite := _FAVOURITE.match(clause.text) or _IS_FAVOURITE.match(clause.text):
+    if favourite := _FAVOURITE.match(clause.text):
         read, what = thing(favourite["rest"].strip()), favourite["what"].lower()
         return [message.candidate(clause, "table", f"The user's favourite {what} is {read[0]}.", Kind.PREFERENCE,
                                   attribute=f"favourite_{what}", value=read[0])] if read else []  # fmt: skip
@@ -277,6 +306,8 @@ def _birthday(words: str, today: date) -> Value | None:
 
 def _claimed(clause: Clause, message: _Message) -> Iterator[Candidate]:
     claim = read_claim(clause, message.people)
+    if claim is None and (said := as_said(clause)):
+        yield message.candidate(clause, *said, Kind.FACT, confidence=ASK)
     if claim is None or not claim.predicate or unreal.is_no_claim(claim.predicate):
         return
     name = clean_name(claim.predicate.removeprefix("is ")) if claim.subject == THE_USER else ""
@@ -370,10 +401,6 @@ _HEALTH: Final = re.compile(
     r"|intoleran\w+|pacemaker"
     rf"|wheelchair|depress\w+|anxiety|disab\w+|asthma|epipen|heart attack|{alternatives(AFFLICTED)})\b"
 )
-_HAS_SOMEBODY: Final = re.compile(
-    rf"(?:has|is expecting) (?:[\w-]+ ){{1,3}}(?:{alternatives(PEOPLE | GROUPS)})(?=$|,| (?:who|called"
-    r"|named|and|in|from|aged)\b)"
-)
 _HAPPENS: Final = re.compile(r"(?:\w+ly )?(?:is (?:\w+ing|off|due)|will|starts?|leaves?|gets?|flies)\b")
 _FROM: Final = re.compile(r"\b(?:from|until|till|by|since|before|after|of|for|around|to)$")
 
@@ -386,7 +413,6 @@ def _in_own_words(claim: Claim, clause: Clause, message: _Message) -> Candidate:
     past = is_past(verb) or (perfect is not None and is_past(perfect[1].lower()))
     day = None if re.search(r"\b(?:every|each)\b", predicate) else find_date(predicate, message.today, past=past)
     kind = next((kind for kind, says in _KINDS if says.match(predicate)), None)
-    kind = Kind.PERSON if _HAS_SOMEBODY.match(predicate) else kind
     if kind is None:
         happens = day is not None or is_past(verb) or _HAPPENS.match(predicate) is not None
         kind = Kind.EVENT if happens else Kind.ENTITY if subject.is_pet or subject.is_thing else Kind.BIOGRAPHY

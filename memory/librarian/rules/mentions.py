@@ -30,7 +30,8 @@ _CALLED: Final = re.compile(
     rf"\b(?P<whose>[Hh]is|[Hh]er|[Tt]heir|[Hh]e|[Ss]he) ?(?:name(?:'s| is)|(?:'s| is) called) (?P<name>{NAME})"
 )
 _DESCRIBED: Final = re.compile(
-    rf"(?i:\b(?:the|a|an|this|our|my) (?:[\w-]+ ){{0,3}}?(?P<rel>{lists.alternatives(lists.PEOPLE)})(?: [\w-]+){{0,2}}?)"
+    rf"(?i:\b(?:the|an?|this|our|my) (?:[\w-]+ ){{0,3}}?(?P<rel>{lists.alternatives(lists.PEOPLE)})(?: [\w-]+){{0,2}}?)"
+    rf""
     rf"(?:, | \((?:[\w-]+ ){{0,2}}?)(?P<name>{NAME})(?=[,)])"
 )
 _WHO: Final = (_MENTION, _APPOSED, _NOTED, _KIN, _DESCRIBED)
@@ -98,7 +99,12 @@ _MY_MEDICINE: Final = re.compile(
 )
 _WHERE_I_LIVE: Final = re.compile(
     r"\b[Ww]here (?:I|we) live, (?:in|near) |\b(?:in|from|to|of|around|near) (?=[^,]{2,40}, where (?:I|we)(?:'m|"
-    r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in "
+    r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in |^(?:up|down"
+    r"|over|out|back|here) in (?=[A-Z])"
+)
+_FROM_WORK: Final = re.compile(
+    rf"(?P<name>{NAME}) (?:at|from|in) (?:my |our |the )?(?P<where>work|office|school|uni|church|gym|choir"
+    rf"|class|club|team)\b"
 )
 _NAMES: Final = rf"{NAME}(?:(?:, | and | & |, and ){NAME}){{1,5}}"
 _SEVERAL: Final = re.compile(
@@ -133,6 +139,9 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
         )
     for found in _MY_MEDICINE.finditer(sentence):
         yield _body(f"The user takes {(found['mine'] or found['what']).lower()}.")
+    for found in _FROM_WORK.finditer(sentence):
+        if name := clean_name(found["name"]):
+            yield _taken(Kind.PERSON, f"The user knows {name} from {found['where']}.", value=name, tags=(name,))
     lives = _WHERE_I_LIVE.search(sentence)
     if lives and (read := place(sentence[lives.end() :])):
         yield _taken(Kind.BIOGRAPHY, f"The user lives in {read[0]}.", "home", read[0])
@@ -177,8 +186,9 @@ _ONE: Final = r"[A-ZÀ-ÞŁŚŽČŞİ][^\W\d_]{1,20}(?:-\w{1,20})?"
 _GIVEN: Final = rf"(?-i:(?P<name>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{_ONE}(?: {_ONE}){{0,2}}))"
 _SIGNED: Final = re.compile(rf"(?:\n[ \t]*(?:[-–—]{{1,2}} ?)?|[.!?)] ?[-–—]{{1,2}} ?){_GIVEN}(?: \([\w/]+\))?[ \t.!]*$")
 _INTRODUCED: Final = re.compile(
-    r"(?i)(?:(?:hi|hello|hey|sorry|good (?:morning|evening|afternoon))(?: there| again)?[\s,!.]+)?(?:this is|it's|"
-    rf"(?:should have |let me |to )introduced? myself[:,]) {_GIVEN}(?=[,.!\n(]|$| \(| (?:from|at|again|here|by|and)\b)"
+    r"(?i)(?:(?:hi|hello|hey|sorry|good (?:morning|evening|afternoon))(?: there| again)?[\s,!.]+)?(?:this is|it'?s|"
+    rf"(?:should have |let me |to )introduced? myself[:,]) {_GIVEN}(?=[,.!\n(]|$| \(| (?:from|at|again|here|by"
+    rf"|and|but)\b)"
 )
 _GREETED: Final = re.compile(
     r"(?i)(?:hi|hello|hey|hiya|good (?:morning|evening|afternoon))(?: there| again| all| everyone)?[\s,!.]+"
@@ -189,7 +199,6 @@ _FORMAL: Final = re.compile(
     r"(?i)\b(?:in the name of|sign (?:it |this |them )?(?:off )?(?:as|with)?|passport says|ticket has to be"
     rf"|(?:please )?stop calling me [\w-]+\. it's|that's me,) {_GIVEN}"
 )
-_RATHER: Final = re.compile(rf"(?i)\bnot (?P<wrong>[\w-]+), (?:it's |but )?{_GIVEN}")
 _CALL_ME: Final = re.compile(
     r"\b(?i:call me|i go by|everyone calls me|people call me|friends call me|i prefer to be called|called me anything"
     r" except|you can (?:say|call me))"
@@ -207,8 +216,6 @@ def names_given(own: str, before: str) -> Iterator[Note]:
     short = own[:400]
     greeted = _GREETED.match(short.lstrip())
     patterns = [greeted, _INTRODUCED.match(short.lstrip()), _HERE.search(short), _FORMAL.search(short)]
-    if (other := _RATHER.search(short)) and other["wrong"] in before:
-        patterns.append(other)
     if _ASKED.search(before):
         patterns.append(_ANSWERED.match(short))
     if len(own) < 2_000 and own.count("\n") < 12:

@@ -18,16 +18,8 @@ _BEING: Final = re.compile(
 )
 _PIECE: Final = re.compile(
     r"(?i)\s*(?:[;|]|\s/\s)\s*|,\s+(?=(?:my )?[a-z]{2,12}(?: [a-z]{2,12})?\s?(?::|=| [-–—] ))|(?<=\w)\.\s+(?=[a-z]+:)"
-    r"|,\s+(?=(?:fav|height|weight|goal|size|shoe))"
 )
 _NAMED: Final = re.compile(rf"(?i)(?:my |our )?({alternatives(PEOPLE | PETS)}) (?=[A-Z])")
-_FAVOURITE: Final = re.compile(
-    r"(?i)(?:my )?fav(?:ou?rite)? ([\w-]{3,20}|[\w -]{3,24}(?= is |: ))(?: is|:)? ((?!is\b)[\w' -]{2,40})"
-)
-_MEASURE: Final = re.compile(
-    r"(?i)(?:my )?(height|weight|shoe size|goal(?: weight)?|size|waist|budget|blood type|dress size)(?: is|:)?"
-    r" (?=[\d£€$]|[ABO0][+-])([\w.,'£€$+/-]+(?: (?:cm|kg|kilos|lbs|pounds|euros|m)\b)?)"
-)
 _NONE: Final = re.compile(r"(?i)^(?:none|no|nothing|n/?a|-|unknown|tbd|yes)\b")
 MAX_NOTE: Final = 160
 """Characters of a line that is a note."""
@@ -43,14 +35,6 @@ def read_notes(sentence: str, month: str) -> Iterator[Note]:
 
 
 def _read_piece(piece: str, month: str) -> Iterator[Note]:
-    if measure := _MEASURE.match(piece):
-        what = measure[1].lower()
-        yield Note(Kind.BIOGRAPHY, f"The user's {what} is {measure[2].rstrip('.,')}.", value=measure[2])
-        return
-    if favourite := _FAVOURITE.fullmatch(piece.rstrip(".! ")):
-        what, value = favourite[1].lower(), favourite[2]
-        yield Note(Kind.PREFERENCE, f"The user's favourite {what} is {value}.", f"favourite_{what}", value)
-        return
     labeled = _LABEL.match(piece)
     found = labeled or _NAMED.match(piece)
     label = " ".join(found[1].lower().split()) if found else ""
@@ -126,7 +110,13 @@ def _of_profile(item: str, month: str) -> Note | None:
     state, at = _STATE.fullmatch(item), _AT.match(item)
     if aged := _AGED.fullmatch(item):
         return Note(Kind.BIOGRAPHY, f"The user was {aged[1]} years old in {month}.", "age", aged[1])
-    if words and len(words) <= 3 and ":" not in words and is_occupation(words[-1]):
+    if (
+        words
+        and len(words) <= 3
+        and ":" not in words
+        and {words[0]} & PEOPLE <= {words[-1]}
+        and is_occupation(words[-1])
+    ):
         bare = re.sub(r"^an? ", "", item)
         return Note(Kind.BIOGRAPHY, f"The user is {article(bare)} {bare}.", "job", bare)
     if state:

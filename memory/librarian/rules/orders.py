@@ -15,10 +15,6 @@ _ALWAYS: Final = re.compile(
     r"|going forward|in (?:the )?future|in general|by default|whenever|each time|any ?time|(?:for|in) (?:all|every)(?:"
     r" of)? (?:our|your|my|chat)|ever|in everything you|permanently|please stop|stop|every chat we have)\b"
 )
-_ONCE: Final = re.compile(
-    r"(?i)\b(?:this (?:one|time|text|answer|once|letter|draft|email|recipe)|just once|for (?:this|the following|now)"
-    r"|below|the same|today|in this|the (?:letter|text|draft|second|first|last))\b"
-)
 _VERBS: Final = (
     "answer|reply|respond|keep|use|write|give|show|be|add|put|tell|explain|speak|talk|call|convert|leave|skip|avoid"
     "|include|cite|mention|ask|start|begin|end|stop|make|send|list|check|treat|address|translate|format|say|spell"
@@ -41,9 +37,6 @@ _IN_LANGUAGE: Final = re.compile(
 _LENGTH: Final = re.compile(
     r"(?i)(?:(?:always )?(?:keep|make) (?:your |the |all )?(?:answers|replies|responses)(?: as)?|(?:i )?prefers?)"
     r" (?P<length>short|brief|concise|long|detailed|simple|shorter|longer)(?: (?:answers|replies|responses))?"
-)
-_UNITS: Final = re.compile(
-    r"(?i)(?:always )?(?:use|give me|stick to) (?P<units>metric|imperial)(?: units)?(?: please| always| only)?$"
 )
 _RATHER: Final = re.compile(
     r"(?i)i(?:'d| would) (?:rather|prefer)(?: it if)?(?: that)? you (?P<what>(?:always |didn't |used |use |kept |gave "
@@ -75,14 +68,12 @@ def _order(statement: str, attribute: str = "", value: str = "") -> Note:
 def read_order(sentence: str) -> Note | None:
     """The standing order in a sentence."""
     text = sentence.strip(" .!?-*•")
-    if len(text) > MAX_ORDER or _ONCE.search(text):
+    if len(text) > MAX_ORDER:
         return None
     lead = _LEAD.match(text)
     bare = text[lead.end() :] if lead else text
     if (found := _LENGTH.match(bare)) and re.search("answer|repl|respon", bare):
         return _order(f"The user wants {found['length'].lower()} answers", "answer_length", found["length"].lower())
-    if found := _UNITS.match(bare):
-        return _order(f"The user wants {found['units'].lower()} units", "units", found["units"].lower())
     if (found := _IN_LANGUAGE.match(bare)) and not sentence.endswith("?"):
         return _order(f"The user wants answers in {found['language']}", "answer_language", found["language"])
     return _in_words(text, bare)

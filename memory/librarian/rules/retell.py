@@ -52,7 +52,8 @@ _TOGETHER: Final = re.compile(
 _FRONTED: Final = re.compile(
     r"(?i)(?P<when>(?:on|in|at|by|every|each|since|last|next|this|most|during|after|before|for|from|until|some ?day"
     r"|one|these|whenever|when|with|as|ever since|over|\d+|two|three|a|up) (?:[\w'’:.%/-]+ ){0,8}?[\w'’:.%/-]+,?"
-    r"|tomorrow|yesterday|someday|lately|today|tonight),? (?P<main>(?:I|we|my|our)(?:'m|'ve|'re|'d|'ll)? .+)"
+    r"|(?:because of|due to|without|despite) (?:[\w'-]+ ){0,4}?[\w'-]+,?|tomorrow|yesterday|someday|lately"
+    r"|today|tonight),? (?P<main>(?:I|we|my|our)(?:'m|'ve|'re|'d|'ll)? .+)"
 )
 """“Two days ago I adopted a greyhound”: the time or place comes last."""
 _TOUCHES_USER: Final = re.compile(
@@ -178,6 +179,11 @@ def is_occupation(word: str) -> bool:
     return low in lists.OCCUPATIONS or low.endswith(lists.OCCUPATION_ENDINGS)
 
 
+def is_role(word: str) -> bool:
+    """Whether a word says what someone is: a profession, or such as student and owner."""
+    return word.lower() in _ROLES or is_occupation(word)
+
+
 def read_claim(clause: Clause, people: People) -> Claim | None:
     """The subject and predicate of a clause; None if it is neither about the user nor about anything of theirs."""
     text = _TOGETHER.sub("we ", clause.text)
@@ -194,6 +200,36 @@ def read_claim(clause: Clause, people: People) -> Claim | None:
 
 
 _THERE: Final = re.compile(r"(?i)there ?(?P<be>is|are|'s) (?=\w)")
+
+
+def as_said(clause: Clause) -> tuple[str, str]:
+    """How a clause was read that has another subject or none, and what it says, in the user's words; empty: nothing.
+
+    “Gareth at work is leaving”; “two ferrets, one of them diabetic” → “The user mentions two ferrets, …”.
+    """
+    bare = [word.strip(",'").lower() for word in clause.text.split(" ")]
+    is_open = _NO_SUBJECT.match(clause.text) or bare[0] in lists.ADVERBS | _NO_OPENING or _UNNAMED & {*bare}
+    is_open = is_open or "not" in bare or "n't" in clause.text  # a correction, read from what is known
+    if not 3 <= len(bare) <= MAX_SAID or is_open:
+        return "", ""
+    said = inside(clause.text, user=False)
+    if any(word in _FINITE or is_past(word) for word in bare[1:]) or _IS.search(clause.text):
+        return ("", "") if bare[0] in {"a", "an"} else ("whole", f"{said[0].upper()}{said[1:]}.")
+    is_verb = bare[0] in lists.OPENERS | lists.THIRD or is_past(bare[0])
+    is_name = said[1:2].isupper() or not clause.first or re.match(r"[A-Z]\w+ [A-Z]", said)
+    return (
+        ("", "") if is_verb else ("fragment", f"The user mentions {said if is_name else said[0].lower() + said[1:]}.")
+    )
+
+
+MAX_SAID: Final = 25
+"""Words of a clause that is kept as it was said."""
+_NO_OPENING: Final = (lists.NEVER_LAST - {"a", "an", "the", "my"}) | as_set(
+    "not i we he she they thanks thank sorry yes since because until same speaking"
+)
+_UNNAMED: Final = as_set("he she him her his hers she's he's")
+"""Someone else's words for people; a statement that needs them is none by itself."""
+_FINITE: Final = frozenset(verb for verb in lists.THIRD if verb.endswith("s")) | {"are", "were", "can", "will", "can't"}
 
 
 def _person(text: str, people: People) -> Claim | None:
@@ -277,7 +313,8 @@ _EVENT: Final = re.compile(
     r" (?:is )?(?:on|in|at|next|this|tomorrow|due|coming up|scheduled)\b"
 )
 _ON_A_DAY: Final = (
-    r"(?:(?:on|in|at|next|this|due) (?:the )?(?:coming )?)?(?:\d{1,2}(?:st|nd|rd|th)|(?:\d{1,2} )?(?:jan|feb|mar|apr|may|jun|jul|aug"
+    r"(?:(?:on|in|at|next|this|due) (?:the )?(?:coming )?)?(?:\d{1,2}(?:st|nd|rd|th)|(?:\d{1,2} )?(?:jan|feb"
+    r"|mar|apr|may|jun|jul|aug"
     r"|sep|oct|nov|dec)[a-z]{0,6}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)"
 )
 _DATED: Final = re.compile(
@@ -285,6 +322,10 @@ _DATED: Final = re.compile(
     rf"(?:[\w'-]+ ){{1,4}}{_ON_A_DAY}(?: (?:\w+ ){{0,3}}\w+)?"
 )
 _HERE: Final = re.compile(r"(?i)(?P<what>(?:[\w-]+ ){0,3}(?P<head>[\w-]+)) (?:here|speaking)\b(?! (?:is|are|was))")
+_ROLE: Final = re.compile(
+    r"(?i)(?!(?:the|my|our|your|his|her|what|which|any|is|are|do|does|for|with|to|as|how|if|when|no|not|dear)\b)"
+    r"(?:[\w-]+ ){1,4}?(?P<head>[\w-]+) (?:at|in|for|from|here)\b[^?]{1,60}$"
+)
 _ROLES: Final = as_set("fan nerd person mother father mum dad student owner lover sufferer child user")
 _PLAIN: Final = re.compile(
     r"(?:have|has|love|hate|work|live|prefer|hope|want|(?:can't|don't) (?:like|eat|drink|have|own|want|speak"
@@ -297,7 +338,7 @@ def _elided(clause: Clause) -> Claim | None:
     text = clause.text
     if role := _AS_A.match(text):
         return Claim(THE_USER, role["does"] or f"is {role['who']}", elided=True)
-    if not clause.first or not text:
+    if not clause.first or not text or re.match(r"(?i)(?:both|all|none|some) ", text):
         return None
     predicate = _noun_phrase(text)
     lower = text[0].lower() + text[1:]
@@ -313,7 +354,11 @@ def _elided(clause: Clause) -> Claim | None:
     elif (
         not predicate
         and len(parts) > 1
-        and (_PLAIN.match(bare) or (at and verb in lists.OPENERS) or (is_past(verb) and not re.search(r"^\w+ (?:by|from|with) ", lower)))
+        and (
+            _PLAIN.match(bare)
+            or (at and verb in lists.OPENERS)
+            or (is_past(verb) and not re.search(r"^\w+ (?:by|from|with) ", lower))
+        )
     ):
         predicate = third_person(f" {lower}", user=True)
     return Claim(THE_USER, predicate, elided=True) if predicate else None
@@ -337,23 +382,31 @@ def _noun_phrase(text: str) -> str:
         what = f"a {long['what']}" if long["as"] else text[len(long["long"]) + 1 : long.end("what")]
         return f"has been {what} for {long['long'].lower()}"
     lower, parts = text[0].lower() + text[1:], text.split(" ")
-    if len(parts) <= 4 and is_occupation(parts[-1]) and parts[0].lower() not in lists.NOT_A_NAME - {"a", "an"}:
-        return f"is {with_article(lower)}"
     is_verbless = not any(is_past(word) or word in lists.THIRD | lists.ADVERBS for word in lower.split(" "))
+    if is_verbless and (role := _ROLE.match(text.partition(",")[0])) and is_role(role["head"]):
+        return f"is {with_article(lower.partition(',')[0])}"
+    if (
+        len(parts) <= 4
+        and is_occupation(parts[-1])
+        and parts[0].lower() not in (lists.NOT_A_NAME | lists.PEOPLE) - {"a", "an"}
+    ):
+        return f"is {with_article(lower)}"
     if _EVENT.match(text) or (is_verbless and not parts[0].endswith("ing") and _DATED.fullmatch(text)):
         return f"has {with_article(re.sub(r' is (?=on|in|at|next|this|tomorrow|due|coming|scheduled)', ' ', lower))}"
     here = _HERE.match(text)
     head = here["head"].lower() if here else ""
     if here and (head in lists.DIETS | lists.AFFLICTED):
         return f"is {here['what'].lower()}"
-    return f"is {with_article(here['what'])}" if here and (head in _ROLES or is_occupation(head)) else ""
+    return f"is {with_article(here['what'])}" if here and is_role(head) else ""
 
 
 def with_article(phrase: str) -> str:
     """The phrase with “a” or “an”, unless it has an article."""
+    if re.match(r"[a-z][A-Z]", phrase):
+        phrase = phrase[0].upper() + phrase[1:]
     if re.match(r"(?:my|our|the|an?|two|three|\d)\b", phrase, re.I):
         return phrase
-    return f"{article(phrase)} {phrase[0].lower() + phrase[1:]}"
+    return f"{article(phrase)} {phrase if phrase[1:2].isupper() else phrase[0].lower() + phrase[1:]}"
 
 
 def article(word: str) -> str:

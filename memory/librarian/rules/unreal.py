@@ -7,25 +7,16 @@ import re
 from typing import Final
 
 _UNREAL: Final = re.compile(
-    r"(?i)\b(?:role[- ]?play|pretend|imagine (?:i|you|we)|in this scenario|d ?& ?d|dnd|backstory|my (?:\w+"
-    r" )?(?:character|protagonist|narrator|heroine|hero)\b|(?:in|for|of) (?:my|the|this|our|a) (?:novel|screenplay"
-    r"|short story|story|play|script|sketch|scene|fanfic\w*|film script|campaign|fairy tale|case study|scenario"
-    r"|worksheet|exercise|word problem)\b|you(?:'re| are| be) (?:the|a|an|my|me) [\w ]{2,40},? (?:and|i'm|i am|i'll)"
-    r"|you be the|act as|acting as|i'll be the|in the voice of|from the (?:view|perspective|point of view) of|first"
-    r" person|verse (?:one|two|1|2)|next chapter|chapter \w+:|diary entry|dating profile|persona (?:for|of)|word"
-    r" problem|case study|exercise \d|aufgabe|passive voice|past tense|(?:german|french|spanish|italian|english|latin)"
-    r" (?:class|worksheet|homework)[:,]|speaking as an?|write \d+ words as|\d+ words as an? |i(?:'m| am) called \w+ in"
-    r" this|translate (?:this|into|to|the)|correct the sentence|put into|continue (?:in|from there|the story|this"
-    r" story)|carry on from|monologue|limerick about a|song from the view)\b|\b(?:let's play|(?:job )?interview: i'm"
-    r"|letter to santa|tall story|(?:on|from) the worksheet|question \d+ )\b|(?:^|\n)[A-Z]: .*\n[A-Z]: |^(?:as an? [\w"
-    r" ]{2,30}, (?:what|how|would|which))|\b(?:(?:check|correct|fix|improve) (?:the|my|this|these) (?:grammar|spelling"
-    r"|sentences?|phrasing)|(?:is|are) (?:this|these|the following) (?:sentences?|phrase|grammar|wording)|fill in the"
-    r"|complete the (?:dialogue|sentence|story|text)|(?:make|create|write|invent|generate) (?:me )?(?:an? )?(?:\w+"
-    r" )?(?:persona|user profile|profile|dialogue|conversation|testimonial|letter from)|(?:example|sample|test|dummy"
-    r"|mock|template) (?:cv|resume|data|profile|letter|text)|for the sake of argument|(?:the )?(?:lyrics|song|line"
-    r"|chorus) (?:go|goes|is|says)|summari[sz]e (?:the following|this|below|for me)|you are (?:an?|my|the) [\w"
-    r" ]{2,30}[.,] i(?:'m| am)|in (?:spanish|french|german|italian|english|dutch|portuguese|thai|japanese|polish)(?:,?"
-    r" please)?:|how (?:do|would|can) (?:i|you) say)\b"
+    r"(?i)\b(?:role[- ]?play|pretend|imagine (?:i|you|we)|let's play|in this scenario|d ?& ?d|dnd|backstory"
+    r"|my (?:\w+ )?"
+    r"(?:character|protagonist|narrator|heroine|hero)\b|(?:in|for|of) (?:my|the|this|our|a) (?:novel|screenplay"
+    r"|(?:short )?story|play|script|sketch|scene|fanfic\w*|campaign|fairy tale|case study|scenario|worksheet|exercise"
+    r"|word problem)\b|you(?:'re| are| be) (?:the|a|an|my|me) [\w ]{2,40}[,.]? (?:and |i'm|i am|i'll)|act(?:ing)? as|in"
+    r" the voice of|(?:view|perspective) of|first person|verse \w+:|chapter \w+|dating profile|persona|word problem"
+    r"|case study|passive voice|past tense|\d+ words as an?|translate (?:this|into|to|the)|put into|continue (?:in|from"
+    r"|the story|this)|monologue|limerick|fill in the|for the sake of argument|(?:check|correct|fix|improve) (?:the|my"
+    r"|this|these) (?:grammar|spelling|sentences?|phrasing)|complete the (?:dialogue|sentence|story|text)|(?:the )?(?:"
+    r"lyrics|song|line|chorus) (?:go|goes|is|says)|how (?:do|would|can) (?:i|you) say)\b|(?:^|\n)[A-Z]: .*\n[A-Z]: "
 )
 """The message makes something up, or gives words to work on."""
 _SECRET: Final = re.compile(
@@ -52,19 +43,8 @@ _WORK_ON: Final = re.compile(
 )
 
 
-_THEIR_WORDS: Final = re.compile(
-    r"(?i)\b(?:text|mail|email|message|letter|note|review|post|reply|advert|comment|caption|lyrics|song|poem|quote"
-    r"|article|sentence|worksheet|transcript)s?\b(?: (?:from|by|of) (?:my|the|a|an|our|his|her|their) [\w' -]{2,30}|"
-    r" says| goes| reads)?:(?=\s)|\blyrics:|(?:^|[.!?]\s)(?:please |can you |could you )?(?:write|draft|continue"
-    r"|proofread|translate|rephrase|check|correct|improve|summari[sz]e|rewrite|edit|conjugate|grade|solve|fix|shorten"
-    r"|explain|rate)\b[^:\n.?!]{0,80}:(?=\s)"
-)
-
-
 def without_pastes(own: str) -> str:
     """The message without what stands below a line that asks about it; as long as before."""
-    if found := _THEIR_WORDS.search(own):
-        return own[: found.end()] + re.sub(r"[^\n]", " ", own[found.end() :])
     found = _PASTE.match(own)
     if found and _WORK_ON.search(found[0]):
         return found[0] + re.sub(r"[^\n]", " ", own[found.end() :])

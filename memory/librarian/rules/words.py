@@ -129,7 +129,7 @@ IRREGULAR_PAST: Final = as_set(
     "was were had did went came saw said told got took found felt thought knew began ran sat stood left lost met made"
     " gave heard fell woke drove flew kept brought bought ate drank slept spent broke caught held led let paid put rode"
     " sang sent shook spoke swam taught threw understood wore won wrote chose grew became quit sold built hurt cut set"
-    " hit bred blew used drew dug fed fought forgot forgave froze hid laid lent lit meant read rang rose shot shut sank"
+    " hit bred blew used drew dug fed fought forgot forgave froze hid laid lent lit meant rang rose shot shut sank"
     " stuck stole struck swore tore split misspoke bred been gone done taken written given seen known grown"
     " chosen driven broken"
 )

@@ -18,11 +18,14 @@ from memory.evaluation.librarian.run import utterances_of
 from memory.librarian.engine import ExtractionInput
 from memory.librarian.rules.claims import FORMS, MAX_CONTEXT, WEIGHTS, Candidate, context, features
 from memory.librarian.rules.engine import candidates
+from memory.librarian.rules.unreal import is_unreal
 from memory.ports.source import Utterance
 from recall.cpu_limit import CpuLimit
 
 TOLERATED_WEIGHT: Final = 0.15
 """Of a statement that a reader might take as well, next to one that is wanted."""
+FILTERED_WEIGHT: Final = 0.2
+"""Of a statement in a message that a filter drops: it teaches what made-up messages are like, not what claims are."""
 UNREAL: Final = {"fiction", "role play", "homework", "joke", "paste", "quotation", "third party"}
 """Traps that take the whole message."""
 RIDGE: Final = 0.5
@@ -89,10 +92,11 @@ class Command(BaseCommand):
 def _labeled(message: LabeledMessage) -> Iterable[Example]:
     """Each judged candidate of a message."""
     utterances = utterances_of(message)
+    is_filtered = is_unreal(message.text)
     for candidate in _judged(utterances[-1], ExtractionInput(utterances, "", message.zone)):
         statement = candidate.fact.statement
         right, sought = message.is_right(statement), bool(find_stated(message.facts, [statement]))
-        weight = 1.0 if sought or not right else TOLERATED_WEIGHT
+        weight = TOLERATED_WEIGHT if right and not sought else FILTERED_WEIGHT if is_filtered else 1.0
         yield Example(statement, float(right), weight, candidate, message.text)
 
 

@@ -66,7 +66,7 @@ READ: list[tuple[str, list[str]]] = [
     ("What could I cook for my aunt Vera?", ["The user's aunt is called Vera."]),
     ("My wife Ana and I live in Lisbon.", ["The user's wife is called Ana. | user/partner=Ana",
                                            "The user lives in Lisbon. | user/home=Lisbon"]),
-    ("we got a kitten, his name is Pim", ["The user got a kitten.", "The user's kitten is called Pim. | user/kitten/name=Pim"]),
+    ("we got a kitten, his name is Pim", ["The user's kitten is called Pim. | user/kitten/name=Pim"]),
     ("My dad is retired.", ["The user's dad is retired. | user/dad/job=retired"]),
     # food and health
     ("I'm allergic to peanuts and kiwi.", ["The user is allergic to peanuts. | user/allergy:peanuts=yes",
@@ -88,6 +88,9 @@ READ: list[tuple[str, list[str]]] = [
     ("Me and my husband run a guesthouse in Crete", ["The user runs a guesthouse in Crete."]),
     ("I'm muslim", ["The user is muslim."]),
     ("can't stand olives", ["The user dislikes olives. | user/taste:olives=dislikes"]),
+    ("Gareth at work is leaving after thirty years", ["Gareth at work is leaving after thirty years."]),
+    ("My thesis (history, part time) is due in June", ["The user's thesis is due in June 2027."]),
+    ("I keep kosher and the hotel only serves “sausages”.", ["The user keeps kosher."]),
     # terse notes
     ("kids: Noor (7), Sami (4)", ["The user's child is called Noor.",
                                   "The user's child Noor was 7 years old in November 2026. | noor/age=7",

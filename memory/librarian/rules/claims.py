@@ -28,7 +28,7 @@ KNOWN_BELOW: Final = 0.4
 """The same for what the table or a name's form recognizes: an allergy is worth a question."""
 SURE_FROM: Final = 0.98
 """From here on a claim of the user's own is kept unasked."""
-READ_FROM: Final = 0.85
+READ_FROM: Final = 0.5
 """From here on what the table reads keeps its confidence."""
 SURE: Final = 0.85
 ASK: Final = 0.7

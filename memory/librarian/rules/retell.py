@@ -208,8 +208,8 @@ def as_said(clause: Clause) -> tuple[str, str]:
     “Gareth at work is leaving”; “two ferrets, one of them diabetic” → “The user mentions two ferrets, …”.
     """
     bare = [word.strip(",'").lower() for word in clause.text.split(" ")]
-    is_open = _NO_SUBJECT.match(clause.text) or bare[0] in lists.ADVERBS | _NO_OPENING or _UNNAMED & {*bare}
-    is_open = is_open or "not" in bare or "n't" in clause.text  # a correction, read from what is known
+    is_open = _NO_SUBJECT.match(clause.text) is not None or bare[0] in lists.ADVERBS | _NO_OPENING
+    is_open = is_open or bool((_UNNAMED | {"not"}) & {*bare}) or "n't" in clause.text
     if not 3 <= len(bare) <= MAX_SAID or is_open:
         return "", ""
     said = inside(clause.text, user=False)
@@ -228,7 +228,7 @@ _NO_OPENING: Final = (lists.NEVER_LAST - {"a", "an", "the", "my"}) | as_set(
     "not i we he she they thanks thank sorry yes since because until same speaking"
 )
 _UNNAMED: Final = as_set("he she him her his hers she's he's")
-"""Someone else's words for people; a statement that needs them is none by itself."""
+"""A statement that needs someone named before is none by itself; one with “not” is a correction of what is known."""
 _FINITE: Final = frozenset(verb for verb in lists.THIRD if verb.endswith("s")) | {"are", "were", "can", "will", "can't"}
 
 

@@ -6,16 +6,30 @@ linear in the length of the text: every pattern is a list of words, searched onc
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Final
 
-from memory.facts.deduplication import GROUPS, PEOPLE, relation_of, relations_differ
+from memory.facts.deduplication import GROUPS, PEOPLE, relation_of
 from memory.facts.keys import USER, split_key
 from memory.librarian.engine import KnownFact
+from memory.librarian.fact_words import (
+    DETERMINERS,
+    OF_THE_USER,
+    TOKEN,
+    Word,
+    find_value_of,
+    find_words,
+    is_about,
+    is_negative,
+    is_subject,
+    stems_of,
+    value_in,
+    words_of,
+)
 from memory.ports.source import Utterance
 from memory.text.dates import find_date
 from memory.text.denials import (
@@ -170,8 +184,6 @@ BY_BIRTH: Final = frozenset(map(stem, _BY_BIRTH.split()))
 _NOT_FOR_EVER: Final = "girlfriend boyfriend wife husband partner fiance car job dog cat pet rabbit hamster horse bike"
 NOT_FOR_EVER: Final = frozenset(map(stem, _NOT_FOR_EVER.split()))
 """Things someone may have had: denying one ends it."""
-OF_THE_USER: Final = frozenset({"i", "i'm", "i've", "i'd", "my", "we", "our", "we're", "we've", "me", "mine", "us"})
-
 _WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _DATED = re.compile(rf"(?:{'|'.join(_WEEKDAYS)}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
 _GOES_TOO = re.compile(r",| (?:in|on|at|from|since|until|till|for|near|outside|called)\b")
@@ -185,7 +197,6 @@ ALIKE: Final = 0.8
 SPELLED: Final = 0.7
 """The same, if the message says that it is about spelling."""
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
-_TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _ASKING = re.compile(
     r"^\W*(?:what|where|who|when|why|how|which|do|does|did|is|are|was|were|can|could|should|would|will|have|has)(?!['’])\b",
     re.I,
@@ -195,10 +206,8 @@ _MONTHS: Final = _MONTH_NAMES.split()
 _WHEN = re.compile(
     rf"\b(?:in|since|until|till|last|this) (?:(?:early|late|mid) )?({'|'.join(_MONTHS)})?,? ?((?:19|20)\d\d)?\b", re.I
 )
-_SMALL_WORDS: Final = "a an the my our your his her their its some that this in at to from with for of on"
-_DETERMINERS: Final = frozenset(_SMALL_WORDS.split())
 _PREPOSITIONS: Final = frozenset({"at", "in", "on", "with", "for", "near", "behind", "by", "about"})
-_SMALL: Final = frozenset(map(stem, _DETERMINERS)) | {
+_SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
     "user",
     "really",
     "even",
@@ -209,19 +218,6 @@ _SMALL: Final = frozenset(map(stem, _DETERMINERS)) | {
     "eat",
     "drink",
 }
-_NO_VALUE = """
-    i i'm i've it it's its is am are was were be been no not sorry actually well oh and but so really live living work
-    working actual correct right wrong called named mean meant meaning you he she they we now just here there
-"""
-_NOT_A_VALUE = _DETERMINERS | frozenset(_NO_VALUE.split())
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    text: str
-    low: str
-    start: int
-    end: int
 
 
 def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[Correction]:
@@ -328,13 +324,13 @@ def doubted_statement(fact: KnownFact) -> str:
 def _read(
     text: str, quote: str, utterance: Utterance, facts: Sequence[KnownFact], known: Sequence[KnownFact]
 ) -> Iterator[Correction]:
-    words = _words(text)
+    words = words_of(text)
     when = _when(text, utterance.said_at)
 
     def change(fact: KnownFact, what: Change, value: str = "") -> Correction:
         return Correction(fact, what, quote, utterance.number, value, when)
 
-    spans = {fact.fact_id: span for fact in facts if (span := _find_value(fact, words)) is not None}
+    spans = {fact.fact_id: span for fact in facts if (span := find_value_of(fact, words)) is not None}
     named = [fact for fact in facts if fact.fact_id in spans]
     told = (
         *_find_spellings(text, words, facts),
@@ -350,12 +346,10 @@ def _read(
         yield change(moved[0], Change.REPLACE, moved[1])
         return
     for cue in CUES:
-        place = _find(words, cue.words.split("|"))
+        place = find_words(words, cue.words.split("|"))
         if place is None:
             continue
-        touched = [
-            fact for fact in named if _reaches(words, place, spans[fact.fact_id], cue) and _is_about(fact, words)
-        ]
+        touched = [fact for fact in named if _reaches(words, place, spans[fact.fact_id], cue) and is_about(fact, words)]
         if cue.ends_subject:
             touched = [*touched, *(fact for fact in facts if fact not in touched and _is_of(fact, words[: place[0]]))]
         touched = touched or _unnamed(words, place[1] + 1, facts, cue)
@@ -368,34 +362,18 @@ def _read(
     yield from (change(fact, what) for fact, what in _denied(words, named, spans, facts))
 
 
-def _find_value(fact: KnownFact, words: Sequence[_Word]) -> tuple[int, int] | None:
-    """The first and last word that name the fact's value, or the thing of its attribute."""
-    _, attribute = split_key(fact.key)
-    thing = attribute.partition(":")[2].replace("_", " ")
-    value = thing.removesuffix(" intolerance").removesuffix(" allergy") or fact.value
-    wanted = [stem(word[0].casefold()) for word in _TOKEN.finditer(value)]
-    wanted = [word for word in wanted if word not in _DETERMINERS] or wanted
-    if not wanted or len(wanted) > len(words):
-        return None
-    have = [stem(word.low.removesuffix("'s")) for word in words]
-    for at in range(len(have) - len(wanted) + 1):
-        if have[at : at + len(wanted)] == wanted:
-            return at, at + len(wanted) - 1
-    return None
-
-
 def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """Known facts that say what the message denies, with what holds instead."""
     for denial in read_denials(own):
         quote = utterance.text[denial.start : denial.end].strip()
-        words = _words(quote)
+        words = words_of(quote)
         for fact in facts:
             thing = denial.old.removesuffix(" allergy").removesuffix(" intolerance")
             place = find_phrase(fact.statement, thing)
-            if place is None or not _is_about(fact, words) or not _says_so(fact, denial):
+            if place is None or not is_about(fact, words) or not _says_so(fact, denial):
                 continue
             is_of_the_gone = not denial.is_mistake and _is_said_of(fact, place)
-            if _is_negative(fact) and not is_of_the_gone:
+            if is_negative(fact) and not is_of_the_gone:
                 continue
             when = _when(quote, utterance.said_at)
             if is_of_the_gone or (not denial.is_mistake and _is_verb(fact, place)):
@@ -468,42 +446,38 @@ def _replaced(fact: KnownFact, place: tuple[int, int]) -> str:
 
 def _says_so(fact: KnownFact, denial: Denial) -> bool:
     """Whether the verbs of a denial are the fact's: “I don't work in Nantes” leaves it as a home."""
-    meant = _stems(fact.statement)
+    meant = stems_of(fact.statement)
     return all(
         stem(verb) in meant | _SMALL or any(stem(verb) in group and group & meant for group in GROUPS)
         for verb in denial.verbs - {"do", "doing"}
     )
 
 
-def _words(text: str) -> list[_Word]:
-    return [_Word(t[0], t[0].casefold().replace("’", "'"), t.start(), t.end()) for t in _TOKEN.finditer(text)]
-
-
-def _find_new_values(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
+def _find_new_values(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
     """“Mary moved to Porto”: known facts whose attribute has a new value, with the old and the new one."""
     has_moved = not {"moved", "now", "back"}.isdisjoint(word.low for word in words)
     for attribute, phrases in NEW_VALUES.items():
         more = IS_IN if attribute == "home" and has_moved else ""
-        place = _find(words, f"{phrases}{more}".split("|"))
-        if place is None or _find(words[: place[0]], [*DENIES, *NOT, "used to"]) is not None:
+        place = find_words(words, f"{phrases}{more}".split("|"))
+        if place is None or find_words(words[: place[0]], [*DENIES, *NOT, "used to"]) is not None:
             continue
         after = words[place[1] + 1 : place[1] + 1 + SHORT]
         if words[place[1]].low == "with":  # “in with my aunt in Accra”
             after = after[next((at for at, word in enumerate(after) if word.low == "in"), len(after)) :]
-        new = _value_in(after)
+        new = value_in(after)
         if not new or (attribute != "job" and not new[0].isupper()):
             continue
         for fact in facts:
             subject, known_attribute = split_key(fact.key)
             is_it = known_attribute == attribute and new.casefold() not in fact.value.casefold()
-            if is_it and fact.value and _is_subject(subject, words[: place[0]]) and _is_about(fact, words):
+            if is_it and fact.value and is_subject(subject, words[: place[0]]) and is_about(fact, words):
                 yield fact, fact.value, new
 
 
-def _find_favourites(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
+def _find_favourites(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
     """“About the color: my favorite is ochre now”: the only known favorite, or that of the thing that is named."""
-    place = _find(words, ["favourite is", "favorite is", "favourite's", "favorite's"])
-    new = _value_in(words[place[1] + 1 : place[1] + 1 + SHORT]) if place else ""
+    place = find_words(words, ["favourite is", "favorite is", "favourite's", "favorite's"])
+    new = value_in(words[place[1] + 1 : place[1] + 1 + SHORT]) if place else ""
     known = [fact for fact in facts if split_key(fact.key)[1].startswith("favourite_")]
     lows = {word.low.replace("colour", "color") for word in words}
     named = [f for f in known if f.key.rpartition("favourite_")[2].replace("colour", "color") in lows]
@@ -512,7 +486,7 @@ def _find_favourites(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iter
             yield fact, fact.value, new
 
 
-def _find_tastes(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
+def _find_tastes(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
     """“I love running now”: what was disliked is liked, or the other way round."""
     for fact in facts:
         subject, attribute = split_key(fact.key)
@@ -520,7 +494,7 @@ def _find_tastes(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator
         if subject != USER or not attribute.startswith("taste:") or verb is None:
             continue
         opposite = DISLIKING if fact.value == "likes" else LIKING
-        span = _find_value(fact, words)
+        span = find_value_of(fact, words)
         said = [word.low for word in words[max(0, span[0] - 3) : span[0]]] if span else []
         is_mine = bool({"i", "we", "i'm", "i've"} & {word.low for word in words[: span[0]]}) if span else False
         if (
@@ -531,35 +505,22 @@ def _find_tastes(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator
             yield fact, verb[1], "dislikes" if fact.value == "likes" else "likes"
 
 
-def _is_reversed(fact: KnownFact, words: Sequence[_Word]) -> bool:
+def _is_reversed(fact: KnownFact, words: Sequence[Word]) -> bool:
     """“I can eat dairy again”: what the user didn't do, or couldn't; for a vegan also “I eat cheese again”."""
     lows = {word.low for word in words}
     said_again = bool(lows & {"again", "now", "can"})
-    if not said_again or not _is_about(fact, []) or any(low in NOT or low.endswith("n't") for low in lows):
+    if not said_again or not is_about(fact, []) or any(low in NOT or low.endswith("n't") for low in lows):
         return False
     if split_key(fact.key) == (USER, "diet") and lows & EATING:
         return bool(lows & FORBIDDEN.get(fact.value, frozenset()))
-    if not _is_negative(fact) or not lows & OF_THE_USER:
+    if not is_negative(fact) or not lows & OF_THE_USER:
         return False
     meant = [stem(word) for word in plain_words(fact.statement) if word not in FILLER and stem(word) not in _SMALL]
     return bool(meant) and meant[-1] in {stem(low) for low in lows}
 
 
-def _is_subject(subject: str, before: Sequence[_Word]) -> bool:
-    """Whether the words before a verb name the subject, and no other person after it."""
-    lows = [word.low.removesuffix("'s") for word in before]
-    name = subject.rpartition("/")[2].split("_")
-    if subject == USER:
-        named = [at for at, low in enumerate(lows) if low in ("i", "we", "i've", "we've", "i'm", "me", "they")]
-    else:
-        named = [at for at, low in enumerate(lows) if low in name]
-    others = [at for at, word in enumerate(before) if at and word.text[0].isupper() and word.low not in OF_THE_USER]
-    roles = [at for at, low in enumerate(lows) if stem(low) in PEOPLE and low not in name]
-    return bool(named) and not any(at > named[-1] for at in (*others, *roles)) and not (subject == USER and roles)
-
-
 def _find_spellings(
-    text: str, words: Sequence[_Word], facts: Sequence[KnownFact]
+    text: str, words: Sequence[Word], facts: Sequence[KnownFact]
 ) -> Iterator[tuple[KnownFact, str, str]]:
     """Facts with a name that a message corrects, with both spellings: “*John, with an h”."""
     if _MISSPELLED.search(text) is None or len(words) > SHORT:
@@ -569,52 +530,29 @@ def _find_spellings(
             continue
         for fact in facts:
             alike = SPELLED if "spel" in text else ALIKE
-            for found in _TOKEN.finditer(fact.value or fact.statement):
+            for found in TOKEN.finditer(fact.value or fact.statement):
                 name = found[0]
                 is_name = name[0].isupper() and name != word.text
                 if is_name and SequenceMatcher(None, name.casefold(), word.low).ratio() >= alike:
                     yield fact, name, word.text
 
 
-def _value_in(words: Sequence[_Word], *, from_end: bool = False) -> str:
-    """The value among these words: a run of names if there is one, else the words without function words."""
-    runs: list[list[_Word]] = [[]]
-    for word in words:
-        if word.text[:1].isupper() and word.low not in _NOT_A_VALUE:
-            runs[-1].append(word)
-        elif runs[-1]:
-            runs.append([])
-    named = [run for run in runs if run]
-    if named:
-        return " ".join(word.text for word in (named[-1] if from_end else named[0]))
-    plain: list[_Word] = []
-    for word in reversed(words) if from_end else words:
-        if word.low in _NOT_A_VALUE:
-            if plain:
-                break
-            continue
-        plain.append(word)
-        if len(plain) == 3:
-            break
-    return " ".join(word.text for word in (reversed(plain) if from_end else plain))
-
-
 def _find_return(
-    words: Sequence[_Word], facts: Sequence[KnownFact], known: Sequence[KnownFact]
+    words: Sequence[Word], facts: Sequence[KnownFact], known: Sequence[KnownFact]
 ) -> tuple[KnownFact, str] | None:
     """A fact whose earlier value is true again, with that value: “back in Porto”."""
-    back = _find(words, ["back in", "back at", "back to", "back with", "returned to"])
+    back = find_words(words, ["back in", "back at", "back to", "back with", "returned to"])
     if back is None:
         return None
     for earlier in known:
-        span = _find_value(earlier, words) if earlier.status == "superseded" and earlier.value else None
+        span = find_value_of(earlier, words) if earlier.status == "superseded" and earlier.value else None
         holder = next((fact for fact in facts if fact.key and fact.key == earlier.key), None)
         if span is not None and holder is not None and 0 < span[0] - back[1] <= 2:
             return holder, earlier.value
     return None
 
 
-def _by_attribute(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
+def _by_attribute(words: Sequence[Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
     """The user's facts about an attribute that the sentence names without its value."""
     lows = {word.low for word in words}
     if not lows & {"i", "i'm", "i've", "we", "we've", "we're"} and not any(
@@ -633,7 +571,7 @@ def _has_attribute(fact: KnownFact, attributes: Collection[str]) -> bool:
     return "job" in attributes and verb is not None and verb[1] in WORKING
 
 
-def _by_topic(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
+def _by_topic(words: Sequence[Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
     """Facts whose content words the sentence names, all but one at most and at least two."""
     said = content(" ".join(word.text for word in words))
     found = []
@@ -644,7 +582,7 @@ def _by_topic(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[KnownF
     return found if len(found) == 1 else []
 
 
-def _is_of(fact: KnownFact, before: Sequence[_Word]) -> bool:
+def _is_of(fact: KnownFact, before: Sequence[Word]) -> bool:
     """Whether a fact is about the one named last before the cue: “our cat *Pixel* got run over”."""
     name = next((word.low for word in reversed(before) if word.text[0].isupper() and word.low not in OF_THE_USER), "")
     roles = {stem(word.low) for word in before} & PEOPLE
@@ -659,62 +597,48 @@ def _is_of(fact: KnownFact, before: Sequence[_Word]) -> bool:
     )
 
 
-def _unnamed(words: Sequence[_Word], after: int, facts: Sequence[KnownFact], cue: Cue) -> list[KnownFact]:
+def _unnamed(words: Sequence[Word], after: int, facts: Sequence[KnownFact], cue: Cue) -> list[KnownFact]:
     """The facts that a sentence is about without naming their value. `after`: the place after the cue."""
     if cue.verbs:
         return _by_object(words[after : after + SHORT], facts, cue.verbs)
     return _by_attribute(words, facts) or _by_topic(words, facts)
 
 
-def _by_object(words: Sequence[_Word], facts: Sequence[KnownFact], verbs: frozenset[str]) -> list[KnownFact]:
+def _by_object(words: Sequence[Word], facts: Sequence[KnownFact], verbs: frozenset[str]) -> list[KnownFact]:
     """The facts with one of these verbs and the first content word as its object."""
     named = next((stem(word.low) for word in words if word.low not in FILLER), "")
     return [
         fact
         for fact in facts
         if named in content(fact.statement)
-        and verbs & _stems(fact.statement)
-        and _is_about(fact, [])
-        and not _is_negative(fact)
+        and verbs & stems_of(fact.statement)
+        and is_about(fact, [])
+        and not is_negative(fact)
     ]
 
 
 def _denied(
-    words: Sequence[_Word], named: Sequence[KnownFact], spans: Mapping[int, tuple[int, int]], facts: Sequence[KnownFact]
+    words: Sequence[Word], named: Sequence[KnownFact], spans: Mapping[int, tuple[int, int]], facts: Sequence[KnownFact]
 ) -> Iterator[tuple[KnownFact, Change]]:
     """What “I don't have a sister”, “I don't live in Nantes” or “not Nantes” denies."""
     for fact in named:
         first = spans[fact.fact_id][0]
-        place = _find(words[max(0, first - 5) : first], [*DENIES, *NOT])
+        place = find_words(words[max(0, first - 5) : first], [*DENIES, *NOT])
         between = {stem(word.low) for word in words[max(0, first - 5) + place[1] + 1 : first]} if place else set()
-        denies_it = between <= _stems(fact.statement) | _SMALL
-        if place is not None and denies_it and _is_about(fact, words) and not _is_negative(fact):
+        denies_it = between <= stems_of(fact.statement) | _SMALL
+        if place is not None and denies_it and is_about(fact, words) and not is_negative(fact):
             yield fact, Change.END
-    place = _find(words, DENIES[:8])
+    place = find_words(words, DENIES[:8])
     if place is None:
         return
     nouns = {stem(word.low) for word in words[place[1] + 1 : place[1] + 4]}
     for fact in facts:
         roles = {stem(part) for part in split_key(fact.key)[0].split("/")[1:]} or content(fact.statement)
-        if nouns & roles & (BY_BIRTH | NOT_FOR_EVER) and fact not in named and not _is_negative(fact):
+        if nouns & roles & (BY_BIRTH | NOT_FOR_EVER) and fact not in named and not is_negative(fact):
             yield fact, Change.RETRACT if nouns & roles & BY_BIRTH else Change.END
 
 
-# Words -------------------------------------------------------------------------------------------------------------
-
-
-def _find(words: Sequence[_Word], phrases: Iterable[str]) -> tuple[int, int] | None:
-    """The first and last place of the first phrase found, in the order of `phrases`."""
-    lows = [word.low for word in words]
-    for phrase in phrases:
-        parts = phrase.split()
-        for at in range(len(lows) - len(parts) + 1):
-            if lows[at : at + len(parts)] == parts:
-                return at, at + len(parts) - 1
-    return None
-
-
-def _reaches(words: Sequence[_Word], cue: tuple[int, int], value: tuple[int, int], form: Cue) -> bool:
+def _reaches(words: Sequence[Word], cue: tuple[int, int], value: tuple[int, int], form: Cue) -> bool:
     """Whether the value is the object of the cue: “left Acme”, but not “left my keys at Acme”."""
     if not form.after:
         return not form.before or value[1] < cue[0]
@@ -722,37 +646,14 @@ def _reaches(words: Sequence[_Word], cue: tuple[int, int], value: tuple[int, int
     return 0 < value[0] - cue[1] <= REACH and not between & _PREPOSITIONS
 
 
-def _says_what(fact: KnownFact, words: Sequence[_Word]) -> bool:
+def _says_what(fact: KnownFact, words: Sequence[Word]) -> bool:
     """Whether the sentence has the fact's verb, or one of its group, next to its value; a short sentence needs none."""
     said = {stem(word.low) for word in words}
-    meant = _stems(fact.statement) - _stems(fact.value) - _SMALL
+    meant = stems_of(fact.statement) - stems_of(fact.value) - _SMALL
     groups = {number for number, group in enumerate(GROUPS) if group & meant}
     if split_key(fact.key)[1].startswith("taste:") and fact.value == "likes":
         return True  # whatever is not done any more with what is liked
     return len(words) <= SHORT or bool(said & meant) or any(GROUPS[number] & said for number in groups)
-
-
-def _stems(text: str) -> set[str]:
-    return {stem(word) for word in plain_words(text)}
-
-
-def _is_about(fact: KnownFact, words: Sequence[_Word]) -> bool:
-    """Whether the sentence can be about the fact's subject: the user speaks of themselves, or names the other."""
-    if relations_differ(fact.statement, " ".join(word.text for word in words)):
-        return False
-    subject = split_key(fact.key)[0].partition("/")[0]
-    lows = {word.low.removesuffix("'s") for word in words}
-    if not subject or subject == "user":
-        others = {"he", "she", "they", "his", "her", "their"}
-        return not (lows & others) or bool(lows & OF_THE_USER)
-    return bool(set(subject.split("_")) & lows) or not lows & OF_THE_USER
-
-
-def _is_negative(fact: KnownFact) -> bool:
-    """Whether the fact itself denies something; denying it again confirms it."""
-    return fact.value in ("no", "dislikes") or bool(
-        {"not", "no", "never", "dislikes"} & set(fact.statement.casefold().split())
-    )
 
 
 def _when(text: str, said_at: datetime) -> datetime | None:

@@ -15,7 +15,8 @@ from memory.embeddings.port import embedder
 from memory.facts.deduplication import relation_of, relations_differ
 from memory.facts.keys import USER, split_key
 from memory.facts.links import create_superseding, link
-from memory.facts.withdrawal import end_fact, retract_fact, withdraw_older_proposals
+from memory.facts.replacement import Replaces, replaces
+from memory.facts.withdrawal import end_fact, overtake, retract_fact, withdraw_older_proposals
 from memory.librarian import document_updates, episodes
 from memory.librarian.corrections import (
     Change,
@@ -122,10 +123,31 @@ def store_extraction(
 
 
 def _decide_and_apply(proposal: ProposedFact, vector: Any, similarity: Mapping[int, float], state: RunState) -> None:
-    proposal = _tell_apart(proposal, state.known)
+    proposal = _mark_update(_tell_apart(proposal, state.known), state)
     cosines = {**similarity, **state.cosines(vector)}
     decision = decide(proposal, state.reading.utterances, state.known, state.policy, cosines)
     _apply_decision(decision, proposal, vector, state)
+
+
+def _mark_update(proposal: ProposedFact, state: RunState) -> ProposedFact:
+    """Mark a statement that clearly replaces a known fact, in whatever words, as its correction."""
+    if proposal.key or proposal.relation != Relation.NONE or proposal.is_no_claim or proposal.valid_until:
+        return proposal
+    older = next(
+        (
+            fact
+            for fact in state.known
+            if fact.status == Fact.Status.ACTIVE and replaces(proposal.statement, fact.statement) == Replaces.CLEARLY
+        ),
+        None,
+    )
+    if older is None or (older.key and split_key(older.key)[0] != USER):
+        return proposal
+    number = older.number if older.number is not None else -older.fact_id
+    state.known = [replace(one, number=number) if one is older else one for one in state.known]
+    sure = max(proposal.confidence, REPLACED_CONFIDENCE)
+    update = {"correction": True, "relation": Relation.UPDATES, "related_to": number, "confidence": sure}
+    return proposal.model_copy(update=update)
 
 
 def _tell_apart(proposal: ProposedFact, known: Iterable[KnownFact]) -> ProposedFact:
@@ -195,6 +217,7 @@ def _add(decision: Decision, proposal: ProposedFact, vector: object, state: RunS
     if decision.evidence:
         _link_to_known(proposal, fact, decision.supersedes, state)
     said_at = said.said_at if said else fact.recorded_at
+    state.drop(Fact.objects.filter(superseded_by=fact).values_list("pk", flat=True))
     state.known.append(to_known_fact(fact, said_at))
     state.vectors[fact.pk] = vector
     return fact
@@ -232,7 +255,7 @@ def _adopt_evidence(said: Utterance | None, quote: str, fact: FactQuerySet) -> N
 
 def _apply_correction(correction: Correction, utterance: Utterance, state: RunState) -> None:
     """Change the fact that a message corrects, unless the same message has already changed it."""
-    fact = state.open_fact(correction.fact)
+    fact = correction.fact if correction.change == Change.REVIVE else state.open_fact(correction.fact)
     if fact is None:
         return
     match correction.change:
@@ -244,6 +267,8 @@ def _apply_correction(correction: Correction, utterance: Utterance, state: RunSt
             state.drop([fact.fact_id])
         case Change.REPLACE:
             _replace(replace(correction, fact=fact), state)
+        case Change.REVIVE:
+            _revive(correction, state)
         case Change.ASK:
             _ask_whether_still_true(replace(correction, fact=fact), utterance, state)
 
@@ -274,10 +299,55 @@ def _replace(correction: Correction, state: RunState) -> None:
     )
     vector = embedder().embed([statement])[0]
     (similarity,) = load_similarities(state.run.user, [vector])
+    _decide_instead(proposal, vector, similarity, fact, state)
+
+
+def _revive(correction: Correction, state: RunState) -> None:
+    """Propose an earlier fact again, in the place of what replaced it."""
+    fact, newer = correction.fact, correction.fact
+    while newer.superseded_by is not None and newer.status not in OPEN:
+        newer = next(
+            (one for one in state.known if one.fact_id == newer.superseded_by), replace(newer, superseded_by=None)
+        )
+    holder = newer if newer.status in OPEN else None
+    if holder is not None and holder.number is None:
+        state.known = [replace(one, number=-one.fact_id) if one is holder else one for one in state.known]
+    subject, attribute = split_key(fact.key)
+    proposal = ProposedFact(
+        statement=fact.statement,
+        kind=fact.kind,
+        subject=subject or USER,
+        attribute=attribute,
+        value=fact.value,
+        quote=correction.quote,
+        number=correction.number,
+        confidence=REPLACED_CONFIDENCE,
+        importance=default_importance(fact.kind),
+        about_third_party=subject != USER and fact.kind == "person",
+        correction=True,
+        relation=Relation.UPDATES if holder else Relation.NONE,
+        related_to=(holder.number if holder.number is not None else -holder.fact_id) if holder else None,
+    )
+    vector = embedder().embed([proposal.statement])[0]
+    (similarity,) = load_similarities(state.run.user, [vector])
+    _decide_instead(proposal, vector, similarity, holder, state)
+
+
+def _decide_instead(
+    proposal: ProposedFact, vector: Any, similarity: Mapping[int, float], older: KnownFact | None, state: RunState
+) -> None:
+    """Decide on what holds instead of an older fact. A proposal is overtaken even if the newer one waits, too."""
+    before = {fact.fact_id for fact in state.known}
     _decide_and_apply(proposal, vector, similarity, state)
-    if (remaining := state.open_fact(fact)) is not None and fact.status == Fact.Status.PROPOSED:
+    remaining = state.open_fact(older) if older is not None else None
+    if remaining is None or remaining.status != Fact.Status.PROPOSED:
+        return
+    newer = next((fact.fact_id for fact in state.known if fact.fact_id not in before), None)
+    if newer is None:
         retract_fact(remaining.fact_id)
-        state.drop([remaining.fact_id])
+    else:
+        overtake(remaining.fact_id, Fact.objects.only("user").get(pk=newer))
+    state.drop([remaining.fact_id])
 
 
 def _ask_whether_still_true(correction: Correction, utterance: Utterance, state: RunState) -> None:

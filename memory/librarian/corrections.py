@@ -15,6 +15,7 @@ from typing import Final
 
 from memory.facts.deduplication import GROUPS, PEOPLE, relation_of
 from memory.facts.keys import USER, split_key
+from memory.librarian.attribute_changes import find_changed, name_after
 from memory.librarian.engine import KnownFact
 from memory.librarian.fact_words import (
     DETERMINERS,
@@ -30,6 +31,8 @@ from memory.librarian.fact_words import (
     value_in,
     words_of,
 )
+from memory.librarian.rules.clauses import is_past
+from memory.librarian.rules.words import OPENERS, THIRD
 from memory.ports.source import Utterance
 from memory.text.dates import find_date
 from memory.text.denials import (
@@ -60,6 +63,7 @@ class Change(StrEnum):
     END = "end"  # it was true and has stopped
     RETRACT = "retract"  # it was never true, or the user takes it back
     REPLACE = "replace"  # another value holds instead
+    REVIVE = "revive"  # what was so before holds again
     ASK = "ask"  # unclear: review asks whether it is still true
 
 
@@ -188,6 +192,11 @@ _WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Sat
 _DATED = re.compile(rf"(?:{'|'.join(_WEEKDAYS)}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
 _GOES_TOO = re.compile(r",| (?:in|on|at|from|since|until|till|for|near|outside|called)\b")
 """What follows an old value and is no longer known to hold with the new one: where, when, since when."""
+_ADVERBIAL = re.compile(
+    r" (?:(?:on|in|at|since|until|for) (?:the )?[\w' ]+|every [\w' ]+|once [\w' ]+|twice [\w' ]+|\w+ times [\w' ]+"
+    r"|daily|weekly|a (?:day|week|month)|a lot|most days)\.?$"
+)
+"""When and how often something is done, at the end of a statement."""
 _MISSPELLED = re.compile(
     r"\*\w|\w\*|\b(?:typo|spelled|spelt|misspelled|misspelt|i meant|with (?:an?|one|two|double|no) \w\b)", re.I
 )
@@ -196,7 +205,13 @@ ALIKE: Final = 0.8
 .75."""
 SPELLED: Final = 0.7
 """The same, if the message says that it is about spelling."""
-_SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
+_SENTENCE = re.compile(r"(?:\b(?:Dr|Mrs?|Ms|Prof|St)\.|[^.!?;\n])+[.!?;\n]*")
+_THEN_ASKS = re.compile(
+    r"[,;:–—](?=\s+(?:(?:so|and|but|any)\s+)*(?:what|where|which|who|how|when|why|can|could|should|any|is|are|do|does"
+    r"|will|would|got|ideas?|tips|recommend)\b[^.!?\n,;:–—]*\?)",
+    re.I,
+)
+"""Where a sentence turns into a question: “got a new bike, any tips?”."""
 _ASKING = re.compile(
     r"^\W*(?:what|where|who|when|why|how|which|do|does|did|is|are|was|were|can|could|should|would|will|have|has)(?!['’])\b",
     re.I,
@@ -206,7 +221,9 @@ _MONTHS: Final = _MONTH_NAMES.split()
 _WHEN = re.compile(
     rf"\b(?:in|since|until|till|last|this) (?:(?:early|late|mid) )?({'|'.join(_MONTHS)})?,? ?((?:19|20)\d\d)?\b", re.I
 )
+BACK: Final = ["back in", "back at", "back to", "back with", "back on", "returned to", "gone back to", "back using"]
 _PREPOSITIONS: Final = frozenset({"at", "in", "on", "with", "for", "near", "behind", "by", "about"})
+_GOING: Final = frozenset(map(stem, ["go", "goes", "going"]))
 _SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
     "user",
     "really",
@@ -223,7 +240,7 @@ _SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
 def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[Correction]:
     """The known facts that a message of the user corrects, in the order said; each fact at most once."""
     found: dict[int, Correction] = {}
-    own = mask_foreign_text(utterance.text, utterance.echoes)
+    own = _THEN_ASKS.sub(".", mask_foreign_text(utterance.text, utterance.echoes))
     open_facts = [
         fact
         for fact in known
@@ -235,12 +252,16 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
         found.setdefault(correction.fact.fact_id, correction)
     for sentence in _SENTENCE.finditer(own):
         text = sentence[0]
-        if not text.strip() or len(text) > MAX_SENTENCE or "?" in text or _ASKING.match(text) or SUPPOSED.search(text):
+        if not text.strip() or len(text) > MAX_SENTENCE or _asks(text) or _ASKING.match(text) or SUPPOSED.search(text):
             continue
         quote = utterance.text[sentence.start() : sentence.end()].strip()
         for correction in _read(text, quote, utterance, open_facts, known):
             found.setdefault(correction.fact.fact_id, correction)
     return list(found.values())
+
+
+def _asks(text: str) -> bool:
+    return "?" in text and re.match(r"\W*guess (?:who|what)\b", text, re.I) is None
 
 
 def replaced_statement(fact: KnownFact, value: str, old: str = "") -> str:
@@ -341,9 +362,11 @@ def _read(
     for fact, old, new in told:
         yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
     yield from (change(fact, Change.END) for fact in facts if _is_reversed(fact, words))
-    moved = _find_return(words, facts, known)
-    if moved is not None:
-        yield change(moved[0], Change.REPLACE, moved[1])
+    for fact, old, new in find_changed(text, words, facts):
+        yield Correction(fact, Change.REPLACE if new else Change.END, quote, utterance.number, new, when, old)
+    returned = _find_return(text, words, known)
+    if returned is not None:
+        yield change(returned, Change.REVIVE)
         return
     for cue in CUES:
         place = find_words(words, cue.words.split("|"))
@@ -378,7 +401,7 @@ def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> 
             when = _when(quote, utterance.said_at)
             if is_of_the_gone or (not denial.is_mistake and _is_verb(fact, place)):
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
-            elif denial.new:
+            elif denial.new and not _is_verb_phrase(denial.new):
                 is_whole = not denial.is_mistake or (" " in denial.new and fact.statement[slice(*place)] in fact.value)
                 old = _replaced(fact, place) if is_whole else fact.statement[slice(*place)]
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, denial.new, when, old)
@@ -426,12 +449,18 @@ def _is_clear(fact: KnownFact, denial: Denial, place: tuple[int, int], quote: st
 
 def _is_last(fact: KnownFact, place: tuple[int, int]) -> bool:
     """Whether the fact ends with what ended: “signed up for a *marathon*”."""
-    return not fact.statement[place[1] :].strip(" .")
+    return not _ADVERBIAL.sub("", fact.statement[place[1] :]).strip(" .")
 
 
 def _is_verb(fact: KnownFact, place: tuple[int, int]) -> bool:
     """Whether what ended is what the user does, by the fact: “no more rent”, “I quit smoking”."""
     return fact.statement[: place[0]] == "The user " and " " not in fact.statement[slice(*place)]
+
+
+def _is_verb_phrase(phrase: str) -> bool:
+    """Whether a seeming new value is another claim: “not an accountant, she *opened a bakery*”."""
+    first = phrase.partition(" ")[0]
+    return first.islower() and (first in THIRD - OPENERS or is_past(first))
 
 
 def _replaced(fact: KnownFact, place: tuple[int, int]) -> str:
@@ -448,7 +477,7 @@ def _says_so(fact: KnownFact, denial: Denial) -> bool:
     """Whether the verbs of a denial are the fact's: “I don't work in Nantes” leaves it as a home."""
     meant = stems_of(fact.statement)
     return all(
-        stem(verb) in meant | _SMALL or any(stem(verb) in group and group & meant for group in GROUPS)
+        stem(verb) in meant | _SMALL or any(stem(verb) in group and group & meant for group in (*GROUPS, _GOING))
         for verb in denial.verbs - {"do", "doing"}
     )
 
@@ -537,18 +566,22 @@ def _find_spellings(
                     yield fact, name, word.text
 
 
-def _find_return(
-    words: Sequence[Word], facts: Sequence[KnownFact], known: Sequence[KnownFact]
-) -> tuple[KnownFact, str] | None:
-    """A fact whose earlier value is true again, with that value: “back in Porto”."""
-    back = find_words(words, ["back in", "back at", "back to", "back with", "returned to"])
+def _find_return(text: str, words: Sequence[Word], known: Sequence[KnownFact]) -> KnownFact | None:
+    """An earlier fact that is true again: “back in Porto”, “we went back to Tesco”."""
+    back = find_words(words, BACK)
     if back is None:
         return None
-    for earlier in known:
-        span = find_value_of(earlier, words) if earlier.status == "superseded" and earlier.value else None
-        holder = next((fact for fact in facts if fact.key and fact.key == earlier.key), None)
-        if span is not None and holder is not None and 0 < span[0] - back[1] <= 2:
-            return holder, earlier.value
+    named = next((at for at in range(back[1] + 1, len(words)) if words[at].low not in DETERMINERS), len(words))
+    for earlier in reversed(known):
+        is_history = earlier.status in ("superseded", "expired") and (earlier.key or earlier.superseded_by)
+        if not is_history or not is_about(earlier, words):
+            continue
+        span = find_value_of(earlier, words) if earlier.value else None
+        if span is not None and 0 <= span[0] - named <= 1:
+            return earlier
+        name = name_after(text, words, named - 1)
+        if not earlier.key and name and find_phrase(earlier.statement, name) is not None:
+            return earlier
     return None
 
 

@@ -23,6 +23,14 @@ _NO_VALUE = """
 NOT_A_VALUE = DETERMINERS | frozenset(_NO_VALUE.split())
 
 
+_DAYS: Final = (
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august"
+    " september october november december christmas easter"
+)
+DAYS: Final = frozenset(_DAYS.split())
+"""Capitalized words that name no one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A word of a sentence, and its place."""
@@ -97,7 +105,8 @@ def is_subject(subject: str, before: Sequence[Word]) -> bool:
         named = [at for at, low in enumerate(lows) if low in ("i", "we", "i've", "we've", "i'm", "me", "they")]
     else:
         named = [at for at, low in enumerate(lows) if low in name]
-    others = [at for at, word in enumerate(before) if at and word.text[0].isupper() and word.low not in OF_THE_USER]
+    known = OF_THE_USER | DAYS
+    others = [at for at, word in enumerate(before) if at and word.text[0].isupper() and word.low not in known]
     roles = [at for at, low in enumerate(lows) if stem(low) in PEOPLE and low not in name]
     return bool(named) and not any(at > named[-1] for at in (*others, *roles)) and not (subject == USER and roles)
 

@@ -107,7 +107,7 @@ _HEADER: Final = re.compile(r"(?m)^\W*\d{1,2} \w+ \d{4}, \d+ turns?\..*$|^\W*#+ 
 """The frame of a conversation's document (`chat/ingest/conversation_digest.py`): its topics repeat words of sentences
 that may be cut, and neither it nor a heading says anything."""
 _MONTH: Final = re.compile(r"^\d{4}-\d{2}-")
-_CLAUSE: Final = re.compile(r"\s*[,;–—]\s+(?:(?:and|but|so)\s+)?|\s+(?:and|but)\s+", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r"\s*[,;–—]\s+(?:(?:and|but|so)\s+)?|\s+(?:and|but|so|because)\s+", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[^.!?\n”]+(?:[.!?]*”|[.!?]+(?=\s|$)|\n+|$|[.!?])")
 
 
@@ -167,7 +167,7 @@ class FactState:
 
     def is_stated_in(self, sentence: str, stems: frozenset[str]) -> bool:
         """Whether a sentence states it as true, in the same words or with its value beside a word of its attribute."""
-        if self._is_denied_in(sentence) or not self.is_subject_of(sentence):
+        if self.is_denied_in(sentence) or not self.is_subject_of(sentence):
             return False
         if len(self.stems) > 1 and self.stems <= stems:
             return True
@@ -178,7 +178,7 @@ class FactState:
         is_told = self.attribute in BEING and _IS.search(sentence) and len(stems) <= len(self.value_stems) + MAX_BESIDE
         return bool(beside & stems) or len(stems) == len(self.value_stems) or bool(is_told)
 
-    def _is_denied_in(self, sentence: str) -> bool:
+    def is_denied_in(self, sentence: str) -> bool:
         """Whether the sentence denies it: “I'm allergic to shellfish, so no paella” denies something else."""
         if not _DENIES.search(sentence):
             return False
@@ -319,7 +319,7 @@ def _cut_sentences(
             left.append(sentence)
             past += [fact] if rule in HISTORY else []
         elif rule in HISTORY and (
-            question.asks_past or is_own_document or (rule == ENDED and _DENIES.search(sentence))
+            question.asks_past or is_own_document or (rule == ENDED and fact.is_denied_in(sentence))
         ):
             left.append(sentence)
             past.append(fact)

@@ -45,7 +45,8 @@ I_AND_VERB = re.compile(rf"\bI (?P<adverb>{ADVERBS} )?(?P<verb>\w+)\b")
 OWN_PERSON = re.compile(rf"\b(?:{_either(FIRST_TO_THIRD)})\b", re.IGNORECASE)
 
 LEAD_IN = re.compile(
-    r"^(?:(?:no|nope|yes|yeah|yep|well|oh|so|and|but|also|hi|hello|hey|sorry|ok|okay|actually|btw|by the way|in fact|"
+    r"^(?:(?:no(?! (?:longer|more)\b)|nope|yes|yeah|yep|well|oh|so|and|but|also|hi|hello|hey|sorry|ok|okay|actually|btw"
+    r"|by the way|in fact|"
     r"that's (?:wrong|right|not right)|correction|fyi)\b[\s,.:;!–-]*)+",
     re.IGNORECASE,
 )

@@ -47,7 +47,7 @@ SAME_STEM = {
 }  # fmt: skip
 # A phrase of a question → the word it means.
 REWRITES = (
-    (re.compile(r"\bwhat (?:do|does) (?:\w+ ){1,5}?do\b(?: for (?:a living|work))?", re.I), " work "),
+    (re.compile(r"\bwhat (?:do|does) ((?:\w+ ){1,5}?)do\b(?: for (?:a living|work))?", re.I), r" \1 work "),
     (re.compile(r"\b(?:which|what) (?:city|town|country|village|place)\b", re.I), " where live "),
     (re.compile(r"\b(?:still )?alive\b|\bpassed away\b|\bput down\b|\bburied\b", re.I), " died "),
     (re.compile(r"\bbroke up\b|\bsplit up\b|\bseeing someone\b|\bgoing out with\b|\bseeing\b", re.I), " partner "),
@@ -58,7 +58,8 @@ REWRITES = (
 # Words that a sentence implies without containing them.
 IMPLIED = (
     (re.compile(r"(?:\b(?:is|are|was|am|as)|['’](?:m|re|s)) an? (?:[\w-]+ ){0,2}?(?:\w{2,}(?:er|or|ist|eer|tect|smith)|"
-                r"nurse|chef|\w*(?:accountant|assistant|consultant|student|pilot|musician|physician|technician|man|"
+                r"nurse|chef|vet|cook|\w{2,}(?:yst|ian|wife|keeper|maker)|(?:\w+ )?lead|head|"
+                r"\w*(?:accountant|assistant|consultant|student|pilot|musician|physician|technician|man|"
                 r"electrician|librarian|mechanic|judge|guide|clerk|woman))\b", re.I), "work"),
     (re.compile(r"\b(?:labrador|beagle|poodle|collie|terrier|spaniel|dachshund|retriever|corgi|husky|pug|greyhound)\b",
                 re.I), "dog"),
@@ -74,7 +75,7 @@ KINDS = {
     "name": re.compile(r"(?<!^)\b[A-Z][a-z]+"),
 }  # fmt: skip
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*")
+SENTENCE = re.compile(r"(?:\b(?:Dr|Mrs?|Ms|Prof|St)\.|[^.!?\n])+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*")
 OWNED = re.compile(
     r"^(?:the )?(?:user['’]s|my|our) (?:(?:new|best|older|younger|little|big|first|second) )?(\w+)", re.IGNORECASE
 )

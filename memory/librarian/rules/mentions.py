@@ -113,6 +113,12 @@ _taken: Final = partial(Note, form="mention")
 _body: Final = partial(_taken, Kind.CONSTRAINT, health=True)
 
 
+_BIRTHDAY: Final = re.compile(
+    r"(?i)\b(?:it's|it is|it was|today is|today's|had|celebrated|celebrating) my (?P<age>\d{1,3})(?:st|nd|rd|th)"
+    r" birthday\b(?! (?:next|in|on|soon))|\b(?:I'm|I am) turning (?P<turning>\d{1,3}) today\b"
+)
+
+
 def presupposed(sentence: str, month: str) -> Iterator[Note]:
     """What a sentence takes for granted: “with my asthma”, “our two sons (Henrik and Aksel)”, “our village, Lund,"
     " …”."""
@@ -129,6 +135,9 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
         )
     for found in _MY_MEDICINE.finditer(sentence):
         yield _body(f"The user takes {(found['mine'] or found['what']).lower()}.")
+    for found in _BIRTHDAY.finditer(sentence):
+        age = found["age"] or found["turning"]
+        yield _taken(Kind.BIOGRAPHY, f"The user was {age} years old in {month}.", "age", age, form="note")
     lives = _WHERE_I_LIVE.search(sentence)
     if lives and (read := place(sentence[lives.end() :])):
         yield _taken(Kind.BIOGRAPHY, f"The user lives in {read[0]}.", "home", read[0])

@@ -55,7 +55,7 @@ def read(text: str) -> list[tuple[int, Change, str]]:
         ("It's Limerick I live in, not Nantes", (1, Change.REPLACE, "Limerick")),
         ("I live in Lyon, not in Nantes", (1, Change.REPLACE, "Lyon")),
         ("not Nantes but Rennes", (1, Change.REPLACE, "Rennes")),
-        ("We're back in Galway!", (1, Change.REPLACE, "Galway")),
+        ("We're back in Galway!", (10, Change.REVIVE, "")),
         ("I left Acme in March.", (2, Change.END, "")),
         ("I quit my job today", (2, Change.END, "")),
         ("No, my dog is called Bisto, not Biscuit", (3, Change.REPLACE, "Bisto")),

@@ -67,6 +67,9 @@ NO_CLAIM = re.compile(
 """Wishes, thoughts, talk to the assistant, suppositions and quotations: perhaps true, but not to be repeated."""
 CLAIM_WORDS = range(3, 19)
 DENIED = (
+    (re.compile(r"^(?:(?:i|we)(?:'ve| have)? )?changed (?:my|our) minds? about [^,;:]+[,;:] (?:and |so |but )?",
+                re.I), ""),
+    (re.compile(r"^(?:i'm |i am |been )?off [^,;:]+[,;:] (?:and |so |but )?(?=now\b|i\b|i'm\b)", re.I), ""),
     (re.compile(r"^(.+?) (?:isn't|is not|wasn't|was not) [^,;]+?[,;] (?:but |and )?(?:it's|it is|it was|he's|she's) ",
                 re.I), r"\1 is "),
     (re.compile(r"^(?:.*\b)?(?:(?:i'm|i am|we're) (?:not|no longer)|(?:i|we) (?:don't|no longer)|not) [^,;:]+?[,;:] "

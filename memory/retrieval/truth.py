@@ -234,6 +234,7 @@ def apply_truth(
     true: list[FactState] = []
     for fact in facts:
         (untrue if fact.rule(now) else true).append(fact)
+    untrue = [fact for fact in untrue if not _holds_again(fact, rows, now)]
     kept: list[CandidateRow] = []
     left_out: list[tuple[CandidateRow, TruthRule]] = []
     for row in rows:
@@ -243,6 +244,15 @@ def apply_truth(
         else:
             left_out.append((row, rule))
     return kept, left_out
+
+
+def _holds_again(fact: FactState, rows: Iterable[CandidateRow], now: datetime) -> bool:
+    """Whether a later fact says the same, and holds or waits: someone who has moved back lives there."""
+    return any(
+        other.pk > fact.pk and other.key == fact.key and other.statement == fact.statement and not other.rule(now)
+        for row in rows
+        for other in row.facts
+    )
 
 
 def _judge(

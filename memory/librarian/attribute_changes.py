@@ -11,7 +11,16 @@ from typing import Final, NamedTuple
 from memory.facts.deduplication import PEOPLE
 from memory.facts.keys import USER, split_key
 from memory.librarian.engine import KnownFact
-from memory.librarian.fact_words import DAYS, OF_THE_USER, Word, find_value_of, find_words, is_about, is_subject
+from memory.librarian.fact_words import (
+    DAYS,
+    OF_THE_USER,
+    Word,
+    find_value_of,
+    find_words,
+    is_about,
+    is_subject,
+    value_in,
+)
 from memory.librarian.rules.retell import is_occupation
 from memory.librarian.rules.words import DIETS
 from memory.models.kinds import Kind
@@ -54,7 +63,7 @@ _BETWEEN: Final = _set("allergy allergies intolerance thing of mine really actua
 _RESTRICTING: Final = ("allergy:", "condition:", "diet:")
 _OF_RESTRICTIONS: Final = _set("allergy allergic allergies intolerance intolerant")
 
-NEW_ONE: Final = _set("new another different")
+NEW_ONE: Final = _set("new another different maiden married")
 REPLACED: Final = _set("changed switched swapped replaced")
 GOT: Final = _set("got have found hired chose picked started met joined see seeing is been my our")
 _NOUN: Final = re.compile(r"The user's (?:[\w'-]+ ){0,2}?([\w-]+) (?:is|are)(?: called| named)? (.+?)\.?")
@@ -70,6 +79,8 @@ NOUNS: Final = {
     "partner": "girlfriend boyfriend partner",
     "studies": "degree course major",
     "school": "school",
+    "name": "name surname",
+    "surname": "surname name",
 }
 """Nouns for the attributes whose statements have a verb instead: “works at Acme”, “got a new job”."""
 
@@ -98,6 +109,7 @@ _USED: Final = re.compile(
     r"|watches|reads|takes|wears|eats|writes|plans|trains|learns|buys|listens|smokes|pays|gets|keeps|is with|is on"
     r"|is using|is learning|is reading|subscribes|cooks|orders|works with|works on|stores|tracks) "
 )
+USED_ATTRIBUTES: Final = _set("studies phone car diet")
 _NAMES: Final = re.compile(
     r"(?<!\w)(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b)[A-Z][\w'&-]*(?: (?:[A-Z][\w'&-]*|\d[\w.]*))*"
 )
@@ -108,6 +120,12 @@ OWN_BOSS: Final = _phrases(
 )
 """Who says so has no employer any more."""
 
+IN_COUPLE: Final = _phrases(
+    "seeing someone|met someone|in a relationship|have a girlfriend|have a boyfriend|got a girlfriend|got a boyfriend"
+    "|have a partner|dating|got together with|my girlfriend|my boyfriend"
+)
+"""Who says so isn't single."""
+
 PROMOTED: Final = _set(
     "promoted bumped made moved stepped appointed named retrained switched hired started became become got work working"
     " going"
@@ -117,6 +135,38 @@ _BECOME: Final = _set(
     "i'm am gone went going become became turned now full fully being strictly mostly strict a again back to"
 )
 _AFTER_DIET: Final = _set("now again since for and but too instead these no so because as from")
+
+
+_STATED: Final = {
+    "home": re.compile(
+        r"(?:stays|is staying|rents|is renting|ended up renting|(?:is |has )?settled|is house sitting|has moved|moved"
+        r"|is (?:just )?(?:outside|near)|is based|has a (?:room|flat|place|house))(?: \w+){0,3}? "
+        r"(?:in|at|near|outside|to) (?=[A-Z])|is (?:just )?(?:outside|near) (?=[A-Z])"
+    ),
+    "job": re.compile(
+        r"(?:works|teaches|manages|runs an?|runs the|nurses|practises|practices|freelances)\b|.* for a living\b"
+        r"|(?:is|has been) (?:an? |the )(?P<job>[\w -]{3,40})"
+    ),
+}
+"""How a statement without a key gives someone's home or job."""
+
+
+def states_attribute(statement: str, key: str) -> bool:
+    """Whether a statement without a key gives the attribute of this key, of the same subject."""
+    subject, attribute = split_key(key)
+    pattern = _STATED.get(attribute)
+    if pattern is None:
+        return False
+    whose = (
+        r"The user"
+        if subject == USER
+        else rf"(?:The user's (?:[\w-]+ ){{1,2}})?{re.escape(subject.rpartition('/')[2])}"
+    )
+    found = re.match(rf"{whose} ", statement, re.IGNORECASE)
+    told = pattern.match(statement, found.end()) if found else None
+    if told is None or "job" not in told.groupdict() or not told["job"]:
+        return told is not None
+    return any(is_occupation(word) for word in told["job"].split())
 
 
 def find_changed(text: str, words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[Changed]:
@@ -183,6 +233,9 @@ def _new_of_its_kind(
         if not is_new and not REPLACED & set(before):
             continue
         new = name_after(text, words, place)
+        if not new and split_key(fact.key)[1] in ("name", "surname"):  # “it's Ms Pryce again, my maiden name”
+            new = value_in(words[:place], from_end=True)
+            new = new if new[:1].isupper() else ""
         if new.casefold() != value.casefold():
             yield Changed(fact, value if new else "", new)
 
@@ -263,7 +316,11 @@ def _switched(text: str, words: Sequence[Word], lows: frozenset[str], facts: Seq
     if to is None or "back" in lows:
         return
     said = content(" ".join(word.text for at, word in enumerate(words) if at != verb))
-    used = [fact for fact in facts if _USED.match(fact.statement) and is_about(fact, words)]
+    used = [
+        fact
+        for fact in facts
+        if (_USED.match(fact.statement) or split_key(fact.key)[1] in USED_ATTRIBUTES) and is_about(fact, words)
+    ]
     shared = {fact.fact_id: len(content(fact.statement) & said) for fact in used}
     most = max(shared.values(), default=0)
     best = [fact for fact in used if shared[fact.fact_id] == most]
@@ -272,7 +329,22 @@ def _switched(text: str, words: Sequence[Word], lows: frozenset[str], facts: Seq
     new = name_after(text, words, to)
     names = [found[0] for found in _NAMES.finditer(best[0].statement, len("The user "))]
     old = names[0] if len(names) == 1 and new else ""
+    if not old and best[0].value and split_key(best[0].key)[1] in USED_ATTRIBUTES:
+        old, new = best[0].value, new or value_in(words[to + 1 : to + 4])
     yield Changed(best[0], old, new if old else "")
+
+
+_OFF: Final = re.compile(r"(?:^\W*|\b(?:i'm|im|am|been|came|come|gone) )off (?:the )?([\w-]+)\b", re.I)
+_ON: Final = re.compile(r"The user (?:is doing|does|is on|follows|takes|drinks|eats|smokes|uses|has been on) ")
+
+
+def _off(text: str, words: Sequence[Word], lows: frozenset[str], facts: Sequence[KnownFact]) -> Iterator[Changed]:
+    """“Off keto since January”: what the user was on."""
+    found = _OFF.search(text)
+    for fact in facts if found and not lows & NOT else ():
+        is_on = _ON.match(fact.statement) or fact.key == f"{USER}/diet"
+        if found and is_on and stem(found[1].casefold()) in content(fact.statement) and is_about(fact, words):
+            yield Changed(fact)
 
 
 def _own_boss(text: str, words: Sequence[Word], lows: frozenset[str], facts: Sequence[KnownFact]) -> Iterator[Changed]:
@@ -282,6 +354,47 @@ def _own_boss(text: str, words: Sequence[Word], lows: frozenset[str], facts: Seq
         return
     for fact in facts:
         if fact.key == f"{USER}/employer":
+            yield Changed(fact)
+
+
+def _renamed(text: str, words: Sequence[Word], lows: frozenset[str], facts: Sequence[KnownFact]) -> Iterator[Changed]:
+    """“We've renamed the puppy Baxter”: everyone of that relation has another name in every statement."""
+    verb = next((at for at, word in enumerate(words) if word.low in ("renamed", "rename", "renaming")), None)
+    if verb is None or lows & (NOT | WISHED):
+        return
+    for at in range(verb + 1, min(verb + 5, len(words))):
+        new = name_after(text, words, at)
+        named = re.compile(rf"\b{re.escape(words[at].low)}(?: is called| called)? ([A-Z][\w'-]+)")
+        for fact in facts if new else ():
+            found = named.search(fact.statement)
+            if found and found[1].casefold() != new.casefold():
+                yield Changed(fact, found[1], new)
+
+
+def _aged(text: str, words: Sequence[Word], lows: frozenset[str], facts: Sequence[KnownFact]) -> Iterator[Changed]:
+    """“Birthday today, im 18!!!”: another age of the user, whose age is known."""
+    known = next((fact for fact in facts if fact.key == f"{USER}/age" and fact.value), None)
+    found = _IM_AGED.search(text)
+    if known is not None and found is not None and found[1] != known.value and not lows & (NOT | WISHED):
+        yield Changed(known, known.value, found[1])
+
+
+_IM_AGED: Final = re.compile(
+    r"\b(?:i'm|im|i am|turned) (\d{1,2})\b"
+    r"(?! ?(?:minutes?|mins?|hours?|days?|weeks?|months?|km|miles|kg|cm|%|st|lbs|th\b))",
+    re.I,
+)
+
+
+def _in_couple(text: str, words: Sequence[Word], lows: frozenset[str], facts: Sequence[KnownFact]) -> Iterator[Changed]:
+    """“I'm seeing someone”: the user isn't single any more."""
+    cue = find_words(words, IN_COUPLE)
+    if cue is None or lows & (WISHED | NOT):
+        return
+    if words[cue[0]].low != "my" and not is_subject(USER, words[: cue[0]]):
+        return
+    for fact in facts:
+        if fact.key == f"{USER}/relationship" and fact.value == "single":
             yield Changed(fact)
 
 
@@ -336,7 +449,11 @@ _READERS: Final[tuple[_Reader, ...]] = (
     _kept,
     _changed_mind,
     _switched,
+    _off,
     _own_boss,
+    _in_couple,
+    _renamed,
+    _aged,
     _new_job,
     _new_diet,
 )

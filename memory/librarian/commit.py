@@ -6,6 +6,7 @@ the known facts that a message corrects; here both become rows.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,9 +16,10 @@ from memory.embeddings.port import embedder
 from memory.facts.deduplication import relation_of, relations_differ
 from memory.facts.keys import USER, split_key
 from memory.facts.links import create_superseding, link
-from memory.facts.replacement import Replaces, replaces
+from memory.facts.replacement import Replaces, as_said, replaces
 from memory.facts.withdrawal import end_fact, overtake, retract_fact, withdraw_older_proposals
 from memory.librarian import document_updates, episodes
+from memory.librarian.attribute_changes import states_attribute
 from memory.librarian.corrections import (
     Change,
     Correction,
@@ -54,6 +56,8 @@ REINFORCEMENT: Final = 0.05
 """Added to a fact's confidence when the user says it again."""
 REPLACED_CONFIDENCE: Final = 0.95
 """Confidence of a value that replaces a known one in words that name both."""
+_CORRECTING: Final = re.compile(r"(?i)^\W*(?:no|nope|sorry|correction|actually|oops)\b|\bnot\b|\bwrong\b|\bi meant\b")
+"""What makes a statement that is likely to replace another its correction."""
 OPEN: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED)
 """Facts that a correction can change."""
 
@@ -133,11 +137,13 @@ def _mark_update(proposal: ProposedFact, state: RunState) -> ProposedFact:
     """Mark a statement that clearly replaces a known fact, in whatever words, as its correction."""
     if proposal.key or proposal.relation != Relation.NONE or proposal.is_no_claim or proposal.valid_until:
         return proposal
+    newer, said = as_said(proposal.statement, proposal.quote), _message_of(proposal, state)
+    least = Replaces.LIKELY if said is not None and _CORRECTING.search(said.text) else Replaces.CLEARLY
     older = next(
         (
             fact
             for fact in state.known
-            if fact.status == Fact.Status.ACTIVE and replaces(proposal.statement, fact.statement) == Replaces.CLEARLY
+            if fact.status == Fact.Status.ACTIVE and replaces(newer, fact.statement) >= least
         ),
         None,
     )
@@ -148,6 +154,10 @@ def _mark_update(proposal: ProposedFact, state: RunState) -> ProposedFact:
     sure = max(proposal.confidence, REPLACED_CONFIDENCE)
     update = {"correction": True, "relation": Relation.UPDATES, "related_to": number, "confidence": sure}
     return proposal.model_copy(update=update)
+
+
+def _message_of(proposal: ProposedFact, state: RunState) -> Utterance | None:
+    return evidence_of_quote(proposal.quote, proposal.number, state.reading.utterances)
 
 
 def _tell_apart(proposal: ProposedFact, known: Iterable[KnownFact]) -> ProposedFact:
@@ -187,14 +197,45 @@ def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: obje
     if decision.supersedes is not None:
         state.drop([decision.supersedes])
     status = Fact.Status.EXPIRED if is_past(proposal, decision.evidence) else Fact.Status.ACTIVE
+    if status == Fact.Status.ACTIVE and decision.evidence is not None:
+        _end_unkeyed(proposal, decision.evidence, state)
     fact = create_superseding(decision.supersedes, lambda: _add(decision, proposal, vector, state, status))
     if status == Fact.Status.ACTIVE and decision.evidence is not None:
         state.drop(withdraw_older_proposals(fact, decision.evidence.said_at))
 
 
+def _end_unkeyed(proposal: ProposedFact, said: Utterance, state: RunState) -> None:
+    """End facts without a key that state another value of the attribute in other words: “stays in Eindhoven”."""
+    for fact in list(state.known):
+        is_older = fact.status in OPEN and not fact.key and fact.said_at < said.said_at
+        if (
+            is_older
+            and states_attribute(fact.statement, proposal.key)
+            and normal(proposal.value) not in normal(fact.statement)
+        ):
+            end_fact(fact.fact_id, said.said_at)
+            state.drop([fact.fact_id])
+
+
+def _oppose_unkeyed(fact: Fact, said: Utterance, state: RunState) -> None:
+    """The same for a proposal: it withdraws what waits, and what is active ends if it is accepted."""
+    for known in list(state.known):
+        if known.status not in OPEN or known.key or known.said_at >= said.said_at:
+            continue
+        if not states_attribute(known.statement, fact.key) or normal(fact.value) in normal(known.statement):
+            continue
+        if known.status == Fact.Status.PROPOSED:
+            overtake(known.fact_id, fact)
+            state.drop([known.fact_id])
+        else:
+            link(fact.user_id, fact.pk, FactLink.Relation.CONTRADICTS, known.fact_id, fact.confidence)
+
+
 def _propose(decision: Decision, proposal: ProposedFact, vector: object, state: RunState) -> None:
     """Store a proposal, linked to the fact it contradicts; it withdraws older ones about the same thing."""
     fact = _add(decision, proposal, vector, state, Fact.Status.PROPOSED)
+    if decision.evidence is not None:
+        _oppose_unkeyed(fact, decision.evidence, state)
     if decision.supersedes is not None:
         link(fact.user_id, fact.pk, FactLink.Relation.CONTRADICTS, decision.supersedes, proposal.confidence)
     if decision.outcome == Outcome.PROPOSE and decision.evidence is not None and not proposal.is_no_claim:
@@ -277,6 +318,8 @@ def _replace(correction: Correction, state: RunState) -> None:
     """Propose another value in the fact's place, decided on like any proposal."""
     fact = correction.fact
     statement = replaced_statement(fact, correction.value, correction.old)
+    if fact.key.endswith("/age") and (said := _said_by_number(correction.number, state)) is not None:
+        statement = re.sub(r"(?<= in )[A-Z][a-z]+ \d{4}", f"{said.said_at:%B %Y}", statement)
     if not statement or normal(statement) == normal(fact.statement):
         return
     if fact.number is None:  # lets the proposal refer to it
@@ -299,7 +342,7 @@ def _replace(correction: Correction, state: RunState) -> None:
     )
     vector = embedder().embed([statement])[0]
     (similarity,) = load_similarities(state.run.user, [vector])
-    _decide_instead(proposal, vector, similarity, fact, state)
+    _decide_instead(proposal, vector, similarity, fact, state, is_denied=correction.is_denied)
 
 
 def _revive(correction: Correction, state: RunState) -> None:
@@ -333,14 +376,33 @@ def _revive(correction: Correction, state: RunState) -> None:
     _decide_instead(proposal, vector, similarity, holder, state)
 
 
+def _said_by_number(number: int, state: RunState) -> Utterance | None:
+    return next((said for said in state.reading.utterances if said.number == number), None)
+
+
 def _decide_instead(
-    proposal: ProposedFact, vector: Any, similarity: Mapping[int, float], older: KnownFact | None, state: RunState
+    proposal: ProposedFact,
+    vector: Any,
+    similarity: Mapping[int, float],
+    older: KnownFact | None,
+    state: RunState,
+    *,
+    is_denied: bool = False,
 ) -> None:
-    """Decide on what holds instead of an older fact. A proposal is overtaken even if the newer one waits, too."""
+    """Decide on what holds instead of an older fact. A proposal is overtaken even if the newer one waits, too.
+
+    `is_denied`: the user's words deny the older one, which therefore ends even while the newer one waits.
+    """
     before = {fact.fact_id for fact in state.known}
     _decide_and_apply(proposal, vector, similarity, state)
     remaining = state.open_fact(older) if older is not None else None
-    if remaining is None or remaining.status != Fact.Status.PROPOSED:
+    if remaining is None:
+        return
+    if remaining.status != Fact.Status.PROPOSED:
+        said = _said_by_number(proposal.number, state)
+        if is_denied and said is not None and said.said_at >= remaining.said_at:
+            end_fact(remaining.fact_id, said.said_at)
+            state.drop([remaining.fact_id])
         return
     newer = next((fact.fact_id for fact in state.known if fact.fact_id not in before), None)
     if newer is None:

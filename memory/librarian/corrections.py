@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from memory.facts.deduplication import GROUPS, PEOPLE, relation_of
-from memory.facts.keys import USER, split_key
+from memory.facts.keys import USER, spell_subject, split_key
 from memory.librarian.attribute_changes import find_changed, name_after
 from memory.librarian.engine import KnownFact
 from memory.librarian.fact_words import (
@@ -81,6 +81,8 @@ class Correction:
     """When it stopped, if the sentence says so."""
     old: str = ""
     """The words of the statement that are replaced; empty: the fact's value."""
+    is_denied: bool = False
+    """Whether the words deny the fact, so that it has ended even while what is so instead waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,10 @@ CUES: Final = (
         "|got canceled", Change.END, "the Rome trip fell through", after=False, is_plain=True, before=True),
     Cue("started a new job|got a new job|found a new job|have a new job|changed jobs|switched jobs|start a new job"
         "|starting a new job", Change.END, "I've started a new job", after=False, is_plain=True),
+    Cue("handed in my notice|handed my notice in|gave my notice|gave notice|got the sack|was sacked|got sacked"
+        "|got fired|was fired|was let go|got let go|been let go|was laid off|got laid off|been laid off"
+        "|was made redundant|been made redundant|got made redundant", Change.END, "I've handed in my notice",
+        after=False, is_plain=True),
     Cue("retired|am retired|i'm retired", Change.END, "I retired on Friday", after=False, is_plain=True),
     Cue("misspoke|was wrong about|got that wrong|said that wrong|was mistaken|was lying about|made that up"
         "|was joking about|was only joking|was just joking|was a joke|was just a joke|was kidding|isn't true that"
@@ -161,17 +167,27 @@ DENIES: Final = ("don't have", "do not have", "haven't got", "have no", "don't o
 NEW_VALUES: Final[Mapping[str, str]] = {
     "home": "moved in with|moved to|moved back to|moved over to|relocated to|emigrated to|settled in|lives in|living in"
             "|new place is in|new flat is in|new house is in|new address is in",
-    "employer": "works at|works for|joined|was hired by|got hired by|moved on to|started at",
+    "employer": "employer is|works at|works for|joined|was hired by|got hired by|moved on to|started at",
     "job": "promoted to|made me|retrained as|works as|working as|became a|became an|job as a|job as an",
     "partner": "dating|seeing|going out with|engaged to|married to",
     "name": "is called|are called|is named|name is|name's",
 }  # fmt: skip
 """Words before a new value of an attribute: it replaces a known one, if the sentence is about the same subject."""
-IS_IN: Final = "|she's in|he's in|they're in|i'm in|we're in|is in|am in|are in"
+IS_IN: Final = (
+    "|house in|flat in|place in|apartment in|home in|she's in|he's in|they're in|i'm in|we're in|is in|am in|are in"
+)
 """The same for a home, in a sentence with “moved”, “now” or “back”: “Greta has moved, she's in Aarhus now”."""
+_GROWN_ON: Final = (
+    "come round to|come around to|came round to|came around to|grown to love|grown to like|grown on me|warmed to"
+    "|warmed up to|learned to love|learnt to love|learned to like|acquired a taste for|converted me"
+)
+GROWN_ON: Final = tuple(_GROWN_ON.split("|"))
+"""What says that a dislike is over: “I've come round to olives”."""
 LOST_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "jobs": ("job", "employer"), "job": ("job", "employer"), "work": ("job", "employer"), "company": ("employer",),
-    "retired": ("job", "employer"), "girlfriend": ("partner", "relationship"),
+    "retired": ("job", "employer"), "notice": ("job", "employer"), "redundant": ("job", "employer"),
+    "sack": ("job", "employer"), "sacked": ("job", "employer"), "fired": ("job", "employer"),
+    "laid": ("job", "employer"), "let": ("job", "employer"), "girlfriend": ("partner", "relationship"),
     "boyfriend": ("partner", "relationship"), "wife": ("partner", "relationship"),
     "husband": ("partner", "relationship"), "partner": ("partner", "relationship"),
     "divorced": ("partner", "relationship"), "broke": ("partner",), "split": ("partner",),
@@ -198,13 +214,19 @@ _ADVERBIAL = re.compile(
 )
 """When and how often something is done, at the end of a statement."""
 _MISSPELLED = re.compile(
-    r"\*\w|\w\*|\b(?:typo|spelled|spelt|misspelled|misspelt|i meant|with (?:an?|one|two|double|no) \w\b)", re.I
+    r"\*\w|\w\*|\b(?:typo|spelled|spelt|misspel\w+|i meant|write myself|an? \w in (?:my|his|her|the) name"
+    r"|with (?:an?|one|two|double|no) \w\b)",
+    re.I,
 )
+_KNOW = re.compile(r"^\W*(?:do|did) you know,? (?=I\b|I'|we\b|my\b)", re.I)
+"""Opens a statement that is no question: “Do you know, I've gone right off it.”"""
 ALIKE: Final = 0.8
 """Minimum similarity of two spellings of one name, by `SequenceMatcher.ratio`: Jon and John have .86, Lyon and Leon
 .75."""
 SPELLED: Final = 0.7
 """The same, if the message says that it is about spelling."""
+SPELLED_NAME: Final = 0.5
+"""The same, if it says so of a name, and the first letter is the same: “her name's spelled Aimee”, not Amy."""
 _SENTENCE = re.compile(r"(?:\b(?:Dr|Mrs?|Ms|Prof|St)\.|[^.!?;\n])+[.!?;\n]*")
 _THEN_ASKS = re.compile(
     r"[,;:–—](?=\s+(?:(?:so|and|but|any)\s+)*(?:what|where|which|who|how|when|why|can|could|should|any|is|are|do|does"
@@ -221,7 +243,18 @@ _MONTHS: Final = _MONTH_NAMES.split()
 _WHEN = re.compile(
     rf"\b(?:in|since|until|till|last|this) (?:(?:early|late|mid) )?({'|'.join(_MONTHS)})?,? ?((?:19|20)\d\d)?\b", re.I
 )
-BACK: Final = ["back in", "back at", "back to", "back with", "back on", "returned to", "gone back to", "back using"]
+BACK: Final = [
+    "back in",
+    "back at",
+    "back to",
+    "back with",
+    "back on",
+    "returned to",
+    "rejoined",
+    "rejoining",
+    "gone back to",
+    "back using",
+]
 _PREPOSITIONS: Final = frozenset({"at", "in", "on", "with", "for", "near", "behind", "by", "about"})
 _GOING: Final = frozenset(map(stem, ["go", "goes", "going"]))
 _SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
@@ -251,7 +284,7 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
     for correction in (*_find_denied(own, utterance, open_facts), *_find_shifted(own, utterance, open_facts)):
         found.setdefault(correction.fact.fact_id, correction)
     for sentence in _SENTENCE.finditer(own):
-        text = sentence[0]
+        text = _KNOW.sub(lambda found: " " * len(found[0]), sentence[0])
         if not text.strip() or len(text) > MAX_SENTENCE or _asks(text) or _ASKING.match(text) or SUPPOSED.search(text):
             continue
         quote = utterance.text[sentence.start() : sentence.end()].strip()
@@ -271,6 +304,11 @@ def replaced_statement(fact: KnownFact, value: str, old: str = "") -> str:
     place = re.search(rf"(?<!\w){re.escape(old)}(?!\w)", fact.statement, re.I) if old else None
     if place is None or not value:
         return ""
+    if re.search(
+        rf"(?<!\w){re.escape(value)}(?!\w)", fact.statement[: place.start()] + fact.statement[place.end() :], re.I
+    ):
+        rest = without_part(fact.statement, place.start(), place.end())
+        return rest if rest != fact.statement else ""
     if (day := _DATED.match(fact.statement, place.start())) and value.capitalize() in _WEEKDAYS:
         return f"{fact.statement[: day.start()]}{_other_day(day[0], value)}{fact.statement[day.end() :]}"
     before = fact.statement[: place.start()]
@@ -279,6 +317,25 @@ def replaced_statement(fact: KnownFact, value: str, old: str = "") -> str:
         right = "an" if value[0].casefold() in "aeiou" else "a"
         before = f"{before[: article.start()]}{right} "
     return f"{before}{value}{fact.statement[place.end() :]}"
+
+
+_AND = re.compile(r",? and |, ")
+
+
+def without_part(statement: str, start: int, end: int) -> str:
+    """The statement without the part of a list that has these words: “has a garden and a balcony”; else the same."""
+    seams = list(_AND.finditer(statement))
+    before = next((seam for seam in reversed(seams) if seam.end() <= start), None)
+    after = next((seam for seam in seams if seam.start() >= end), None)
+    if before is not None and (after is None or "and" in before[0]):
+        return statement[: before.start()] + (statement[after.start() :] if after else ".")
+    if after is None:
+        return statement
+    if before is not None:
+        return statement[: before.start()] + statement[after.start() :]
+    first = re.search(r"(?:an? |the |their |some |\w+ )?$", statement[:start])
+    head = first.start() if first and first[0].strip() in ("a", "an", "the", "their", "some") else start
+    return statement[:head] + statement[after.end() :]
 
 
 def _other_day(dated: str, weekday: str) -> str:
@@ -292,6 +349,8 @@ def _other_day(dated: str, weekday: str) -> str:
 def replaced_key(fact: KnownFact, correction: Correction) -> tuple[str, str, str]:
     """Subject, attribute and value of the fact with its new value; of an attribute per thing, the new thing's."""
     subject, attribute = split_key(fact.key)
+    if correction.old and spell_subject(correction.old) == subject:  # another spelling of the name
+        return spell_subject(correction.value), attribute, fact.value
     family, colon, thing = attribute.partition(":")
     if family == "taste" and correction.value in ("likes", "dislikes"):
         return subject, attribute, correction.value
@@ -399,12 +458,16 @@ def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> 
             if is_negative(fact) and not is_of_the_gone:
                 continue
             when = _when(quote, utterance.said_at)
-            if is_of_the_gone or (not denial.is_mistake and _is_verb(fact, place)):
+            rest = "" if fact.key or denial.is_mistake or denial.new else without_part(fact.statement, *place)
+            if rest and rest != fact.statement:
+                old, new = _changed_part(fact.statement, rest)
+                yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
+            elif is_of_the_gone or (not denial.is_mistake and _is_verb(fact, place)):
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
             elif denial.new and not _is_verb_phrase(denial.new):
                 is_whole = not denial.is_mistake or (" " in denial.new and fact.statement[slice(*place)] in fact.value)
                 old = _replaced(fact, place) if is_whole else fact.statement[slice(*place)]
-                yield Correction(fact, Change.REPLACE, quote, utterance.number, denial.new, when, old)
+                yield Correction(fact, Change.REPLACE, quote, utterance.number, denial.new, when, old, is_denied=True)
             elif thing != denial.old or (
                 (not denial.is_mistake or denial.verbs) and _is_clear(fact, denial, place, quote)
             ):
@@ -457,6 +520,16 @@ def _is_verb(fact: KnownFact, place: tuple[int, int]) -> bool:
     return fact.statement[: place[0]] == "The user " and " " not in fact.statement[slice(*place)]
 
 
+def _changed_part(statement: str, rest: str) -> tuple[str, str]:
+    """The words of a statement that differ from those of another, and theirs, with the word before them."""
+    old, new = statement.rstrip(".").split(" "), rest.rstrip(".").split(" ")
+    same = next(
+        (at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), min(len(old), len(new))
+    )
+    same = max(0, min(same, len(new)) - 1)
+    return " ".join(old[same:]), " ".join(new[same:])
+
+
 def _is_verb_phrase(phrase: str) -> bool:
     """Whether a seeming new value is another claim: “not an accountant, she *opened a bakery*”."""
     first = phrase.partition(" ")[0]
@@ -484,7 +557,7 @@ def _says_so(fact: KnownFact, denial: Denial) -> bool:
 
 def _find_new_values(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
     """“Mary moved to Porto”: known facts whose attribute has a new value, with the old and the new one."""
-    has_moved = not {"moved", "now", "back"}.isdisjoint(word.low for word in words)
+    has_moved = not {"moved", "now", "back", "settled"}.isdisjoint(word.low for word in words)
     for attribute, phrases in NEW_VALUES.items():
         more = IS_IN if attribute == "home" and has_moved else ""
         place = find_words(words, f"{phrases}{more}".split("|"))
@@ -505,8 +578,13 @@ def _find_new_values(words: Sequence[Word], facts: Sequence[KnownFact]) -> Itera
 
 def _find_favourites(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
     """“About the color: my favorite is ochre now”: the only known favorite, or that of the thing that is named."""
-    place = find_words(words, ["favourite is", "favorite is", "favourite's", "favorite's"])
-    new = value_in(words[place[1] + 1 : place[1] + 1 + SHORT]) if place else ""
+    lead = next((at for at, word in enumerate(words) if word.low in ("fav", "favourite", "favorite")), None)
+    link = (
+        next((at for at in range(lead + 1, min(lead + 4, len(words))) if words[at].low in ("is", "are")), None)
+        if lead is not None
+        else None
+    )
+    new = value_in(words[link + 1 : link + 1 + SHORT]) if link is not None else ""
     known = [fact for fact in facts if split_key(fact.key)[1].startswith("favourite_")]
     lows = {word.low.replace("colour", "color") for word in words}
     named = [f for f in known if f.key.rpartition("favourite_")[2].replace("colour", "color") in lows]
@@ -525,6 +603,9 @@ def _find_tastes(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[
         opposite = DISLIKING if fact.value == "likes" else LIKING
         span = find_value_of(fact, words)
         said = [word.low for word in words[max(0, span[0] - 3) : span[0]]] if span else []
+        if span and fact.value == "dislikes" and find_words(words, GROWN_ON) and not {w.low for w in words} & NOT:
+            yield fact, verb[1], "likes"
+            continue
         is_mine = bool({"i", "we", "i'm", "i've"} & {word.low for word in words[: span[0]]}) if span else False
         if (
             is_mine
@@ -552,16 +633,19 @@ def _find_spellings(
     text: str, words: Sequence[Word], facts: Sequence[KnownFact]
 ) -> Iterator[tuple[KnownFact, str, str]]:
     """Facts with a name that a message corrects, with both spellings: “*John, with an h”."""
-    if _MISSPELLED.search(text) is None or len(words) > SHORT:
+    is_spelled = re.search(r"spel|spell|write myself|in (?:my|his|her|the) name|with [a-z]+ \w\b", text) is not None
+    if _MISSPELLED.search(text) is None or (len(words) > SHORT and not is_spelled):
         return
     for word in words:
         if not word.text[0].isupper() or len(word.text) < 3 or word.low in FILLER:
             continue
         for fact in facts:
-            alike = SPELLED if "spel" in text else ALIKE
             for found in TOKEN.finditer(fact.value or fact.statement):
                 name = found[0]
-                is_name = name[0].isupper() and name != word.text
+                alike = SPELLED if is_spelled else ALIKE
+                if is_spelled and name[0].casefold() == word.low[0] and " name" in text:
+                    alike = SPELLED_NAME
+                is_name = name[0].isupper() and name != word.text and name not in ("The", "User")
                 if is_name and SequenceMatcher(None, name.casefold(), word.low).ratio() >= alike:
                     yield fact, name, word.text
 
@@ -573,7 +657,9 @@ def _find_return(text: str, words: Sequence[Word], known: Sequence[KnownFact]) -
         return None
     named = next((at for at in range(back[1] + 1, len(words)) if words[at].low not in DETERMINERS), len(words))
     for earlier in reversed(known):
-        is_history = earlier.status in ("superseded", "expired") and (earlier.key or earlier.superseded_by)
+        is_history = earlier.status == "expired" or (
+            earlier.status == "superseded" and (earlier.key or earlier.superseded_by)
+        )
         if not is_history or not is_about(earlier, words):
             continue
         span = find_value_of(earlier, words) if earlier.value else None

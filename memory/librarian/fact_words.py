@@ -113,14 +113,18 @@ def is_subject(subject: str, before: Sequence[Word]) -> bool:
 
 def is_about(fact: KnownFact, words: Sequence[Word]) -> bool:
     """Whether the sentence can be about the fact's subject: the user speaks of themselves, or names the other."""
+    subject = split_key(fact.key)[0].partition("/")[0]
+    lows = [word.low.removesuffix("'s") for word in words]
+    named = [at for at, low in enumerate(lows) if subject and subject != USER and low in subject.split("_")]
+    if named:  # “Leo's allergy is gone, the doctor says”; but “my colleague Leo” isn't the user's son
+        before = " ".join(lows[max(0, named[0] - 2) : named[0]])
+        return not relations_differ(fact.statement, before)
     if relations_differ(fact.statement, " ".join(word.text for word in words)):
         return False
-    subject = split_key(fact.key)[0].partition("/")[0]
-    lows = {word.low.removesuffix("'s") for word in words}
-    if not subject or subject == "user":
+    if not subject or subject == USER:
         others = {"he", "she", "they", "his", "her", "their"}
-        return not (lows & others) or bool(lows & OF_THE_USER)
-    return bool(set(subject.split("_")) & lows) or not lows & OF_THE_USER
+        return not (others & set(lows)) or not OF_THE_USER.isdisjoint(word.low for word in words)
+    return OF_THE_USER.isdisjoint(word.low for word in words)
 
 
 def is_negative(fact: KnownFact) -> bool:

@@ -223,10 +223,11 @@ def _corrected(
 _MY: Final = re.compile(
     rf"(?i)(?:(?:my|our|the(?= (?:{alternatives(PETS)})'s))"
     r" (?P<whose>[\w -]{2,24}?'s )?|(?P<his>his|her) |(?=\w))(?P<what>[a-z][a-z ]{2,24}?)(?:'s| is|"
-    r" are|:)(?: now| actually)? (?:not \w+,? but )?(?P<rest>.+)"
+    r" are|:| has(?= changed to))(?: now| actually)? (?:not \w+,? but )?(?P<rest>.+)"
 )
 _FAVOURITE: Final = re.compile(
-    r"(?i)(?:my|our) (?:absolute |all-time )?favou?rite (?P<what>[\w ]{2,40}?)(?: of all time| ever| in the world)?"
+    r"(?i)(?:my|our) (?:absolute |all-time )?fav(?:ou?rite)? (?P<what>[\w ]{2,40}?)(?: of all time| ever"
+    r"| in the world)?"
     r" (?:is|are|has always been)(?: definitely| probably)? (?P<rest>.+)"
 )
 _IS_FAVOURITE: Final = re.compile(
@@ -239,7 +240,8 @@ def _attribute_of(clause: Clause, message: _Message) -> list[Candidate]:
     """“My birthday is …”, “my sister's name is …”, “my favourite colour is …”."""
     if favourite := _FAVOURITE.match(clause.text) or _IS_FAVOURITE.match(clause.text):
         read, what = thing(favourite["rest"].strip()), favourite["what"].lower()
-        return [message.candidate(clause, "table", f"The user's favourite {what} is {read[0]}.", Kind.PREFERENCE,
+        form = "lexicon" if _NEWS.search(clause.text) else "table"
+        return [message.candidate(clause, form, f"The user's favourite {what} is {read[0]}.", Kind.PREFERENCE,
                                   attribute=f"favourite_{what}", value=read[0])] if read else []  # fmt: skip
     found = _MY.match(clause.text)
     label = LABEL_OF.get(found["what"].lower()) if found else None
@@ -339,7 +341,8 @@ _UNTIL: Final = re.compile(
 )
 _NEWS: Final = re.compile(r"\bnow\b(?! (?:and then|that)\b)")
 """“I'm a midwife now”: it was otherwise before."""
-LASTING: Final = frozenset({"job", "employer", "studies", "partner", "relationship", "diet", "age", "name", "car"})
+LASTING: Final = frozenset({"job", "employer", "studies", "partner", "relationship", "diet", "age", "name", "car",
+                               "surname", "address"})  # fmt: skip
 """Attributes of which “now” tells a change. Where someone is now may be a journey, and is judged by its words."""
 
 

@@ -22,7 +22,7 @@ _PIECE: Final = re.compile(
 )
 _NAMED: Final = re.compile(rf"(?i)(?:my |our )?({alternatives(PEOPLE | PETS)}) (?=[A-Z])")
 _FAVOURITE: Final = re.compile(
-    r"(?i)(?:my )?fav(?:ou?rite)? ([\w-]{3,20}|[\w -]{3,24}(?= is |: ))(?: is|:)? ((?!is\b)[\w' -]{2,40})"
+    r"(?i)(?:my )?fav(?:ou?rite)? ([\w -]{3,24}?(?= is |: )|[\w-]{3,20})(?: is|:)? ((?!is\b)[\w' -]{2,40})"
 )
 _MEASURE: Final = re.compile(
     r"(?i)(?:my )?(height|weight|shoe size|goal(?: weight)?|size|waist|budget|blood type|dress size)(?: is|:)?"

@@ -28,6 +28,11 @@ FACTS = (
     known(9, "The user plans to walk the Camino.", kind=Kind.GOAL),
     known(10, "The user uses Evernote for recipes."),
     known(11, "The user plays chess with Ole."),
+    known(12, "The user's kitten Pip hides in boxes."),
+    known(13, "The user was 41 years old in March 2025.", "user/age", "41"),
+    known(14, "Nora studies law.", "nora/studies", "law"),
+    known(15, "The user is single.", "user/relationship", "single"),
+    known(16, "The user's surname is Holt.", "user/surname", "Holt"),
 )
 
 
@@ -49,6 +54,11 @@ def read(text: str) -> list[tuple[int, str]]:
         ("I've become vegan since Easter", (7, "vegan")),
         ("we decided to hang on to the boat", (8, "")),
         ("change of plans: no Camino this year", (9, "")),
+        ("the kids have renamed the kitten Mochi", (12, "Mochi")),
+        ("big day today im 42 haha", (13, "42")),
+        ("Nora has switched to economics", (14, "economics")),
+        ("I've met someone on the train", (15, "")),
+        ("I've taken my married surname, Okoro", (16, "Okoro")),
         ("moved all my recipes over to Paprika", (10, "Paprika")),
     ],
 )
@@ -69,6 +79,9 @@ def test_a_sentence_changes_the_fact_it_is_about(text: str, expected: tuple[int,
         "we're keeping the tent",
         "my boss was made manager of the year by the mayor",
         "switched the lights off",
+        "im 20 minutes late",
+        "my sister has met someone",
+        "renamed the file notes",
         "I might move my recipes to Paprika",
     ],
 )

@@ -84,6 +84,8 @@ def read(text: str) -> list[tuple[int, Change, str]]:
         ("Kai is history", (15, Change.END, "")),
         ("I quit smoking in June", (16, Change.END, "")),
         ("sorry I meant gluten, not lactose", (17, Change.REPLACE, "gluten")),
+        ("Do you know, I've gone off coriander.", (4, Change.END, "")),
+        ("I've left Acme, what do I put on my CV?", (2, Change.END, "")),
         ("no not tuesday, wednesday", (18, Change.REPLACE, "wednesday")),
     ],
 )

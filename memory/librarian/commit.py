@@ -26,12 +26,12 @@ from memory.librarian.corrections import (
     doubted_statement,
     find_corrections,
     replaced_key,
-    replaced_statement,
     retells,
 )
 from memory.librarian.decision import Decision, Outcome, Policy, Reason, decide, evidence_of_quote, is_past, normal
 from memory.librarian.engine import ExtractionInput, KnownFact, ProposedFact, Relation
 from memory.librarian.known_facts import load_similarities, to_known_fact
+from memory.librarian.replaced_statement import replaced_statement
 from memory.librarian.store import create_fact
 from memory.models import Fact, FactLink, LibrarianRun
 from memory.models.kinds import default_importance

@@ -8,7 +8,7 @@ linear in the length of the text: every pattern is a list of words, searched onc
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Final
@@ -31,6 +31,7 @@ from memory.librarian.fact_words import (
     value_in,
     words_of,
 )
+from memory.librarian.replaced_statement import DATED, WEEKDAYS, replaced_statement, without_part
 from memory.librarian.rules.clauses import is_past
 from memory.librarian.rules.words import OPENERS, THIRD
 from memory.ports.source import Utterance
@@ -204,8 +205,6 @@ BY_BIRTH: Final = frozenset(map(stem, _BY_BIRTH.split()))
 _NOT_FOR_EVER: Final = "girlfriend boyfriend wife husband partner fiance car job dog cat pet rabbit hamster horse bike"
 NOT_FOR_EVER: Final = frozenset(map(stem, _NOT_FOR_EVER.split()))
 """Things someone may have had: denying one ends it."""
-_WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-_DATED = re.compile(rf"(?:{'|'.join(_WEEKDAYS)}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
 _GOES_TOO = re.compile(r",| (?:in|on|at|from|since|until|till|for|near|outside|called)\b")
 """What follows an old value and is no longer known to hold with the new one: where, when, since when."""
 _ADVERBIAL = re.compile(
@@ -228,6 +227,7 @@ SPELLED: Final = 0.7
 SPELLED_NAME: Final = 0.5
 """The same, if it says so of a name, and the first letter is the same: “her name's spelled Aimee”, not Amy."""
 _SENTENCE = re.compile(r"(?:\b(?:Dr|Mrs?|Ms|Prof|St)\.|[^.!?;\n])+[.!?;\n]*")
+_SMILEY = re.compile(r"[:;]-?[)(DPp](?!\w)")
 _THEN_ASKS = re.compile(
     r"[,;:–—](?=\s+(?:(?:so|and|but|any)\s+)*(?:what|where|which|who|how|when|why|can|could|should|any|is|are|do|does"
     r"|will|would|got|ideas?|tips|recommend)\b[^.!?\n,;:–—]*\?)",
@@ -273,7 +273,10 @@ _SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
 def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[Correction]:
     """The known facts that a message of the user corrects, in the order said; each fact at most once."""
     found: dict[int, Correction] = {}
-    own = _THEN_ASKS.sub(".", mask_foreign_text(utterance.text, utterance.echoes))
+    own = _SMILEY.sub(
+        lambda found: f".{' ' * (len(found[0]) - 1)}", mask_foreign_text(utterance.text, utterance.echoes)
+    )
+    own = _THEN_ASKS.sub(".", own)
     open_facts = [
         fact
         for fact in known
@@ -295,55 +298,6 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
 
 def _asks(text: str) -> bool:
     return "?" in text and re.match(r"\W*guess (?:who|what)\b", text, re.I) is None
-
-
-def replaced_statement(fact: KnownFact, value: str, old: str = "") -> str:
-    """The fact's statement with its new value; empty if it doesn't contain the old one. `old`: words, or empty for the
-    value."""
-    old = old or fact.value
-    place = re.search(rf"(?<!\w){re.escape(old)}(?!\w)", fact.statement, re.I) if old else None
-    if place is None or not value:
-        return ""
-    if re.search(
-        rf"(?<!\w){re.escape(value)}(?!\w)", fact.statement[: place.start()] + fact.statement[place.end() :], re.I
-    ):
-        rest = without_part(fact.statement, place.start(), place.end())
-        return rest if rest != fact.statement else ""
-    if (day := _DATED.match(fact.statement, place.start())) and value.capitalize() in _WEEKDAYS:
-        return f"{fact.statement[: day.start()]}{_other_day(day[0], value)}{fact.statement[day.end() :]}"
-    before = fact.statement[: place.start()]
-    article = re.search(r"\b(an?) $", before)
-    if article:
-        right = "an" if value[0].casefold() in "aeiou" else "a"
-        before = f"{before[: article.start()]}{right} "
-    return f"{before}{value}{fact.statement[place.end() :]}"
-
-
-_AND = re.compile(r",? and |, ")
-
-
-def without_part(statement: str, start: int, end: int) -> str:
-    """The statement without the part of a list that has these words: “has a garden and a balcony”; else the same."""
-    seams = list(_AND.finditer(statement))
-    before = next((seam for seam in reversed(seams) if seam.end() <= start), None)
-    after = next((seam for seam in seams if seam.start() >= end), None)
-    if before is not None and (after is None or "and" in before[0]):
-        return statement[: before.start()] + (statement[after.start() :] if after else ".")
-    if after is None:
-        return statement
-    if before is not None:
-        return statement[: before.start()] + statement[after.start() :]
-    first = re.search(r"(?:an? |the |their |some |\w+ )?$", statement[:start])
-    head = first.start() if first and first[0].strip() in ("a", "an", "the", "their", "some") else start
-    return statement[:head] + statement[after.end() :]
-
-
-def _other_day(dated: str, weekday: str) -> str:
-    """“Friday, 27 November 2026” moved to the nearest such weekday."""
-    day = datetime.strptime(dated, "%A, %d %B %Y").replace(tzinfo=UTC)
-    shift = (_WEEKDAYS.index(weekday.capitalize()) - day.weekday() + 3) % 7 - 3
-    moved = day + timedelta(days=shift)
-    return f"{moved:%A}, {moved.day} {moved:%B %Y}"
 
 
 def replaced_key(fact: KnownFact, correction: Correction) -> tuple[str, str, str]:
@@ -488,9 +442,9 @@ def _find_shifted(own: str, utterance: Utterance, facts: Sequence[KnownFact]) ->
 
 def _in_full(new: str, old: str, said_at: datetime) -> str:
     """A new day as the old one is written: “14 March” beside “Friday, 12 March 2027”, “Thursdays” beside “Tuesday”."""
-    if new.rstrip("s").capitalize() in _WEEKDAYS:
+    if new.rstrip("s").capitalize() in WEEKDAYS:
         return new.rstrip("s").capitalize()
-    found = find_date(new, said_at.date()) if _DATED.match(old) else None
+    found = find_date(new, said_at.date()) if DATED.match(old) else None
     return re.sub(r"^(?:on|in) ", "", found.words) if found else new
 
 

@@ -273,7 +273,7 @@ def _read(sentence: _Sentence, following: _Sentence | None) -> Iterator[Denial]:
             if old and _fits(old, new):
                 yield Denial(old, new, frozenset(), True, sentence.start, sentence.end)
             continue
-        verbs, rest = _skip(segment[end:])
+        verbs, rest = _skip_to_phrase(segment[end:], is_noun=lows[start] == "no")
         old, after = _phrase(rest)
         if not old:
             continue
@@ -342,6 +342,12 @@ def _read_swap(segment: _Segment, lows: Sequence[str]) -> tuple[str, str] | None
             new, _ = _phrase(_skip(segment[target + 1 :])[1])
             return (old, new) if new else None
     return None
+
+
+def _skip_to_phrase(words: Sequence[_Word], *, is_noun: bool) -> tuple[frozenset[str], Sequence[_Word]]:
+    """The same. `is_noun`: a last word that could be a verb is the phrase: “no more rent”."""
+    verbs, rest = _skip(words)
+    return (frozenset(), words[-1:]) if is_noun and not rest else (verbs, rest)
 
 
 def _skip(words: Sequence[_Word]) -> tuple[frozenset[str], Sequence[_Word]]:

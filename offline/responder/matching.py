@@ -157,7 +157,9 @@ def best_matches(question: str, memories: Sequence[Memory]) -> list[Match]:
 def _newest_state(matches: list[Match]) -> list[Match]:
     """Without what is older than a sentence that says how it is now."""
     since = max((match.memory.date for match in matches if CHANGED.search(match.sentence)), default="")
-    return [match for match in matches if not match.memory.date or match.memory.date >= since]
+    return [
+        match for match in matches if match.memory.date >= since or (not match.memory.date and not since)
+    ] or matches
 
 
 def asks_past(question: str) -> bool:

@@ -13,8 +13,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from memory.facts.keys import USER, make_key
-from memory.librarian.corrections import replaced_statement
 from memory.librarian.engine import MAX_NAME, MAX_STATEMENT, Extraction, ExtractionInput, KnownFact, ProposedFact
+from memory.librarian.replaced_statement import replaced_statement
 from memory.librarian.rules import claims, mentions, notes, unreal
 from memory.librarian.rules.claims import ASK, Candidate
 from memory.librarian.rules.clauses import Clause, Sentence, clauses_of, is_past, own_words, sentences

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.librarian.corrections import Change, find_corrections, replaced_statement
+from memory.librarian.corrections import Change, find_corrections
 from memory.librarian.engine import KnownFact
+from memory.librarian.replaced_statement import replaced_statement
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
 
@@ -84,6 +85,7 @@ def read(text: str) -> list[tuple[int, Change, str]]:
         ("Kai is history", (15, Change.END, "")),
         ("I quit smoking in June", (16, Change.END, "")),
         ("sorry I meant gluten, not lactose", (17, Change.REPLACE, "gluten")),
+        ("I've left Acme :) winter coat tips?", (2, Change.END, "")),
         ("Do you know, I've gone off coriander.", (4, Change.END, "")),
         ("I've left Acme, what do I put on my CV?", (2, Change.END, "")),
         ("no not tuesday, wednesday", (18, Change.REPLACE, "wednesday")),
@@ -159,6 +161,9 @@ def test_a_replaced_statement_keeps_the_words_around_the_value() -> None:
     assert replaced_statement(FACTS[6], "Honda") == "The user drives an old Honda."
     assert replaced_statement(known(1, "The user is a nurse.", "user/job", "nurse"), "actor") == "The user is an actor."
     assert replaced_statement(FACTS[5], "viola") == ""
+    drinks, boats = known(1, "The user prefers tea over coffee."), known(1, "The user owns a canoe and a kayak.")
+    assert replaced_statement(drinks, "coffee", "tea") == "The user prefers coffee over tea."
+    assert replaced_statement(boats, "a kayak", "a canoe") == "The user owns a kayak."
 
 
 @given(st.text(max_size=300))

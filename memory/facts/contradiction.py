@@ -22,7 +22,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.facts.links import Relation, link, link_superseded, mark_superseded
-from memory.facts.replacement import Replaces, replaces
+from memory.facts.replacement import Replaces, as_said, replaces
 from memory.models import Fact, FactLink, ReviewAction
 
 
@@ -74,21 +74,22 @@ def against(fact: Fact) -> Q:
 
 
 def oppose_replaced(fact: Fact) -> None:
-    """Let a new fact replace active ones by its words, whatever their keys.
+    """Let a new fact replace older ones by its words, whatever their keys.
 
-    An active fact supersedes what it clearly replaces. Everything else is linked as contradicting, so that accepting a
-    proposal supersedes it, and the user sees both.
+    An active fact supersedes what it clearly replaces, and a proposal an older proposal. Everything else that is active
+    is linked as contradicting, so that accepting a proposal supersedes it, and the user sees both.
     """
-    active = Fact.objects.filter(user=fact.user_id, status=Fact.Status.ACTIVE).exclude(pk=fact.pk)
-    others = active.exclude(key=fact.key) if fact.key else active
-    for pk, statement, said_at in others.values_list("pk", "statement", "message__created_at"):
-        how = replaces(fact.statement, statement)
+    of_user = Fact.objects.filter(user=fact.user_id, status__in=[Fact.Status.ACTIVE, Fact.Status.PROPOSED])
+    others = of_user.exclude(pk=fact.pk)
+    others = others.exclude(key=fact.key) if fact.key else others
+    for pk, status, statement, said_at in others.values_list("pk", "status", "statement", "message__created_at"):
+        how = replaces(as_said(fact.statement, fact.quote), statement)
         if how == Replaces.NOT or (said_at and fact.message and said_at > fact.message.created_at):
             continue
-        if how == Replaces.CLEARLY and fact.status == Fact.Status.ACTIVE:
+        if how == Replaces.CLEARLY and (fact.status == Fact.Status.ACTIVE or status == Fact.Status.PROPOSED):
             mark_superseded([pk], at=timezone.now())
             link_superseded(fact, [pk])
-        else:
+        elif status == Fact.Status.ACTIVE:
             link(fact.user_id, fact.pk, Relation.CONTRADICTS, pk, STRENGTH[how])
 
 

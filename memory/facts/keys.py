@@ -43,10 +43,12 @@ _PEOPLE, _BEINGS = frozenset({_U, _P}), frozenset({_U, _P, _T})
 ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "name": Attribute(Kind.IDENTITY, "one full name; a pet and a project have one too", frozenset({_U, _P, _T, _J})),
     "preferred_name": Attribute(Kind.IDENTITY, "what to call them; “call me Al” leaves the name alone", _PEOPLE),
+    "surname": Attribute(Kind.IDENTITY, "one family name at a time; a marriage may change it", _PEOPLE),
     "pronouns": Attribute(Kind.IDENTITY, "one set is used", _PEOPLE),
     "birthday": Attribute(Kind.BIOGRAPHY, "a date of birth never changes", _BEINGS),
     "age": Attribute(Kind.BIOGRAPHY, "changes every year; the birthday is the better fact", _BEINGS),
     "home": Attribute(Kind.BIOGRAPHY, "where they live now; a second home is rare, and review shows it", _BEINGS),
+    "address": Attribute(Kind.BIOGRAPHY, "the street and number of the home", _PEOPLE),
     "origin": Attribute(Kind.BIOGRAPHY, "where they come from never changes", _BEINGS),
     "time_zone": Attribute(Kind.BIOGRAPHY, "the zone of the place where they are", _PEOPLE),
     "relationship": Attribute(Kind.BIOGRAPHY, "single, married, …: one status", _PEOPLE),

@@ -51,6 +51,7 @@ _OUT: Final = re.compile(
 )
 """The value that something else replaced: “switched from Jira to Linear”."""
 _ADDS: Final = re.compile(r"\b(?:also|too|another|second|both|as well|additionally|besides)\b", re.I)
+_ONLY: Final = re.compile(r"\bonly\b(?! \d)", re.I)
 _PAST: Final = re.compile(r"\b(?:used to|formerly|previously|until)\b", re.I)
 _NEGATED: Final = re.compile(r"\b(?:not|no|never)\b|n['’]t\b", re.I)
 _ONE_AT_A_TIME: Final = "live reside work drive weigh stay sleep lodge earn pay cost"
@@ -88,6 +89,12 @@ class _Said:
         return self.subject | self.rest
 
 
+def as_said(statement: str, quote: str) -> str:
+    """The statement with the “now” that only the words it rests on have: “my manager is Tobias now”."""
+    is_lost = states_change(quote) and not states_change(statement)
+    return f"{statement.rstrip('.')} now." if is_lost else statement
+
+
 def states_change(statement: str) -> bool:
     """Whether the statement says that something is so now, or again, and wasn't before."""
     return _CHANGED.search(statement) is not None
@@ -113,9 +120,22 @@ def replaces(newer: str, older: str) -> Replaces:
         return Replaces.NOT
     if len(parts_of(older)) > 1:
         return Replaces.NOT  # the rest of it may still hold
+    if _ONLY.search(newer) and _excludes(_read(_ONLY.sub("", newer)), old):
+        return Replaces.CLEARLY
     if states_change(newer):
         return Replaces.CLEARLY if _gives_other_value(new, old) else Replaces.NOT
     return Replaces.LIKELY if _differs_at_the_end(new, old) else Replaces.NOT
+
+
+def _excludes(new: _Said, old: _Said) -> bool:
+    """Whether “only drinks tea” leaves nothing of “drinks two coffees every morning”."""
+    same = bool(new.verb) and stem(new.verb) == stem(old.verb) and new.subject == old.subject
+    return (
+        same
+        and new.is_of_user == old.is_of_user
+        and old.verb not in ("is", "has")
+        and not (new.rest & old.rest) - {stem(new.verb)}
+    )
 
 
 def _of_others(new: _Said, old: _Said) -> bool:

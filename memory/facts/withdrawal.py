@@ -43,6 +43,14 @@ def retract_fact(fact_id: int) -> None:
     )
 
 
+def overtake(fact_id: int, newer: Fact) -> None:
+    """Withdraw a proposal in whose place the user has said something newer, which may wait, too."""
+    Fact.objects.filter(pk=fact_id).update(
+        status=Fact.Status.SUPERSEDED, reason=OVERTAKEN, superseded_at=timezone.now()
+    )
+    link_superseded(newer, [fact_id])
+
+
 def withdraw_older_proposals(newer: Fact, said_at: datetime) -> list[int]:
     """Withdraw proposals with the key of `newer` that were stated before `said_at`; return their ids."""
     if not newer.key:

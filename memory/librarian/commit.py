@@ -1,11 +1,12 @@
 """Stores an extraction, message by message: facts, changes of known facts, and documents.
 
-`run.py` calls it in the transaction that ends the run. `decision.py` decides on each proposal, `corrections.py` finds
+`run.py` calls it in the transaction that ends the run. `decision.py` decides on each proposal, `changes/` finds
 the known facts that a message corrects; here both become rows.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,15 +16,16 @@ from memory.embeddings.port import embedder
 from memory.facts.deduplication import relation_of, relations_differ
 from memory.facts.keys import USER, split_key
 from memory.facts.links import create_superseding, link
-from memory.facts.withdrawal import end_fact, retract_fact, withdraw_older_proposals
+from memory.facts.replacement import Replaces, as_said, replaces
+from memory.facts.withdrawal import end_fact, overtake, retract_fact, withdraw_older_proposals
 from memory.librarian import document_updates, episodes
-from memory.librarian.corrections import (
+from memory.librarian.changes.attribute_changes import states_attribute
+from memory.librarian.changes.corrections import (
     Change,
     Correction,
     doubted_statement,
     find_corrections,
     replaced_key,
-    replaced_statement,
     retells,
 )
 from memory.librarian.decision import Decision, Outcome, Policy, Reason, decide, evidence_of_quote, is_past, normal
@@ -32,6 +34,7 @@ from memory.librarian.known_facts import load_similarities, to_known_fact
 from memory.librarian.store import create_fact
 from memory.models import Fact, FactLink, LibrarianRun
 from memory.models.kinds import default_importance
+from memory.text.replaced_statement import replaced_statement
 from recall.celery import enqueue_on_commit
 
 if TYPE_CHECKING:
@@ -53,6 +56,8 @@ REINFORCEMENT: Final = 0.05
 """Added to a fact's confidence when the user says it again."""
 REPLACED_CONFIDENCE: Final = 0.95
 """Confidence of a value that replaces a known one in words that name both."""
+_CORRECTING: Final = re.compile(r"(?i)^\W*(?:no|nope|sorry|correction|actually|oops)\b|\bnot\b|\bwrong\b|\bi meant\b")
+"""What makes a statement that is likely to replace another its correction."""
 OPEN: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED)
 """Facts that a correction can change."""
 
@@ -122,10 +127,37 @@ def store_extraction(
 
 
 def _decide_and_apply(proposal: ProposedFact, vector: Any, similarity: Mapping[int, float], state: RunState) -> None:
-    proposal = _tell_apart(proposal, state.known)
+    proposal = _mark_update(_tell_apart(proposal, state.known), state)
     cosines = {**similarity, **state.cosines(vector)}
     decision = decide(proposal, state.reading.utterances, state.known, state.policy, cosines)
     _apply_decision(decision, proposal, vector, state)
+
+
+def _mark_update(proposal: ProposedFact, state: RunState) -> ProposedFact:
+    """Mark a statement that clearly replaces a known fact, in whatever words, as its correction."""
+    if proposal.key or proposal.relation != Relation.NONE or proposal.is_no_claim or proposal.valid_until:
+        return proposal
+    newer, said = as_said(proposal.statement, proposal.quote), _message_of(proposal, state)
+    least = Replaces.LIKELY if said is not None and _CORRECTING.search(said.text) else Replaces.CLEARLY
+    older = next(
+        (
+            fact
+            for fact in state.known
+            if fact.status == Fact.Status.ACTIVE and replaces(newer, fact.statement) >= least
+        ),
+        None,
+    )
+    if older is None or (older.key and split_key(older.key)[0] != USER):
+        return proposal
+    number = older.number if older.number is not None else -older.fact_id
+    state.known = [replace(one, number=number) if one is older else one for one in state.known]
+    sure = max(proposal.confidence, REPLACED_CONFIDENCE)
+    update = {"correction": True, "relation": Relation.UPDATES, "related_to": number, "confidence": sure}
+    return proposal.model_copy(update=update)
+
+
+def _message_of(proposal: ProposedFact, state: RunState) -> Utterance | None:
+    return evidence_of_quote(proposal.quote, proposal.number, state.reading.utterances)
 
 
 def _tell_apart(proposal: ProposedFact, known: Iterable[KnownFact]) -> ProposedFact:
@@ -165,14 +197,45 @@ def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: obje
     if decision.supersedes is not None:
         state.drop([decision.supersedes])
     status = Fact.Status.EXPIRED if is_past(proposal, decision.evidence) else Fact.Status.ACTIVE
+    if status == Fact.Status.ACTIVE and decision.evidence is not None:
+        _end_unkeyed(proposal, decision.evidence, state)
     fact = create_superseding(decision.supersedes, lambda: _add(decision, proposal, vector, state, status))
     if status == Fact.Status.ACTIVE and decision.evidence is not None:
         state.drop(withdraw_older_proposals(fact, decision.evidence.said_at))
 
 
+def _end_unkeyed(proposal: ProposedFact, said: Utterance, state: RunState) -> None:
+    """End facts without a key that state another value of the attribute in other words: “stays in Eindhoven”."""
+    for fact in list(state.known):
+        is_older = fact.status in OPEN and not fact.key and fact.said_at < said.said_at
+        if (
+            is_older
+            and states_attribute(fact.statement, proposal.key)
+            and normal(proposal.value) not in normal(fact.statement)
+        ):
+            end_fact(fact.fact_id, said.said_at)
+            state.drop([fact.fact_id])
+
+
+def _oppose_unkeyed(fact: Fact, said: Utterance, state: RunState) -> None:
+    """The same for a proposal: it withdraws what waits, and what is active ends if it is accepted."""
+    for known in list(state.known):
+        if known.status not in OPEN or known.key or known.said_at >= said.said_at:
+            continue
+        if not states_attribute(known.statement, fact.key) or normal(fact.value) in normal(known.statement):
+            continue
+        if known.status == Fact.Status.PROPOSED:
+            overtake(known.fact_id, fact)
+            state.drop([known.fact_id])
+        else:
+            link(fact.user_id, fact.pk, FactLink.Relation.CONTRADICTS, known.fact_id, fact.confidence)
+
+
 def _propose(decision: Decision, proposal: ProposedFact, vector: object, state: RunState) -> None:
     """Store a proposal, linked to the fact it contradicts; it withdraws older ones about the same thing."""
     fact = _add(decision, proposal, vector, state, Fact.Status.PROPOSED)
+    if decision.evidence is not None:
+        _oppose_unkeyed(fact, decision.evidence, state)
     if decision.supersedes is not None:
         link(fact.user_id, fact.pk, FactLink.Relation.CONTRADICTS, decision.supersedes, proposal.confidence)
     if decision.outcome == Outcome.PROPOSE and decision.evidence is not None and not proposal.is_no_claim:
@@ -195,6 +258,7 @@ def _add(decision: Decision, proposal: ProposedFact, vector: object, state: RunS
     if decision.evidence:
         _link_to_known(proposal, fact, decision.supersedes, state)
     said_at = said.said_at if said else fact.recorded_at
+    state.drop(Fact.objects.filter(superseded_by=fact).values_list("pk", flat=True))
     state.known.append(to_known_fact(fact, said_at))
     state.vectors[fact.pk] = vector
     return fact
@@ -232,7 +296,7 @@ def _adopt_evidence(said: Utterance | None, quote: str, fact: FactQuerySet) -> N
 
 def _apply_correction(correction: Correction, utterance: Utterance, state: RunState) -> None:
     """Change the fact that a message corrects, unless the same message has already changed it."""
-    fact = state.open_fact(correction.fact)
+    fact = correction.fact if correction.change == Change.REVIVE else state.open_fact(correction.fact)
     if fact is None:
         return
     match correction.change:
@@ -244,6 +308,8 @@ def _apply_correction(correction: Correction, utterance: Utterance, state: RunSt
             state.drop([fact.fact_id])
         case Change.REPLACE:
             _replace(replace(correction, fact=fact), state)
+        case Change.REVIVE:
+            _revive(correction, state)
         case Change.ASK:
             _ask_whether_still_true(replace(correction, fact=fact), utterance, state)
 
@@ -251,7 +317,9 @@ def _apply_correction(correction: Correction, utterance: Utterance, state: RunSt
 def _replace(correction: Correction, state: RunState) -> None:
     """Propose another value in the fact's place, decided on like any proposal."""
     fact = correction.fact
-    statement = replaced_statement(fact, correction.value, correction.old)
+    statement = replaced_statement(fact.statement, correction.old or fact.value, correction.value)
+    if fact.key.endswith("/age") and (said := _said_by_number(correction.number, state)) is not None:
+        statement = re.sub(r"(?<= in )[A-Z][a-z]+ \d{4}", f"{said.said_at:%B %Y}", statement)
     if not statement or normal(statement) == normal(fact.statement):
         return
     if fact.number is None:  # lets the proposal refer to it
@@ -274,10 +342,74 @@ def _replace(correction: Correction, state: RunState) -> None:
     )
     vector = embedder().embed([statement])[0]
     (similarity,) = load_similarities(state.run.user, [vector])
+    _decide_instead(proposal, vector, similarity, fact, state, is_denied=correction.is_denied)
+
+
+def _revive(correction: Correction, state: RunState) -> None:
+    """Propose an earlier fact again, in the place of what replaced it."""
+    fact, newer = correction.fact, correction.fact
+    while newer.superseded_by is not None and newer.status not in OPEN:
+        newer = next(
+            (one for one in state.known if one.fact_id == newer.superseded_by), replace(newer, superseded_by=None)
+        )
+    holder = newer if newer.status in OPEN else None
+    if holder is not None and holder.number is None:
+        state.known = [replace(one, number=-one.fact_id) if one is holder else one for one in state.known]
+    subject, attribute = split_key(fact.key)
+    proposal = ProposedFact(
+        statement=fact.statement,
+        kind=fact.kind,
+        subject=subject or USER,
+        attribute=attribute,
+        value=fact.value,
+        quote=correction.quote,
+        number=correction.number,
+        confidence=REPLACED_CONFIDENCE,
+        importance=default_importance(fact.kind),
+        about_third_party=subject != USER and fact.kind == "person",
+        correction=True,
+        relation=Relation.UPDATES if holder else Relation.NONE,
+        related_to=(holder.number if holder.number is not None else -holder.fact_id) if holder else None,
+    )
+    vector = embedder().embed([proposal.statement])[0]
+    (similarity,) = load_similarities(state.run.user, [vector])
+    _decide_instead(proposal, vector, similarity, holder, state)
+
+
+def _said_by_number(number: int, state: RunState) -> Utterance | None:
+    return next((said for said in state.reading.utterances if said.number == number), None)
+
+
+def _decide_instead(
+    proposal: ProposedFact,
+    vector: Any,
+    similarity: Mapping[int, float],
+    older: KnownFact | None,
+    state: RunState,
+    *,
+    is_denied: bool = False,
+) -> None:
+    """Decide on what holds instead of an older fact. A proposal is overtaken even if the newer one waits, too.
+
+    `is_denied`: the user's words deny the older one, which therefore ends even while the newer one waits.
+    """
+    before = {fact.fact_id for fact in state.known}
     _decide_and_apply(proposal, vector, similarity, state)
-    if (remaining := state.open_fact(fact)) is not None and fact.status == Fact.Status.PROPOSED:
+    remaining = state.open_fact(older) if older is not None else None
+    if remaining is None:
+        return
+    if remaining.status != Fact.Status.PROPOSED:
+        said = _said_by_number(proposal.number, state)
+        if is_denied and said is not None and said.said_at >= remaining.said_at:
+            end_fact(remaining.fact_id, said.said_at)
+            state.drop([remaining.fact_id])
+        return
+    newer = next((fact.fact_id for fact in state.known if fact.fact_id not in before), None)
+    if newer is None:
         retract_fact(remaining.fact_id)
-        state.drop([remaining.fact_id])
+    else:
+        overtake(remaining.fact_id, Fact.objects.only("user").get(pk=newer))
+    state.drop([remaining.fact_id])
 
 
 def _ask_whether_still_true(correction: Correction, utterance: Utterance, state: RunState) -> None:

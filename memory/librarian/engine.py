@@ -304,6 +304,8 @@ class KnownFact:
     """Of the message that contains its quote."""
     edited: bool = False
     """Whether the user edited it."""
+    superseded_by: int | None = None
+    """The fact that replaced it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from memory.embeddings.port import embedder
 from memory.facts.keys import kind_of
 from memory.facts.links import link
 from memory.forget_epoch import lock_user
-from memory.librarian.corrections import doubted_statement
+from memory.librarian.changes.corrections import doubted_statement
 from memory.librarian.decision import Reason
 from memory.librarian.engine import ExtractionInput, ProposedFact
 from memory.librarian.known_facts import to_known_fact

@@ -108,6 +108,7 @@ def to_known_fact(fact: Fact, said_at: datetime) -> KnownFact:
         said_at=said_at,
         message_id=fact.message_id,
         edited=fact.source == Fact.Source.EDITED,
+        superseded_by=fact.superseded_by_id,
     )
 
 

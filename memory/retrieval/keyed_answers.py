@@ -5,11 +5,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Final
 
 from memory.retrieval.query import Question, words_of
-from memory.retrieval.truth import CURRENT, CandidateRow, FactState
+from memory.retrieval.truth import CURRENT, QUALIFIER_CHARS, WAITING, CandidateRow, FactState
+from memory.text.keywords import content
 
+ONE_SITTING: Final = timedelta(minutes=1)
+"""What was said closer together than this is of one message: a fact and the words it was learned from."""
 _WHO: Final = r"(?:[\w'’]+\s+){0,4}?"
 """Words of the subject, between the verbs of a question."""
 
@@ -40,9 +44,13 @@ ASKS_FOR: Final[Mapping[str, re.Pattern[str]]] = {
     "partner": _pattern(
         r"\bwho(?:['’]s| is| was)\b[\w'’ ]{1,30}\b(?:partner|wife|husband|girlfriend|boyfriend|fianc[eé]e?|spouse)\b",
         r"\b(?:partner|wife|husband|girlfriend|boyfriend|fianc[eé]e?|spouse)['’]?s? (?:name|called)\b",
-        rf"\bwho\b\W+{_WHO}(?:married to|dating|engaged to|together with)\b",
+        rf"\bwho\b\W+{_WHO}(?:married to|dating|engaged to|together with|seeing)\b",
+        r"\bwho am i with\b",
     ),
-    "relationship": _pattern(r"\b(?:am|is|are)\b[\w'’ ]{1,30}\b(?:married|single|divorced|engaged|seeing anyone)\b"),
+    "relationship": _pattern(
+        r"\b(?:am|is|are)\b[\w'’ ]{1,30}\b(?:married|single|divorced|engaged|seeing anyone)\b",
+        r"\b(?:marital|relationship) status\b",
+    ),
     "age": _pattern(r"\bhow old\b", r"\bwhat(?:['’]s| is)\b[\w'’ ]{1,30}\bage\b"),
     "birthday": _pattern(r"\bbirthday\b", r"\bdate of birth\b", rf"\bwhen\b\W+{_WHO}born\b"),
     "origin": _pattern(rf"\bwhere\b\W+{_WHO}(?:from|born|grow up|grew up)\b"),
@@ -58,6 +66,9 @@ ASKS_FOR: Final[Mapping[str, re.Pattern[str]]] = {
     "deadline": _pattern(r"\bdeadline\b", r"\bwhen\b[\w'’ ]{1,40}\bdue\b"),
     "status": _pattern(r"\bstatus\b"),
     "budget": _pattern(r"\bbudget\b"),
+    "surname": _pattern(r"\b(?:surname|last name|family name)\b"),
+    "address": _pattern(r"\baddress\b"),
+    "preferred_name": _pattern(r"\b(?:call me|be called|go by|called by you)\b", r"\bwhat(?:['’]s| is) my name\b"),
     "time_zone": _pattern(r"\btime ?zone\b"),
     "pronouns": _pattern(r"\bpronouns\b"),
 }
@@ -97,6 +108,25 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question) -> None:
         answer = next((lead.facts[0] for lead in leading if row.qualifier != CURRENT and _contradicts(row, lead)), None)
         if answer is not None:
             row.qualifier += f", contradicts fact:{answer.pk}"
+    _qualify_older(rows, asked, best)
+
+
+def _qualify_older(rows: Sequence[CandidateRow], asked: Sequence[tuple[int, CandidateRow]], best: int) -> None:
+    """Qualify messages that are older than the answer and don't have its value: they tell how it was, if anything."""
+    current = [row for strength, row in asked if strength == best and row.qualifier.startswith((CURRENT, WAITING))]
+    newest = max(current, key=lambda row: row.candidate.when, default=None)
+    if newest is None:
+        return
+    fact = next(fact for fact in newest.facts if fact.key)
+    for row in rows:
+        is_older = row.candidate.source == "message" and row.candidate.when < newest.candidate.when - ONE_SITTING
+        if (
+            is_older
+            and row.qualifier == CURRENT
+            and row.said_by == "user"
+            and not fact.value_stems <= content(row.candidate.text)
+        ):
+            row.qualifier = f"before fact:{fact.pk} ({fact.statement[:QUALIFIER_CHARS]})"
 
 
 def _waits(fact: FactState, text: str) -> bool:

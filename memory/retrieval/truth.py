@@ -107,7 +107,7 @@ _HEADER: Final = re.compile(r"(?m)^\W*\d{1,2} \w+ \d{4}, \d+ turns?\..*$|^\W*#+ 
 """The frame of a conversation's document (`chat/ingest/conversation_digest.py`): its topics repeat words of sentences
 that may be cut, and neither it nor a heading says anything."""
 _MONTH: Final = re.compile(r"^\d{4}-\d{2}-")
-_CLAUSE: Final = re.compile(r"\s*[,;–—]\s+(?:(?:and|but|so)\s+)?|\s+(?:and|but)\s+", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r"\s*[,;–—]\s+(?:(?:and|but|so)\s+)?|\s+(?:and|but|so|because)\s+", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[^.!?\n”]+(?:[.!?]*”|[.!?]+(?=\s|$)|\n+|$|[.!?])")
 
 
@@ -167,7 +167,7 @@ class FactState:
 
     def is_stated_in(self, sentence: str, stems: frozenset[str]) -> bool:
         """Whether a sentence states it as true, in the same words or with its value beside a word of its attribute."""
-        if self._is_denied_in(sentence) or not self.is_subject_of(sentence):
+        if self.is_denied_in(sentence) or not self.is_subject_of(sentence):
             return False
         if len(self.stems) > 1 and self.stems <= stems:
             return True
@@ -178,7 +178,7 @@ class FactState:
         is_told = self.attribute in BEING and _IS.search(sentence) and len(stems) <= len(self.value_stems) + MAX_BESIDE
         return bool(beside & stems) or len(stems) == len(self.value_stems) or bool(is_told)
 
-    def _is_denied_in(self, sentence: str) -> bool:
+    def is_denied_in(self, sentence: str) -> bool:
         """Whether the sentence denies it: “I'm allergic to shellfish, so no paella” denies something else."""
         if not _DENIES.search(sentence):
             return False
@@ -234,6 +234,7 @@ def apply_truth(
     true: list[FactState] = []
     for fact in facts:
         (untrue if fact.rule(now) else true).append(fact)
+    untrue = [fact for fact in untrue if not _holds_again(fact, rows, now)]
     kept: list[CandidateRow] = []
     left_out: list[tuple[CandidateRow, TruthRule]] = []
     for row in rows:
@@ -243,6 +244,15 @@ def apply_truth(
         else:
             left_out.append((row, rule))
     return kept, left_out
+
+
+def _holds_again(fact: FactState, rows: Iterable[CandidateRow], now: datetime) -> bool:
+    """Whether a later fact says the same, and holds or waits: someone who has moved back lives there."""
+    return any(
+        other.pk > fact.pk and other.key == fact.key and other.statement == fact.statement and not other.rule(now)
+        for row in rows
+        for other in row.facts
+    )
 
 
 def _judge(
@@ -319,7 +329,7 @@ def _cut_sentences(
             left.append(sentence)
             past += [fact] if rule in HISTORY else []
         elif rule in HISTORY and (
-            question.asks_past or is_own_document or (rule == ENDED and _DENIES.search(sentence))
+            question.asks_past or is_own_document or (rule == ENDED and fact.is_denied_in(sentence))
         ):
             left.append(sentence)
             past.append(fact)

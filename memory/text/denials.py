@@ -45,14 +45,16 @@ ENDINGS: Final = _phrases(
     "|giving up|stopped|dropped|dropped out of|got rid of|sold|scrapped|scrap|gave away|returned|retired from"
     "|fired from|got fired from|laid off from|laid off by|laid off at|let go by|let go from|moved away from"
     "|moved out of|cancelled|canceled|called off|call off|finished with|done with|through with|ditched|abandoned"
-    "|broke up with|split up with|split from|gone off|went off|fed up with|tired of|sick of|lost|forgot about|over"
+    "|broke up with|split up with|split from|gone off|went off|gone right off|went right off|let go of"
+    "|letting go of|fed up with|tired of|sick of|lost|forgot about|over"
     "|used to live in|used to work at|used to work for|used to be|used to have|used to"
 )
 """What comes after one of these was so, and is over."""
 SUBJECT_ENDINGS: Final = _phrases(
     "is history|are history|fell through|is off|is cancelled|is canceled|was cancelled|was canceled|got cancelled"
     "|got canceled|is over|is gone|is no more|got stolen|was stolen|is my ex|was a mistake|is not happening"
-    "|isn't happening|let me go|fired me|laid me off|sacked me|made me redundant|dumped me|left me|let us all go"
+    "|isn't happening|is off the table|is off the menu"
+    "|is out of the question|let me go|fired me|laid me off|sacked me|made me redundant|dumped me|left me|let us all go"
     "|left|quit|resigned|moved away|moved out"
 )
 """What comes before one of these, at the end of a segment, was so and is over: “the Aarhus place is history”."""
@@ -91,7 +93,7 @@ _VERBS: Final = _set(
     "picked up moved moving took take taking adopted adopt based staying settled meant mean see seeing date "
     "dating prefer prefers want planning plan back found hired switching chose choose decided bake making make "
     "buy buying sell selling rent renting married engaged born allergic intolerant fond out speak speaking need "
-    "visiting"
+    "visiting calling naming"
 )
 """Verbs between a cue or a subject and the phrase; of what is denied they say how it was so."""
 _LEADS: Final = _set(
@@ -146,7 +148,17 @@ _NUMBER = re.compile(r"(?<![\w.,:])\d+(?:[.,:]\d+)*(?![\w])")
 OF_DATES: Final = content("deadline date due start time day launch delivery")
 """Words that say of what a date is; a fact may say it in another: “is due on 3 March”."""
 _IN_ENDINGS: Final = "history stolen off cancelled canceled gone ex fell moved resigned mistake let fired laid sacked"
-_FIRST_WORDS: Final = {*_BY_FIRST_WORD, *SWAPS, *_IN_ENDINGS.split(), "from", "made", "dumped"}
+_FIRST_WORDS: Final = {
+    *_BY_FIRST_WORD,
+    *SWAPS,
+    *_IN_ENDINGS.split(),
+    "table",
+    "menu",
+    "question",
+    "from",
+    "made",
+    "dumped",
+}
 MAY_DENY: Final = re.compile(rf"\b(?:{'|'.join(sorted(_FIRST_WORDS))}|i said|i meant)\b", re.IGNORECASE)
 """A quick look: a text without one of these denies nothing."""
 _SHIFTS: Final = re.compile(rf"\b(?:{'|'.join(sorted(CHANGES | SHIFTED))})\b", re.IGNORECASE)
@@ -264,7 +276,7 @@ def _read(sentence: _Sentence, following: _Sentence | None) -> Iterator[Denial]:
             if old and _fits(old, new):
                 yield Denial(old, new, frozenset(), True, sentence.start, sentence.end)
             continue
-        verbs, rest = _skip(segment[end:])
+        verbs, rest = _skip_to_phrase(segment[end:], is_noun=lows[start] == "no")
         old, after = _phrase(rest)
         if not old:
             continue
@@ -333,6 +345,12 @@ def _read_swap(segment: _Segment, lows: Sequence[str]) -> tuple[str, str] | None
             new, _ = _phrase(_skip(segment[target + 1 :])[1])
             return (old, new) if new else None
     return None
+
+
+def _skip_to_phrase(words: Sequence[_Word], *, is_noun: bool) -> tuple[frozenset[str], Sequence[_Word]]:
+    """The same. `is_noun`: a last word that could be a verb is the phrase: “no more rent”."""
+    verbs, rest = _skip(words)
+    return (frozenset(), words[-1:]) if is_noun and not rest else (verbs, rest)
 
 
 def _skip(words: Sequence[_Word]) -> tuple[frozenset[str], Sequence[_Word]]:

@@ -70,10 +70,13 @@ def content(text: str) -> set[str]:
     return {stem(word) for word in found if len(word) > 1 or word.isdigit()}
 
 
+_ORDINAL: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)$")
+
+
 def numbers(text: str) -> set[str]:
     """The numbers in a text, in words or digits."""
     return {
-        NUMBERS.get(word, word).removesuffix("'s")
+        _ORDINAL.sub("", NUMBERS.get(word, word).removesuffix("'s"))
         for word in words(text)
         if word[0].isdigit() or (word in NUMBERS and word != "one")
     }

@@ -45,7 +45,8 @@ I_AND_VERB = re.compile(rf"\bI (?P<adverb>{ADVERBS} )?(?P<verb>\w+)\b")
 OWN_PERSON = re.compile(rf"\b(?:{_either(FIRST_TO_THIRD)})\b", re.IGNORECASE)
 
 LEAD_IN = re.compile(
-    r"^(?:(?:no|nope|yes|yeah|yep|well|oh|so|and|but|also|hi|hello|hey|sorry|ok|okay|actually|btw|by the way|in fact|"
+    r"^(?:(?:no(?! (?:longer|more)\b)|nope|yes|yeah|yep|well|oh|so|and|but|also|hi|hello|hey|sorry|ok|okay|actually|btw"
+    r"|by the way|in fact|"
     r"that's (?:wrong|right|not right)|correction|fyi)\b[\s,.:;!–-]*)+",
     re.IGNORECASE,
 )
@@ -66,6 +67,9 @@ NO_CLAIM = re.compile(
 """Wishes, thoughts, talk to the assistant, suppositions and quotations: perhaps true, but not to be repeated."""
 CLAIM_WORDS = range(3, 19)
 DENIED = (
+    (re.compile(r"^(?:(?:i|we)(?:'ve| have)? )?changed (?:my|our) minds? about [^,;:]+[,;:] (?:and |so |but )?",
+                re.I), ""),
+    (re.compile(r"^(?:i'm |i am |been )?off [^,;:]+[,;:] (?:and |so |but )?(?=now\b|i\b|i'm\b)", re.I), ""),
     (re.compile(r"^(.+?) (?:isn't|is not|wasn't|was not) [^,;]+?[,;] (?:but |and )?(?:it's|it is|it was|he's|she's) ",
                 re.I), r"\1 is "),
     (re.compile(r"^(?:.*\b)?(?:(?:i'm|i am|we're) (?:not|no longer)|(?:i|we) (?:don't|no longer)|not) [^,;:]+?[,;:] "

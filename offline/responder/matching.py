@@ -47,7 +47,7 @@ SAME_STEM = {
 }  # fmt: skip
 # A phrase of a question → the word it means.
 REWRITES = (
-    (re.compile(r"\bwhat (?:do|does) (?:\w+ ){1,5}?do\b(?: for (?:a living|work))?", re.I), " work "),
+    (re.compile(r"\bwhat (?:do|does) ((?:\w+ ){1,5}?)do\b(?: for (?:a living|work))?", re.I), r" \1 work "),
     (re.compile(r"\b(?:which|what) (?:city|town|country|village|place)\b", re.I), " where live "),
     (re.compile(r"\b(?:still )?alive\b|\bpassed away\b|\bput down\b|\bburied\b", re.I), " died "),
     (re.compile(r"\bbroke up\b|\bsplit up\b|\bseeing someone\b|\bgoing out with\b|\bseeing\b", re.I), " partner "),
@@ -55,11 +55,20 @@ REWRITES = (
     (re.compile(r"\bhow old\b|\byears? old\b|\baged?\b|\bturn(?:s|ed|ing)? (?=\d{1,3}\b)"
                 r"|\b(?:i'm|i am) (?=\d{1,3}\b(?! \w))", re.I), " years "),
 )  # fmt: skip
+IS_SOMETHING = re.compile(
+    r"(?:The user is|You're|You are|I'm|I am) (?:now |officially )?an? "
+    r"(?!(?:\w+ )?(?:fan|lover|vegan|vegetarian|person)\b)"
+    r"[\w-]+(?: [\w-]+){0,2}\W*",
+    re.I,
+)  # the whole of a sentence: what someone is by profession, most likely
 # Words that a sentence implies without containing them.
 IMPLIED = (
     (re.compile(r"(?:\b(?:is|are|was|am|as)|['’](?:m|re|s)) an? (?:[\w-]+ ){0,2}?(?:\w{2,}(?:er|or|ist|eer|tect|smith)|"
-                r"nurse|chef|\w*(?:accountant|assistant|consultant|student|pilot|musician|physician|technician|man|"
+                r"nurse|chef|vet|cook|\w{2,}(?:yst|ian|wife|keeper|maker)|(?:\w+ )?lead|head|"
+                r"\w*(?:accountant|assistant|consultant|student|pilot|musician|physician|technician|man|"
                 r"electrician|librarian|mechanic|judge|guide|clerk|woman))\b", re.I), "work"),
+    (re.compile(r"\b(?:vegan|vegetarian|pescatarian|keto|halal|kosher)\b", re.I), "food"),
+    (re.compile(r"\b(?:budgie|cockatiel|parrot|canary|parakeet|budgerigar)\b", re.I), "bird"),
     (re.compile(r"\b(?:labrador|beagle|poodle|collie|terrier|spaniel|dachshund|retriever|corgi|husky|pug|greyhound)\b",
                 re.I), "dog"),
     (re.compile(r"(?:\b(?:is|isn't|are|am)|['’](?:m|re)) (?:not |now |back )*in [A-Z]"), "liv"),
@@ -74,17 +83,21 @@ KINDS = {
     "name": re.compile(r"(?<!^)\b[A-Z][a-z]+"),
 }  # fmt: skip
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*")
+SENTENCE = re.compile(r"(?:\b(?:Dr|Mrs?|Ms|Prof|St)\.|[^.!?\n])+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*")
 OWNED = re.compile(
     r"^(?:the )?(?:user['’]s|my|our) (?:(?:new|best|older|younger|little|big|first|second) )?(\w+)", re.IGNORECASE
+)
+CHANGED = re.compile(
+    r"\b(?:now|nowadays|these days|from now on|from here on|instead|again|changed|switched|no longer|any ?more)\b", re.I
 )
 OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
 WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
+RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
 NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) \w+")
 PAST = re.compile(r"\bdid (?:i|he|she|they|my|we)\b|\bused to\b|\bbefore\b|\bprevious|\bformer|\bwas\b|\bwere\b", re.I)
 ROLE_AT = re.compile(r"(\b(?:job|role|occupation|profession|position)\b.*?) (?:at|for|with|in) [A-Z]\w+")
-BEFORE = re.compile(r"\bbefore ([A-Z]\w+)")
+BEFORE = re.compile(r"\bbefore (?:the |my )?(\w+)\W*$|\bbefore ([A-Z]\w+)")
 ONE_VALUE = re.compile(
     r"\b(?:where|when|how old|name|birthday|for a living|job|age)\b|\bwho(?:'s| is) my\b|\bwhat (?:do|does) \S+ do\b|"
     r"^(?:do|does|am|is|are|have|has)\b(?!.* any)",
@@ -132,11 +145,21 @@ def best_matches(question: str, memories: Sequence[Memory]) -> list[Match]:
     if top <= ENOUGH:
         return []
     best = [match for score, match in scored if math.isclose(score, top)]
+    if not is_past:
+        best = _newest_state(best)
     if is_past:
         best.sort(key=lambda match: match.memory.is_current)
     is_single = bool(ONE_VALUE.search(question)) and not is_past
     most = 1 if is_single and ONE_SUBJECT.search(question) else MAX_SENTENCES
     return _distinct(best, is_single=is_single)[:most]
+
+
+def _newest_state(matches: list[Match]) -> list[Match]:
+    """Without what is older than a sentence that says how it is now."""
+    since = max((match.memory.date for match in matches if CHANGED.search(match.sentence)), default="")
+    return [
+        match for match in matches if match.memory.date >= since or (not match.memory.date and not since)
+    ] or matches
 
 
 def asks_past(question: str) -> bool:
@@ -161,7 +184,7 @@ def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Matc
         Match(sentence, memory)
         for memory in memories
         for sentence in _newest_first(memory)
-        if before is None or before[1] not in sentence
+        if before is None or (before[1] or before[2]) not in sentence
     ]
     known = [stems(match.sentence) for match in matches]
     weights = {stem: _rarity(stem, known) for stem in asked}
@@ -192,7 +215,8 @@ def stems(text: str) -> frozenset[str]:
     for phrase, word in REWRITES:
         text = phrase.sub(word, text)
     words = (word.lower().removesuffix("'s").removesuffix("’s") for word in WORD.findall(text))
-    implied = (stem for pattern, stem in IMPLIED if pattern.search(text))
+    implied = [stem for pattern, stem in IMPLIED if pattern.search(text)]
+    implied += ["work"] if IS_SOMETHING.fullmatch(text.strip()) else []
     return frozenset((*(_stem(word) for word in words if word not in STOPWORDS), *implied))
 
 
@@ -232,6 +256,8 @@ def _about_another(question: str, sentence: str, asked: frozenset[str], own: fro
     owned = OWNED.match(sentence)
     if WHO.match(question) and not OF_ONESELF.search(question):
         return False  # the question asks for the name
+    if any(re.search(rf"\b(?:my|our|user's) {word}\b", sentence, re.I) for word in RELATION_ASKED.findall(question)):
+        return False  # “Ingrid left, my boss is Tomas now” tells of the boss
     if owned is None:
         named = NAMED.match(sentence)
         return named is not None and bool(OF_ONESELF.search(question)) and _stem(named[1].lower()) not in asked

@@ -28,7 +28,7 @@ REFERENCE = re.compile(r"\s*[\[(](?:fact|episode|document|message|chunk|segment)
 PROFILE_FROM = 1  # system blocks before this one contain instructions, not facts about the user
 # headings of sections that don't contain facts either
 INSTRUCTIONS = re.compile(r"\b(?:boundar|role|instruction)", re.IGNORECASE)
-PAST = re.compile(r"\s*(?:until|superseded|retracted|withdrawn|rejected|ended|past|former)", re.IGNORECASE)
+PAST = re.compile(r"\s*(?:until|before|superseded|retracted|withdrawn|rejected|ended|past|former)", re.IGNORECASE)
 UNTIL = re.compile(r"until (\d{4}(?:-\d\d){0,2})")
 # precedes a summary's quotations, which follow one after the other
 WROTE = re.compile(r"^The user wrote: (?=“)", re.MULTILINE)

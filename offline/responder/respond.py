@@ -184,6 +184,12 @@ def _name(reading: Reading) -> Reply | None:
     called = reading.clock.get("User name", "") if patterns.CALL_ME.search(reading.question) else ""
     if called:
         return say(f"I call you {called}.")
+    if patterns.SURNAME.search(reading.question):
+        given = (sentence for memory in _known(reading) if memory.is_current for sentence in sentences(memory.text))
+        found = next(filter(None, map(patterns.SURNAME_STATED.search, given)), None)
+        whole = _known_name(reading, whole=True)
+        surname = found[1] if found else whole.rpartition(" ")[2] if " " in whole else ""
+        return say(f"Your surname is {surname}.") if surname else None
     name = _known_name(reading, whole=True)
     return say(f"Your name is {name}.") if name and patterns.NAME.search(reading.question) else None
 

@@ -491,3 +491,20 @@ def test_a_hostile_message_is_answered_in_linear_time(piece: str) -> None:
     ask(message, memory(message))
     ask(f"Where do I live? {message}", memory(message, "message:2"))
     assert time.process_time() - started < 1.0
+
+
+def test_a_sentence_that_says_how_it_is_now_leaves_older_ones_out() -> None:
+    older = {**memory("I keep three goats.", "message:1"), "date": "2026-03-01"}
+    newer = {**memory("I keep five goats now.", "message:2"), "date": "2026-11-01"}
+    assert ask("How many goats do I keep?", older, newer).startswith("You keep five goats now.")
+
+
+def test_a_boss_is_named_after_someone_who_left() -> None:
+    assert ask("Who is my boss?", memory("Petra left, my boss is Sven now.", "message:1")).startswith(
+        "Petra left, your"
+    )
+
+
+def test_a_surname_is_the_stated_one_or_the_last_of_the_name() -> None:
+    assert ask("What's my surname?", memory("The user's surname is Holt.")).startswith("Your surname is Holt.")
+    assert ask("What's my surname?", memory("The user's name is Ada Bell.")).startswith("Your surname is Bell.")

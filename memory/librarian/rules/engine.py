@@ -13,7 +13,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from memory.facts.keys import USER, make_key
-from memory.librarian.corrections import replaced_statement
 from memory.librarian.engine import MAX_NAME, MAX_STATEMENT, Extraction, ExtractionInput, KnownFact, ProposedFact
 from memory.librarian.rules import claims, mentions, notes, unreal
 from memory.librarian.rules.claims import ASK, Candidate
@@ -32,6 +31,7 @@ from memory.librarian.rules.retell import (
     inside,
     known_people,
     read_claim,
+    third_person,
     with_article,
 )
 from memory.librarian.rules.statement import Note, finished
@@ -41,6 +41,7 @@ from memory.models.kinds import Kind, default_importance
 from memory.ports.source import Utterance
 from memory.text.dates import FoundDate, find_date
 from memory.text.language import is_english
+from memory.text.replaced_statement import replaced_statement
 from memory.text.secrets_filter import MASK, sensitive
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
@@ -247,7 +248,7 @@ def _corrected(
         return None
     subject, _, attribute = fact.key.rpartition("/")
     known_as = KnownFact(0, fact.statement, fact.kind, fact.key, fact.value, 1.0, "active", "", message.said.said_at)
-    statement = replaced_statement(known_as, found["value"])
+    statement = replaced_statement(known_as.statement, known_as.value, found["value"])
     return message.candidate(sentence, "note", statement, fact.kind, subject=subject, attribute=attribute,
                              value=found["value"], correction=True, about_third_party=subject != USER)  # fmt: skip
 
@@ -255,10 +256,11 @@ def _corrected(
 _MY: Final = re.compile(
     rf"(?i)(?:(?:my|our|the(?= (?:{alternatives(PETS)})'s))"
     r" (?P<whose>[\w -]{2,24}?'s )?|(?P<his>his|her) |(?=\w))(?P<what>[a-z][a-z ]{2,24}?)(?:'s| is|"
-    r" are|:)(?: now| actually)? (?:not \w+,? but )?(?P<rest>.+)"
+    r" are|:| has(?= changed to))(?: now| actually)? (?:not \w+,? but )?(?P<rest>.+)"
 )
 _FAVOURITE: Final = re.compile(
-    r"(?i)(?:my|our) (?:absolute |all-time )?favou?rite (?P<what>[\w ]{2,40}?)(?: of all time| ever| in the world)?"
+    r"(?i)(?:my|our) (?:absolute |all-time )?fav(?:ou?rite)? (?P<what>[\w ]{2,40}?)(?: of all time| ever"
+    r"| in the world)?"
     r" (?:is|are|has always been)(?: definitely| probably)? (?P<rest>.+)"
 )
 
@@ -267,7 +269,8 @@ def _attribute_of(clause: Clause, message: _Message) -> list[Candidate]:
     """“My birthday is …”, “my sister's name is …”, “my favourite colour is …”."""
     if favourite := _FAVOURITE.match(clause.text):
         read, what = thing(favourite["rest"].strip()), favourite["what"].lower()
-        return [message.candidate(clause, "table", f"The user's favourite {what} is {read[0]}.", Kind.PREFERENCE,
+        form = "lexicon" if _NEWS.search(clause.text) else "table"
+        return [message.candidate(clause, form, f"The user's favourite {what} is {read[0]}.", Kind.PREFERENCE,
                                   attribute=f"favourite_{what}", value=read[0])] if read else []  # fmt: skip
     found = _MY.match(clause.text)
     label = LABEL_OF.get(found["what"].lower()) if found else None
@@ -315,8 +318,31 @@ def _claimed(clause: Clause, message: _Message) -> Iterator[Candidate]:
         yield message.noted(Note(Kind.IDENTITY, f"The user's name is {name}.", "name", name, form="name",
                                  confidence=SIGNED), clause)  # fmt: skip
         return
+    if turned := _USED_TO.match(claim.predicate):
+        claim = replace(claim, predicate=f"used to {turned['was']}")
+        yield from _now(third_person(f" {turned['was']}", user=True), turned["new"], claim, clause, message)
     rowed = [] if claim.subject.is_thing else list(_by_table(claim, clause, message))
     yield from rowed or [_in_own_words(claim, clause, message)]
+
+
+_USED_TO: Final = re.compile(
+    r"used to (?P<was>[^,]+?),? (?:but |and )?(?:now|nowadays|these days)(?:,? (?:it's|it is|they are|they're))?"
+    r"(?: (?P<in>in|at|for))?,? (?:they (?=\w+ ))?(?P<new>.+)"
+)
+"""“Used to live in Brno, now it's Ostrava”."""
+
+
+def _now(was: str, new: str, claim: Claim, clause: Clause, message: _Message) -> Iterator[Candidate]:
+    """What is so now, in the words of how it was, or in its own: “used to play chess, now they play go”."""
+    for row, compiled in COMPILED:
+        if row.past or row.reads is None or (found := compiled.match(was)) is None:
+            continue
+        if (read := row.reads(new)) is not None and row.reads(was[found.end() :]) is not None:
+            yield from _by_row(
+                row, found, read, replace(claim, predicate=f"{was[: found.end()]}{new} now"), clause, message
+            )
+            return
+    yield _in_own_words(replace(claim, predicate=third_person(f" {new}", user=True)), clause, message)
 
 
 def _by_table(claim: Claim, clause: Clause, message: _Message) -> Iterator[Candidate]:
@@ -346,7 +372,8 @@ _UNTIL: Final = re.compile(
 )
 _NEWS: Final = re.compile(r"\bnow\b(?! (?:and then|that)\b)")
 """“I'm a midwife now”: it was otherwise before."""
-LASTING: Final = frozenset({"job", "employer", "studies", "partner", "relationship", "diet", "age", "name", "car"})
+LASTING: Final = frozenset({"job", "employer", "studies", "partner", "relationship", "diet", "age", "name", "car",
+                               "surname", "address"})  # fmt: skip
 """Attributes of which “now” tells a change. Where someone is now may be a journey, and is judged by its words."""
 
 

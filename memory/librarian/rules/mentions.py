@@ -9,7 +9,7 @@ from memory.facts.keys import USER
 from memory.librarian.rules import words as lists
 from memory.librarian.rules.retell import MODIFIERS, NAME, THE_USER, People, Subject, clean_name, related, with_article
 from memory.librarian.rules.statement import Note
-from memory.librarian.rules.table import items, place
+from memory.librarian.rules.table import items, job, place
 from memory.models.kinds import Kind
 
 _REL: Final = lists.alternatives(lists.PEOPLE | lists.PETS)
@@ -123,6 +123,19 @@ _taken: Final = partial(Note, form="mention")
 _body: Final = partial(_taken, Kind.CONSTRAINT, health=True)
 
 
+_BIRTHDAY: Final = re.compile(
+    r"(?i)\b(?:it's|it is|it was|today is|today's|had|celebrated|celebrating) my (?P<age>\d{1,3})(?:st|nd|rd|th)"
+    r" birthday\b(?! (?:next|in|on|soon))|\b(?:I'm|I am) turning (?P<turning>\d{1,3}) today\b"
+)
+
+
+_MADE: Final = re.compile(
+    r"(?i)\b(?:(?:they|my boss|the boss|work)(?:'ve| have| has)? (?:just )?(?:made|promoted|bumped|appointed) me"
+    r"|(?:I|I've) (?:just |been |got |was )*(?:promoted|appointed|bumped up)) (?:up )?(?:to |as )?(?:the |an? )?"
+    r"(?P<job>[a-z][\w -]{3,60})"
+)
+
+
 def presupposed(sentence: str, month: str) -> Iterator[Note]:
     """What a sentence takes for granted: “with my asthma”, “our two sons (Henrik and Aksel)”, “our village, Lund,"
     " …”."""
@@ -142,15 +155,27 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
     for found in _FROM_WORK.finditer(sentence):
         if name := clean_name(found["name"]):
             yield _taken(Kind.PERSON, f"The user knows {name} from {found['where']}.", value=name, tags=(name,))
+    yield from _reached(sentence, month)
     lives = _WHERE_I_LIVE.search(sentence)
     if lives and (read := place(sentence[lives.end() :])):
         yield _taken(Kind.BIOGRAPHY, f"The user lives in {read[0]}.", "home", read[0])
     for found in _SEVERAL.finditer(sentence):
         yield from _several(found["rel"].lower(), found["names"], found["ages"], month)
     for found in _CALLED_THING.finditer(sentence):
-        is_being = {*found["what"].split()} & (lists.PEOPLE | lists.PETS | lists.GROUPS | {"is"})
+        is_being = {*found["what"].split()} & (lists.PEOPLE | lists.PETS | lists.GROUPS | {"is", "name"})
         if clean_name(found["name"]) and not is_being:
             yield _taken(Kind.ENTITY, f"The user's {found['what']} is called {found['name']}.", value=found["name"])
+
+
+def _reached(sentence: str, month: str) -> Iterator[Note]:
+    """A post or an age that someone else's words or a day give: “they've made me head”, “it's my 40th birthday”."""
+    for found in _MADE.finditer(sentence):
+        if read := job(found["job"]):
+            statement = f"The user is {with_article(read[0])}."
+            yield _taken(Kind.BIOGRAPHY, statement, "job", read[0], form="note")
+    for found in _BIRTHDAY.finditer(sentence):
+        age = found["age"] or found["turning"]
+        yield _taken(Kind.BIOGRAPHY, f"The user was {age} years old in {month}.", "age", age, form="note")
 
 
 def _several(relation: str, names: str | None, ages: str | None, month: str) -> Iterator[Note]:

@@ -43,7 +43,7 @@ def finished(statement: str) -> str:
     body = _unbracketed(body)
     words = body.split()
     while words and words[-1].lower().strip(",") in NEVER_LAST:
-        words.pop()
+        words = _TAIL.sub("", " ".join(words[:-1])).split()
     body = _TAIL.sub("", " ".join(words))
     if (
         not 4 <= len(words) <= MAX_WORDS

@@ -51,9 +51,9 @@ _NO_WORK: Final = as_set(
 )
 _TIMES: Final = as_set("years year months month weeks week days day hours hour minutes")
 _AGE: Final = re.compile(
-    r"(\d{1,2}|1[01]\d|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh"
+    r"(\d{1,2}|1[01]\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh"
     r"|nine)ty(?:-(?:one|two|three|four|five|six|seven|eight|nine))?)"
-    r"(?=$|,| (?:years?|yo|and|now|this|last|in|today|on|but|male|female|so)\b|-)"
+    r"(?=$|,| (?:years?|yo|and|now|this|last|in|today|yesterday|on|but|male|female|so)\b|-)"
 )
 
 
@@ -132,6 +132,14 @@ def one_thing(text: str) -> Value | None:
     return taken if taken and (taken[0][0].isupper() or re.match(r"(?:an?|the|my|\d)\b", taken[0])) else None
 
 
+def address(text: str) -> Value | None:
+    """“14 Mill Lane, Ludlow” → the same: a number, and what follows it with capital letters."""
+    found = re.match(
+        r"(?:(?:has )?(?:changed|moved) to )?(\d{1,5}[a-z]? [A-Z][\w' -]{2,40}(?:, [A-Z][\w' -]{1,30}){0,2})", text
+    )
+    return (found[1].strip(), text[found.end() :]) if found else None
+
+
 def short_thing(text: str) -> Value | None:
     """The same in at most six words: what may be a list of keys."""
     taken = thing(text)
@@ -199,7 +207,8 @@ _body = partial(Row, Kind.CONSTRAINT, health=True)
 _food = partial(Row, Kind.CONSTRAINT)
 _taste = partial(Row, Kind.PREFERENCE, "taste:{slug}")
 _EVER: Final = (
-    r"(?:(?:also|now|currently|still|just|recently|originally|actually|really|only|always|finally|both) ){0,2}"
+    r"(?:(?:also|now|currently|still|just|recently|originally|actually|really|only|always|finally|both"
+    r"|[a-z]{3,9}ly) ){0,2}"
 )
 _VERY: Final = (
     r"(?:(?:severely|mildly|badly|very|slightly|quite|highly|a bit|rather|red-green|completely|partially) ){0,2}"
@@ -237,8 +246,8 @@ ROWS: Final = (
         rf"is {_EVER}back (?:at|with) (?=[A-Z])|(?:drives|flies|writes) for (?=[A-Z])"
         rf"|(?:has )?{_EVER}(?:joined|started (?:work(?:ing)? )?at|got (?:a|the) (?:new )?job (?:at|with)) "
         r"|has (?:a|the) new job (?:at|with) ", organisation, correction=True),
-    _life("job", "is {a} {v}.", rf"is {_EVER}(?:an? |the )(?:only |proud |professional |full-time |part-time )?",
-        job),
+    _life("job", "is {a} {v}.",
+        rf"(?:is|has been) {_EVER}(?:an? |the )(?:only |proud |professional |full-time |part-time )?", job),
     _life("job", "used to be {a} {v}.",
         r"used to be (?:an? |the )|was (?:an? |the )(?=.{2,30} (?:until|before|for|at))", job, past=True),
     _life("job", "is {state}.",
@@ -256,7 +265,7 @@ ROWS: Final = (
     Row(Kind.PERSON, "partner", "is {state} to {v}.",
         r"(?:is|got|has been|has got) (?:\w+ )?(?P<state>married|engaged) to ", person),
     Row(Kind.PERSON, "partner", "is in a relationship with {v}.",
-        r"is (?:now )?(?:dating|going out with|in a relationship with) ", person),
+        r"is (?:now )?(?:dating|going out with|in a relationship with) |is with (?=(?-i:[A-Z])[a-z]+ now\b)", person),
     # Food and health.
     _food("diet", "is {diet}.", rf"(?:is|has been|has gone|went|became) {_EVER}(?:an? )?(?:strict |lifelong )?"
         rf"(?P<diet>(?:gluten|dairy|lactose|sugar|nut) free|{alternatives(lists.DIETS)})(?![\w-])", value="{diet}"),
@@ -296,7 +305,7 @@ ROWS: Final = (
     Row(Kind.PERSON, "name", "is called {v}.", r"(?:is|was) (?:called|named) ", person),
     Row(Kind.IDENTITY, "preferred_name", "wants to be called {v}.",
         r"(?:goes by|(?:prefers|likes|wants) to (?:be called|go by)) ", person),
-    Row(Kind.ENTITY, "car", "drives {a} {v}.", r"(?:drives|leases) (?:an? )(?=[A-Z])", thing),
+    Row(Kind.ENTITY, "car", "drives {a} {v}.", r"(?:drives|leases) (?:an? )(?=(?-i:[A-Z]))", thing),
 )  # fmt: skip
 """In this order; the special stands above the general."""
 COMPILED: Final = tuple((row, re.compile(row.lead, re.I)) for row in ROWS)
@@ -337,7 +346,8 @@ LABELS: Final = (
     _name("name|my name|full name|real name|full legal name", says="'s name is {v}", attribute="name"),
     _name("first name", says="'s first name is {v}", attribute="name"),
     _name("nickname", says="'s nickname is {v}", attribute="preferred_name"),
-    _name("surname|last name", says="'s surname is {v}"),
+    _name("surname|last name|family name", says="'s surname is {v}", attribute="surname"),
+    _about("address|home address|postal address", says="'s address is {v}", attribute="address", reads=address),
     Label("pronouns", Kind.IDENTITY, "'s pronouns are {v}", "pronouns", reads=pronouns),
     _about("age", says=" was {v} years old in {now}", attribute="age", reads=age),
     _about("birthday|bday", says="'s birthday is {v}", attribute="birthday"),

@@ -82,6 +82,7 @@ OCCUPATIONS: Final = as_set(
     " tutor priest vicar pastor nun potter jeweller watchmaker locksmith tiler glazier beekeeper winemaker brewer"
     " bookkeeper bookseller shopkeeper landscaper intern apprentice trainee freelancer contractor postdoc"
     " copywriter marketer radiographer radiologist anaesthetist dietitian nutritionist zookeeper conductor dispatcher"
+    " lead head supervisor"
     " seamstress courier caretaker childminder nanny au-pair miner forester ranger logistician upholsterer toolmaker"
     " stonemason choreographer composer curator dramaturge caterer undertaker cartographer machinist"
 )

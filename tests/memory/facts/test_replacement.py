@@ -4,7 +4,7 @@ import pytest
 
 from accounts.models import User
 from memory.facts import review
-from memory.facts.replacement import Replaces, replaces
+from memory.facts.replacement import Replaces, as_said, replaces
 from memory.librarian.remember import propose_told_by
 from memory.models import Fact
 
@@ -27,6 +27,8 @@ NOT, LIKELY, CLEARLY = Replaces.NOT, Replaces.LIKELY, Replaces.CLEARLY
         ("The user's new phone is a Pixel.", "The user's laptop is a ThinkPad.", NOT),
         ("The rent went up to 1200 euros.", "The rent is 1000 euros.", CLEARLY),
         ("The rent went up to 1200 euros.", "The deposit is 1000 euros.", NOT),
+        ("The user only reads paperbacks.", "The user reads two novels a week.", CLEARLY),
+        ("The user only reads paperbacks.", "The user writes novels.", NOT),
         ("Server db-10 runs the wiki.", "Server db-1 runs nginx.", NOT),
         ("The blog is hosted on Fly.", "The blog is hosted on Heroku.", LIKELY),
         ("The rent is due on the third.", "The rent is due on the first.", LIKELY),
@@ -40,6 +42,12 @@ NOT, LIKELY, CLEARLY = Replaces.NOT, Replaces.LIKELY, Replaces.CLEARLY
 )
 def test_only_what_it_is_about_is_replaced(newer: str, older: str, how: Replaces) -> None:
     assert replaces(newer, older) == how
+
+
+def test_the_now_of_the_words_it_rests_on_counts_for_a_statement() -> None:
+    older, newer = "The user's landlord is Ernst.", "The user's landlord is Pia."
+    assert replaces(newer, older) < CLEARLY
+    assert replaces(as_said(newer, "my landlord is Pia now"), older) == CLEARLY
 
 
 @pytest.mark.django_db

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.librarian.corrections import Change, find_corrections, replaced_statement
+from memory.librarian.changes.corrections import Change, find_corrections
 from memory.librarian.engine import KnownFact
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
+from memory.text.replaced_statement import replaced_statement
 
 EARLIER, NOW = datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 9, 1, tzinfo=UTC)
 
@@ -55,7 +56,7 @@ def read(text: str) -> list[tuple[int, Change, str]]:
         ("It's Limerick I live in, not Nantes", (1, Change.REPLACE, "Limerick")),
         ("I live in Lyon, not in Nantes", (1, Change.REPLACE, "Lyon")),
         ("not Nantes but Rennes", (1, Change.REPLACE, "Rennes")),
-        ("We're back in Galway!", (1, Change.REPLACE, "Galway")),
+        ("We're back in Galway!", (10, Change.REVIVE, "")),
         ("I left Acme in March.", (2, Change.END, "")),
         ("I quit my job today", (2, Change.END, "")),
         ("No, my dog is called Bisto, not Biscuit", (3, Change.REPLACE, "Bisto")),
@@ -84,6 +85,9 @@ def read(text: str) -> list[tuple[int, Change, str]]:
         ("Kai is history", (15, Change.END, "")),
         ("I quit smoking in June", (16, Change.END, "")),
         ("sorry I meant gluten, not lactose", (17, Change.REPLACE, "gluten")),
+        ("I've left Acme :) winter coat tips?", (2, Change.END, "")),
+        ("Do you know, I've gone off coriander.", (4, Change.END, "")),
+        ("I've left Acme, what do I put on my CV?", (2, Change.END, "")),
         ("no not tuesday, wednesday", (18, Change.REPLACE, "wednesday")),
     ],
 )
@@ -149,14 +153,22 @@ def test_what_a_sentence_contrasts_or_spells_anew_is_replaced(text: str, number:
     )
     (found,) = find_corrections(Utterance(1, 1, "user", text, NOW), facts)
     assert found.change == Change.REPLACE
-    assert (found.fact.fact_id, replaced_statement(found.fact, found.value, found.old)) == (number, statement)
+    fact, old = found.fact, found.old or found.fact.value
+    assert (fact.fact_id, replaced_statement(fact.statement, old, found.value)) == (number, statement)
+
+
+def replaced(fact: KnownFact, value: str) -> str:
+    return replaced_statement(fact.statement, fact.value, value)
 
 
 def test_a_replaced_statement_keeps_the_words_around_the_value() -> None:
-    assert replaced_statement(FACTS[0], "Limerick") == "The user lives in Limerick."
-    assert replaced_statement(FACTS[6], "Honda") == "The user drives an old Honda."
-    assert replaced_statement(known(1, "The user is a nurse.", "user/job", "nurse"), "actor") == "The user is an actor."
-    assert replaced_statement(FACTS[5], "viola") == ""
+    assert replaced(FACTS[0], "Limerick") == "The user lives in Limerick."
+    assert replaced(FACTS[6], "Honda") == "The user drives an old Honda."
+    assert replaced(known(1, "The user is a nurse.", "user/job", "nurse"), "actor") == "The user is an actor."
+    assert replaced(FACTS[5], "viola") == ""
+    drinks, boats = known(1, "The user prefers tea over coffee."), known(1, "The user owns a canoe and a kayak.")
+    assert replaced_statement(drinks.statement, "tea", "coffee") == "The user prefers coffee over tea."
+    assert replaced_statement(boats.statement, "a canoe", "a kayak") == "The user owns a kayak."
 
 
 @given(st.text(max_size=300))

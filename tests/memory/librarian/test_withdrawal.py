@@ -188,3 +188,50 @@ def test_a_rejected_doubt_is_not_asked_again_of_the_same_words(alice: User, read
     LibrarianRun.objects.filter(pk=run.pk).update(state="pending", not_before=timezone.now())
     run_extraction(run.pk)
     assert facts(alice, PROPOSED) == []
+
+
+def test_a_denied_fact_ends_though_what_is_so_instead_waits(alice: User, read: Any) -> None:
+    nuts = know(alice, "The user is allergic to walnuts.", "user/allergy:walnuts", "yes", kind=Kind.CONSTRAINT)
+    said = "no no, pecans, not walnuts"
+    read(said, facts=[stated("The user is allergic to pecans.", said, kind=Kind.CONSTRAINT, attribute="allergy:pecans",
+                             value="yes", health=True)])  # fmt: skip
+    assert (status(nuts), facts(alice, PROPOSED)) == (EXPIRED, ["The user is allergic to pecans."])
+
+
+def test_a_waiting_value_that_newer_words_replace_is_history_while_both_wait(alice: User, read: Any) -> None:
+    said = Message.objects.filter(conversation=say(alice, "Tom lives in Ghent")).first()
+    waiting = know(alice, "Tom lives in Ghent.", "tom/home", "Ghent", kind=Kind.PERSON, status=PROPOSED, message=said)
+    read("Tom doesn't live in Ghent, he lives in Aalst")
+    assert (status(waiting), facts(alice, PROPOSED)) == (SUPERSEDED, ["Tom lives in Aalst."])
+    assert waiting.superseded_by is not None
+
+
+def test_an_earlier_fact_without_a_key_is_revived_by_its_name(alice: User, read: Any) -> None:
+    old = know(alice, "The user keeps recipes in Paprika.", status=SUPERSEDED, superseded_at=timezone.now())
+    new = know(alice, "The user keeps recipes in Evernote.")
+    Fact.objects.filter(pk=old.pk).update(superseded_by=new)
+    read("gone back to Paprika, Evernote got too slow")
+    assert (facts(alice, ACTIVE), status(new)) == (["The user keeps recipes in Paprika."], SUPERSEDED)
+
+
+def test_a_home_ends_one_that_other_words_gave_without_a_key(alice: User, read: Any) -> None:
+    other = know(alice, "The user rents a room in Delft.")
+    cousin = know(alice, "The user's cousin rents a room in Delft.")
+    said = "I live in Breda now"
+    read(said, facts=[stated("The user lives in Breda.", said, attribute="home", value="Breda")])
+    assert (status(other), status(cousin)) == (EXPIRED, ACTIVE)
+
+
+def test_a_statement_in_other_words_replaces_a_waiting_one(alice: User, read: Any) -> None:
+    said = Message.objects.filter(conversation=say(alice, "the spare key is in the shed")).first()
+    waiting = know(alice, "The spare key is kept in the shed.", status=PROPOSED, message=said)
+    read("the spare key is now kept in the safe",
+         facts=[stated("The spare key is now kept in the safe.", "the spare key is now kept in the safe",
+                       confidence=0.7)])  # fmt: skip
+    assert status(waiting) == SUPERSEDED
+
+
+def test_of_a_list_only_the_part_that_ended_goes(alice: User, read: Any) -> None:
+    know(alice, "The user has a greenhouse and a beehive in the yard.")
+    read("We gave up the greenhouse in spring.")
+    assert facts(alice, ACTIVE) == ["The user has a beehive in the yard."]

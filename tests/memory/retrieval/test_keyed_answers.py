@@ -120,3 +120,16 @@ def test_a_proposal_whose_quote_was_made_up_is_not_spelled_out(alice: User) -> N
     found = retrieve(alice, "What is my best friend's name?", now=NOW).kept
 
     assert all("Rex" not in f"{item.text} {item.qualifier}" for item in found)
+
+
+def test_an_older_message_without_the_value_is_qualified_beside_the_answer(alice: User) -> None:
+    talk(alice, "As a 44-year-old beginner, is ballet a silly idea? I feel old.", days_ago=300)
+    (said,) = talk(alice, "I'm 45 now and dance every week, how old must one be for pointe shoes.", days_ago=20)
+    (age,) = remember(alice, "The user was 45 years old in May 2026.", key="user/age", value="45", message_id=said,
+                      quote="I'm 45 now")  # fmt: skip
+
+    found = retrieve(alice, "How old am I?", now=NOW).kept
+
+    older = [item.qualifier for item in found if "44" in item.text]
+    assert older == [f"before {age.ref} (The user was 45 years old in May 2026.)"]
+    assert found[0].qualifier == "current"

@@ -331,3 +331,13 @@ def test_a_fact_that_denies_does_not_save_the_sentence_it_denies(alice: User) ->
             status=Fact.Status.SUPERSEDED, superseded_by=new, superseded_at=NOW, **denied)  # fmt: skip
 
     assert not [item for item in retrieve(alice, "Am I allergic to anything?", now=NOW).kept if "paella" in item.text]
+
+
+def test_what_holds_again_is_recalled_in_its_old_words(alice: User) -> None:
+    (first,) = talk(alice, "I'm vegan, what milk is best.", days_ago=300)
+    (again,) = talk(alice, "I've gone vegan again, properly this time.", days_ago=3)
+    diet = {"key": "user/diet", "value": "vegan"}
+    learned(alice, first, "The user is vegan.", "I'm vegan", status=Fact.Status.EXPIRED, **diet)
+    learned(alice, again, "The user is vegan.", "I've gone vegan again", status=Fact.Status.PROPOSED, **diet)
+
+    assert f"message:{again}" in [item.ref for item in retrieve(alice, "Am I vegan?", now=NOW).kept]

@@ -6,16 +6,33 @@ linear in the length of the text: every pattern is a list of words, searched onc
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Final
 
-from memory.facts.deduplication import GROUPS, PEOPLE, relation_of, relations_differ
-from memory.facts.keys import USER, split_key
+from memory.facts.deduplication import GROUPS, PEOPLE, relation_of
+from memory.facts.keys import USER, spell_subject, split_key
+from memory.librarian.changes.attribute_changes import find_changed, name_after
+from memory.librarian.changes.fact_words import (
+    DETERMINERS,
+    OF_THE_USER,
+    TOKEN,
+    Word,
+    find_value_of,
+    find_words,
+    is_about,
+    is_negative,
+    is_subject,
+    stems_of,
+    value_in,
+    words_of,
+)
 from memory.librarian.engine import KnownFact
+from memory.librarian.rules.clauses import is_past
+from memory.librarian.rules.words import OPENERS, THIRD
 from memory.ports.source import Utterance
 from memory.text.dates import find_date
 from memory.text.denials import (
@@ -30,6 +47,7 @@ from memory.text.denials import (
 )
 from memory.text.keywords import FILLER, content, stem
 from memory.text.keywords import words as plain_words
+from memory.text.replaced_statement import DATED, WEEKDAYS, replaced_statement, without_part
 from memory.text.user_text import mask_foreign_text
 
 MAX_SENTENCE: Final = 400
@@ -46,6 +64,7 @@ class Change(StrEnum):
     END = "end"  # it was true and has stopped
     RETRACT = "retract"  # it was never true, or the user takes it back
     REPLACE = "replace"  # another value holds instead
+    REVIVE = "revive"  # what was so before holds again
     ASK = "ask"  # unclear: review asks whether it is still true
 
 
@@ -63,6 +82,8 @@ class Correction:
     """When it stopped, if the sentence says so."""
     old: str = ""
     """The words of the statement that are replaced; empty: the fact's value."""
+    is_denied: bool = False
+    """Whether the words deny the fact, so that it has ended even while what is so instead waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +143,10 @@ CUES: Final = (
         "|got canceled", Change.END, "the Rome trip fell through", after=False, is_plain=True, before=True),
     Cue("started a new job|got a new job|found a new job|have a new job|changed jobs|switched jobs|start a new job"
         "|starting a new job", Change.END, "I've started a new job", after=False, is_plain=True),
+    Cue("handed in my notice|handed my notice in|gave my notice|gave notice|got the sack|was sacked|got sacked"
+        "|got fired|was fired|was let go|got let go|been let go|was laid off|got laid off|been laid off"
+        "|was made redundant|been made redundant|got made redundant", Change.END, "I've handed in my notice",
+        after=False, is_plain=True),
     Cue("retired|am retired|i'm retired", Change.END, "I retired on Friday", after=False, is_plain=True),
     Cue("misspoke|was wrong about|got that wrong|said that wrong|was mistaken|was lying about|made that up"
         "|was joking about|was only joking|was just joking|was a joke|was just a joke|was kidding|isn't true that"
@@ -143,17 +168,27 @@ DENIES: Final = ("don't have", "do not have", "haven't got", "have no", "don't o
 NEW_VALUES: Final[Mapping[str, str]] = {
     "home": "moved in with|moved to|moved back to|moved over to|relocated to|emigrated to|settled in|lives in|living in"
             "|new place is in|new flat is in|new house is in|new address is in",
-    "employer": "works at|works for|joined|was hired by|got hired by|moved on to|started at",
+    "employer": "employer is|works at|works for|joined|was hired by|got hired by|moved on to|started at",
     "job": "promoted to|made me|retrained as|works as|working as|became a|became an|job as a|job as an",
     "partner": "dating|seeing|going out with|engaged to|married to",
     "name": "is called|are called|is named|name is|name's",
 }  # fmt: skip
 """Words before a new value of an attribute: it replaces a known one, if the sentence is about the same subject."""
-IS_IN: Final = "|she's in|he's in|they're in|i'm in|we're in|is in|am in|are in"
+IS_IN: Final = (
+    "|house in|flat in|place in|apartment in|home in|she's in|he's in|they're in|i'm in|we're in|is in|am in|are in"
+)
 """The same for a home, in a sentence with “moved”, “now” or “back”: “Greta has moved, she's in Aarhus now”."""
+_GROWN_ON: Final = (
+    "come round to|come around to|came round to|came around to|grown to love|grown to like|grown on me|warmed to"
+    "|warmed up to|learned to love|learnt to love|learned to like|acquired a taste for|converted me"
+)
+GROWN_ON: Final = tuple(_GROWN_ON.split("|"))
+"""What says that a dislike is over: “I've come round to olives”."""
 LOST_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "jobs": ("job", "employer"), "job": ("job", "employer"), "work": ("job", "employer"), "company": ("employer",),
-    "retired": ("job", "employer"), "girlfriend": ("partner", "relationship"),
+    "retired": ("job", "employer"), "notice": ("job", "employer"), "redundant": ("job", "employer"),
+    "sack": ("job", "employer"), "sacked": ("job", "employer"), "fired": ("job", "employer"),
+    "laid": ("job", "employer"), "let": ("job", "employer"), "girlfriend": ("partner", "relationship"),
     "boyfriend": ("partner", "relationship"), "wife": ("partner", "relationship"),
     "husband": ("partner", "relationship"), "partner": ("partner", "relationship"),
     "divorced": ("partner", "relationship"), "broke": ("partner",), "split": ("partner",),
@@ -170,22 +205,35 @@ BY_BIRTH: Final = frozenset(map(stem, _BY_BIRTH.split()))
 _NOT_FOR_EVER: Final = "girlfriend boyfriend wife husband partner fiance car job dog cat pet rabbit hamster horse bike"
 NOT_FOR_EVER: Final = frozenset(map(stem, _NOT_FOR_EVER.split()))
 """Things someone may have had: denying one ends it."""
-OF_THE_USER: Final = frozenset({"i", "i'm", "i've", "i'd", "my", "we", "our", "we're", "we've", "me", "mine", "us"})
-
-_WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-_DATED = re.compile(rf"(?:{'|'.join(_WEEKDAYS)}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
 _GOES_TOO = re.compile(r",| (?:in|on|at|from|since|until|till|for|near|outside|called)\b")
 """What follows an old value and is no longer known to hold with the new one: where, when, since when."""
-_MISSPELLED = re.compile(
-    r"\*\w|\w\*|\b(?:typo|spelled|spelt|misspelled|misspelt|i meant|with (?:an?|one|two|double|no) \w\b)", re.I
+_ADVERBIAL = re.compile(
+    r" (?:(?:on|in|at|since|until|for) (?:the )?[\w' ]+|every [\w' ]+|once [\w' ]+|twice [\w' ]+|\w+ times [\w' ]+"
+    r"|daily|weekly|a (?:day|week|month)|a lot|most days)\.?$"
 )
+"""When and how often something is done, at the end of a statement."""
+_MISSPELLED = re.compile(
+    r"\*\w|\w\*|\b(?:typo|spelled|spelt|misspel\w+|i meant|write myself|an? \w in (?:my|his|her|the) name"
+    r"|with (?:an?|one|two|double|no) \w\b)",
+    re.I,
+)
+_KNOW = re.compile(r"^\W*(?:do|did) you know,? (?=I\b|I'|we\b|my\b)", re.I)
+"""Opens a statement that is no question: “Do you know, I've gone right off it.”"""
 ALIKE: Final = 0.8
 """Minimum similarity of two spellings of one name, by `SequenceMatcher.ratio`: Jon and John have .86, Lyon and Leon
 .75."""
 SPELLED: Final = 0.7
 """The same, if the message says that it is about spelling."""
-_SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
-_TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+SPELLED_NAME: Final = 0.5
+"""The same, if it says so of a name, and the first letter is the same: “her name's spelled Aimee”, not Amy."""
+_SENTENCE = re.compile(r"(?:\b(?:Dr|Mrs?|Ms|Prof|St)\.|[^.!?;\n])+[.!?;\n]*")
+_SMILEY = re.compile(r"[:;]-?[)(DPp](?!\w)")
+_THEN_ASKS = re.compile(
+    r"[,;:–—](?=\s+(?:(?:so|and|but|any)\s+)*(?:what|where|which|who|how|when|why|can|could|should|any|is|are|do|does"
+    r"|will|would|got|ideas?|tips|recommend)\b[^.!?\n,;:–—]*\?)",
+    re.I,
+)
+"""Where a sentence turns into a question: “got a new bike, any tips?”."""
 _ASKING = re.compile(
     r"^\W*(?:what|where|who|when|why|how|which|do|does|did|is|are|was|were|can|could|should|would|will|have|has)(?!['’])\b",
     re.I,
@@ -195,10 +243,21 @@ _MONTHS: Final = _MONTH_NAMES.split()
 _WHEN = re.compile(
     rf"\b(?:in|since|until|till|last|this) (?:(?:early|late|mid) )?({'|'.join(_MONTHS)})?,? ?((?:19|20)\d\d)?\b", re.I
 )
-_SMALL_WORDS: Final = "a an the my our your his her their its some that this in at to from with for of on"
-_DETERMINERS: Final = frozenset(_SMALL_WORDS.split())
+BACK: Final = [
+    "back in",
+    "back at",
+    "back to",
+    "back with",
+    "back on",
+    "returned to",
+    "rejoined",
+    "rejoining",
+    "gone back to",
+    "back using",
+]
 _PREPOSITIONS: Final = frozenset({"at", "in", "on", "with", "for", "near", "behind", "by", "about"})
-_SMALL: Final = frozenset(map(stem, _DETERMINERS)) | {
+_GOING: Final = frozenset(map(stem, ["go", "goes", "going"]))
+_SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
     "user",
     "really",
     "even",
@@ -209,25 +268,15 @@ _SMALL: Final = frozenset(map(stem, _DETERMINERS)) | {
     "eat",
     "drink",
 }
-_NO_VALUE = """
-    i i'm i've it it's its is am are was were be been no not sorry actually well oh and but so really live living work
-    working actual correct right wrong called named mean meant meaning you he she they we now just here there
-"""
-_NOT_A_VALUE = _DETERMINERS | frozenset(_NO_VALUE.split())
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    text: str
-    low: str
-    start: int
-    end: int
 
 
 def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[Correction]:
     """The known facts that a message of the user corrects, in the order said; each fact at most once."""
     found: dict[int, Correction] = {}
-    own = mask_foreign_text(utterance.text, utterance.echoes)
+    own = _SMILEY.sub(
+        lambda found: f".{' ' * (len(found[0]) - 1)}", mask_foreign_text(utterance.text, utterance.echoes)
+    )
+    own = _THEN_ASKS.sub(".", own)
     open_facts = [
         fact
         for fact in known
@@ -238,8 +287,8 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
     for correction in (*_find_denied(own, utterance, open_facts), *_find_shifted(own, utterance, open_facts)):
         found.setdefault(correction.fact.fact_id, correction)
     for sentence in _SENTENCE.finditer(own):
-        text = sentence[0]
-        if not text.strip() or len(text) > MAX_SENTENCE or "?" in text or _ASKING.match(text) or SUPPOSED.search(text):
+        text = _KNOW.sub(lambda found: " " * len(found[0]), sentence[0])
+        if not text.strip() or len(text) > MAX_SENTENCE or _asks(text) or _ASKING.match(text) or SUPPOSED.search(text):
             continue
         quote = utterance.text[sentence.start() : sentence.end()].strip()
         for correction in _read(text, quote, utterance, open_facts, known):
@@ -247,34 +296,15 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
     return list(found.values())
 
 
-def replaced_statement(fact: KnownFact, value: str, old: str = "") -> str:
-    """The fact's statement with its new value; empty if it doesn't contain the old one. `old`: words, or empty for the
-    value."""
-    old = old or fact.value
-    place = re.search(rf"(?<!\w){re.escape(old)}(?!\w)", fact.statement, re.I) if old else None
-    if place is None or not value:
-        return ""
-    if (day := _DATED.match(fact.statement, place.start())) and value.capitalize() in _WEEKDAYS:
-        return f"{fact.statement[: day.start()]}{_other_day(day[0], value)}{fact.statement[day.end() :]}"
-    before = fact.statement[: place.start()]
-    article = re.search(r"\b(an?) $", before)
-    if article:
-        right = "an" if value[0].casefold() in "aeiou" else "a"
-        before = f"{before[: article.start()]}{right} "
-    return f"{before}{value}{fact.statement[place.end() :]}"
-
-
-def _other_day(dated: str, weekday: str) -> str:
-    """“Friday, 27 November 2026” moved to the nearest such weekday."""
-    day = datetime.strptime(dated, "%A, %d %B %Y").replace(tzinfo=UTC)
-    shift = (_WEEKDAYS.index(weekday.capitalize()) - day.weekday() + 3) % 7 - 3
-    moved = day + timedelta(days=shift)
-    return f"{moved:%A}, {moved.day} {moved:%B %Y}"
+def _asks(text: str) -> bool:
+    return "?" in text and re.match(r"\W*guess (?:who|what)\b", text, re.I) is None
 
 
 def replaced_key(fact: KnownFact, correction: Correction) -> tuple[str, str, str]:
     """Subject, attribute and value of the fact with its new value; of an attribute per thing, the new thing's."""
     subject, attribute = split_key(fact.key)
+    if correction.old and spell_subject(correction.old) == subject:  # another spelling of the name
+        return spell_subject(correction.value), attribute, fact.value
     family, colon, thing = attribute.partition(":")
     if family == "taste" and correction.value in ("likes", "dislikes"):
         return subject, attribute, correction.value
@@ -312,7 +342,7 @@ def retells(statement: str, correction: Correction) -> bool:
         return True
     if (gone := read_denials(statement)) and find_phrase(fact.statement, gone[0].old) is not None:
         return True
-    new = replaced_statement(fact, correction.value, correction.old) or f"{fact.statement} {split_key(fact.key)[1]}"
+    new = replaced_statement(fact.statement, old, correction.value) or f"{fact.statement} {split_key(fact.key)[1]}"
     return content(statement) - _CHANGING <= content(new)
 
 
@@ -328,13 +358,13 @@ def doubted_statement(fact: KnownFact) -> str:
 def _read(
     text: str, quote: str, utterance: Utterance, facts: Sequence[KnownFact], known: Sequence[KnownFact]
 ) -> Iterator[Correction]:
-    words = _words(text)
+    words = words_of(text)
     when = _when(text, utterance.said_at)
 
     def change(fact: KnownFact, what: Change, value: str = "") -> Correction:
         return Correction(fact, what, quote, utterance.number, value, when)
 
-    spans = {fact.fact_id: span for fact in facts if (span := _find_value(fact, words)) is not None}
+    spans = {fact.fact_id: span for fact in facts if (span := find_value_of(fact, words)) is not None}
     named = [fact for fact in facts if fact.fact_id in spans]
     told = (
         *_find_spellings(text, words, facts),
@@ -345,17 +375,17 @@ def _read(
     for fact, old, new in told:
         yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
     yield from (change(fact, Change.END) for fact in facts if _is_reversed(fact, words))
-    moved = _find_return(words, facts, known)
-    if moved is not None:
-        yield change(moved[0], Change.REPLACE, moved[1])
+    for fact, old, new in find_changed(text, words, facts):
+        yield Correction(fact, Change.REPLACE if new else Change.END, quote, utterance.number, new, when, old)
+    returned = _find_return(text, words, known)
+    if returned is not None:
+        yield change(returned, Change.REVIVE)
         return
     for cue in CUES:
-        place = _find(words, cue.words.split("|"))
+        place = find_words(words, cue.words.split("|"))
         if place is None:
             continue
-        touched = [
-            fact for fact in named if _reaches(words, place, spans[fact.fact_id], cue) and _is_about(fact, words)
-        ]
+        touched = [fact for fact in named if _reaches(words, place, spans[fact.fact_id], cue) and is_about(fact, words)]
         if cue.ends_subject:
             touched = [*touched, *(fact for fact in facts if fact not in touched and _is_of(fact, words[: place[0]]))]
         touched = touched or _unnamed(words, place[1] + 1, facts, cue)
@@ -368,42 +398,30 @@ def _read(
     yield from (change(fact, what) for fact, what in _denied(words, named, spans, facts))
 
 
-def _find_value(fact: KnownFact, words: Sequence[_Word]) -> tuple[int, int] | None:
-    """The first and last word that name the fact's value, or the thing of its attribute."""
-    _, attribute = split_key(fact.key)
-    thing = attribute.partition(":")[2].replace("_", " ")
-    value = thing.removesuffix(" intolerance").removesuffix(" allergy") or fact.value
-    wanted = [stem(word[0].casefold()) for word in _TOKEN.finditer(value)]
-    wanted = [word for word in wanted if word not in _DETERMINERS] or wanted
-    if not wanted or len(wanted) > len(words):
-        return None
-    have = [stem(word.low.removesuffix("'s")) for word in words]
-    for at in range(len(have) - len(wanted) + 1):
-        if have[at : at + len(wanted)] == wanted:
-            return at, at + len(wanted) - 1
-    return None
-
-
 def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """Known facts that say what the message denies, with what holds instead."""
     for denial in read_denials(own):
         quote = utterance.text[denial.start : denial.end].strip()
-        words = _words(quote)
+        words = words_of(quote)
         for fact in facts:
             thing = denial.old.removesuffix(" allergy").removesuffix(" intolerance")
             place = find_phrase(fact.statement, thing)
-            if place is None or not _is_about(fact, words) or not _says_so(fact, denial):
+            if place is None or not is_about(fact, words) or not _says_so(fact, denial):
                 continue
             is_of_the_gone = not denial.is_mistake and _is_said_of(fact, place)
-            if _is_negative(fact) and not is_of_the_gone:
+            if is_negative(fact) and not is_of_the_gone:
                 continue
             when = _when(quote, utterance.said_at)
-            if is_of_the_gone or (not denial.is_mistake and _is_verb(fact, place)):
+            rest = "" if fact.key or denial.is_mistake or denial.new else without_part(fact.statement, *place)
+            if rest and rest != fact.statement:
+                old, new = _changed_part(fact.statement, rest)
+                yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
+            elif is_of_the_gone or (not denial.is_mistake and _is_verb(fact, place)):
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
-            elif denial.new:
+            elif denial.new and not _is_verb_phrase(denial.new):
                 is_whole = not denial.is_mistake or (" " in denial.new and fact.statement[slice(*place)] in fact.value)
                 old = _replaced(fact, place) if is_whole else fact.statement[slice(*place)]
-                yield Correction(fact, Change.REPLACE, quote, utterance.number, denial.new, when, old)
+                yield Correction(fact, Change.REPLACE, quote, utterance.number, denial.new, when, old, is_denied=True)
             elif thing != denial.old or (
                 (not denial.is_mistake or denial.verbs) and _is_clear(fact, denial, place, quote)
             ):
@@ -424,9 +442,9 @@ def _find_shifted(own: str, utterance: Utterance, facts: Sequence[KnownFact]) ->
 
 def _in_full(new: str, old: str, said_at: datetime) -> str:
     """A new day as the old one is written: “14 March” beside “Friday, 12 March 2027”, “Thursdays” beside “Tuesday”."""
-    if new.rstrip("s").capitalize() in _WEEKDAYS:
+    if new.rstrip("s").capitalize() in WEEKDAYS:
         return new.rstrip("s").capitalize()
-    found = find_date(new, said_at.date()) if _DATED.match(old) else None
+    found = find_date(new, said_at.date()) if DATED.match(old) else None
     return re.sub(r"^(?:on|in) ", "", found.words) if found else new
 
 
@@ -448,12 +466,28 @@ def _is_clear(fact: KnownFact, denial: Denial, place: tuple[int, int], quote: st
 
 def _is_last(fact: KnownFact, place: tuple[int, int]) -> bool:
     """Whether the fact ends with what ended: “signed up for a *marathon*”."""
-    return not fact.statement[place[1] :].strip(" .")
+    return not _ADVERBIAL.sub("", fact.statement[place[1] :]).strip(" .")
 
 
 def _is_verb(fact: KnownFact, place: tuple[int, int]) -> bool:
     """Whether what ended is what the user does, by the fact: “no more rent”, “I quit smoking”."""
     return fact.statement[: place[0]] == "The user " and " " not in fact.statement[slice(*place)]
+
+
+def _changed_part(statement: str, rest: str) -> tuple[str, str]:
+    """The words of a statement that differ from those of another, and theirs, with the word before them."""
+    old, new = statement.rstrip(".").split(" "), rest.rstrip(".").split(" ")
+    same = next(
+        (at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), min(len(old), len(new))
+    )
+    same = max(0, min(same, len(new)) - 1)
+    return " ".join(old[same:]), " ".join(new[same:])
+
+
+def _is_verb_phrase(phrase: str) -> bool:
+    """Whether a seeming new value is another claim: “not an accountant, she *opened a bakery*”."""
+    first = phrase.partition(" ")[0]
+    return first.islower() and (first in THIRD - OPENERS or is_past(first))
 
 
 def _replaced(fact: KnownFact, place: tuple[int, int]) -> str:
@@ -468,42 +502,43 @@ def _replaced(fact: KnownFact, place: tuple[int, int]) -> str:
 
 def _says_so(fact: KnownFact, denial: Denial) -> bool:
     """Whether the verbs of a denial are the fact's: “I don't work in Nantes” leaves it as a home."""
-    meant = _stems(fact.statement)
+    meant = stems_of(fact.statement)
     return all(
-        stem(verb) in meant | _SMALL or any(stem(verb) in group and group & meant for group in GROUPS)
+        stem(verb) in meant | _SMALL or any(stem(verb) in group and group & meant for group in (*GROUPS, _GOING))
         for verb in denial.verbs - {"do", "doing"}
     )
 
 
-def _words(text: str) -> list[_Word]:
-    return [_Word(t[0], t[0].casefold().replace("’", "'"), t.start(), t.end()) for t in _TOKEN.finditer(text)]
-
-
-def _find_new_values(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
+def _find_new_values(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
     """“Mary moved to Porto”: known facts whose attribute has a new value, with the old and the new one."""
-    has_moved = not {"moved", "now", "back"}.isdisjoint(word.low for word in words)
+    has_moved = not {"moved", "now", "back", "settled"}.isdisjoint(word.low for word in words)
     for attribute, phrases in NEW_VALUES.items():
         more = IS_IN if attribute == "home" and has_moved else ""
-        place = _find(words, f"{phrases}{more}".split("|"))
-        if place is None or _find(words[: place[0]], [*DENIES, *NOT, "used to"]) is not None:
+        place = find_words(words, f"{phrases}{more}".split("|"))
+        if place is None or find_words(words[: place[0]], [*DENIES, *NOT, "used to"]) is not None:
             continue
         after = words[place[1] + 1 : place[1] + 1 + SHORT]
         if words[place[1]].low == "with":  # “in with my aunt in Accra”
             after = after[next((at for at, word in enumerate(after) if word.low == "in"), len(after)) :]
-        new = _value_in(after)
+        new = value_in(after)
         if not new or (attribute != "job" and not new[0].isupper()):
             continue
         for fact in facts:
             subject, known_attribute = split_key(fact.key)
             is_it = known_attribute == attribute and new.casefold() not in fact.value.casefold()
-            if is_it and fact.value and _is_subject(subject, words[: place[0]]) and _is_about(fact, words):
+            if is_it and fact.value and is_subject(subject, words[: place[0]]) and is_about(fact, words):
                 yield fact, fact.value, new
 
 
-def _find_favourites(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
+def _find_favourites(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
     """“About the color: my favorite is ochre now”: the only known favorite, or that of the thing that is named."""
-    place = _find(words, ["favourite is", "favorite is", "favourite's", "favorite's"])
-    new = _value_in(words[place[1] + 1 : place[1] + 1 + SHORT]) if place else ""
+    lead = next((at for at, word in enumerate(words) if word.low in ("fav", "favourite", "favorite")), None)
+    link = (
+        next((at for at in range(lead + 1, min(lead + 4, len(words))) if words[at].low in ("is", "are")), None)
+        if lead is not None
+        else None
+    )
+    new = value_in(words[link + 1 : link + 1 + SHORT]) if link is not None else ""
     known = [fact for fact in facts if split_key(fact.key)[1].startswith("favourite_")]
     lows = {word.low.replace("colour", "color") for word in words}
     named = [f for f in known if f.key.rpartition("favourite_")[2].replace("colour", "color") in lows]
@@ -512,7 +547,7 @@ def _find_favourites(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iter
             yield fact, fact.value, new
 
 
-def _find_tastes(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
+def _find_tastes(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
     """“I love running now”: what was disliked is liked, or the other way round."""
     for fact in facts:
         subject, attribute = split_key(fact.key)
@@ -520,8 +555,11 @@ def _find_tastes(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator
         if subject != USER or not attribute.startswith("taste:") or verb is None:
             continue
         opposite = DISLIKING if fact.value == "likes" else LIKING
-        span = _find_value(fact, words)
+        span = find_value_of(fact, words)
         said = [word.low for word in words[max(0, span[0] - 3) : span[0]]] if span else []
+        if span and fact.value == "dislikes" and find_words(words, GROWN_ON) and not {w.low for w in words} & NOT:
+            yield fact, verb[1], "likes"
+            continue
         is_mine = bool({"i", "we", "i'm", "i've"} & {word.low for word in words[: span[0]]}) if span else False
         if (
             is_mine
@@ -531,90 +569,63 @@ def _find_tastes(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator
             yield fact, verb[1], "dislikes" if fact.value == "likes" else "likes"
 
 
-def _is_reversed(fact: KnownFact, words: Sequence[_Word]) -> bool:
+def _is_reversed(fact: KnownFact, words: Sequence[Word]) -> bool:
     """“I can eat dairy again”: what the user didn't do, or couldn't; for a vegan also “I eat cheese again”."""
     lows = {word.low for word in words}
     said_again = bool(lows & {"again", "now", "can"})
-    if not said_again or not _is_about(fact, []) or any(low in NOT or low.endswith("n't") for low in lows):
+    if not said_again or not is_about(fact, []) or any(low in NOT or low.endswith("n't") for low in lows):
         return False
     if split_key(fact.key) == (USER, "diet") and lows & EATING:
         return bool(lows & FORBIDDEN.get(fact.value, frozenset()))
-    if not _is_negative(fact) or not lows & OF_THE_USER:
+    if not is_negative(fact) or not lows & OF_THE_USER:
         return False
     meant = [stem(word) for word in plain_words(fact.statement) if word not in FILLER and stem(word) not in _SMALL]
     return bool(meant) and meant[-1] in {stem(low) for low in lows}
 
 
-def _is_subject(subject: str, before: Sequence[_Word]) -> bool:
-    """Whether the words before a verb name the subject, and no other person after it."""
-    lows = [word.low.removesuffix("'s") for word in before]
-    name = subject.rpartition("/")[2].split("_")
-    if subject == USER:
-        named = [at for at, low in enumerate(lows) if low in ("i", "we", "i've", "we've", "i'm", "me", "they")]
-    else:
-        named = [at for at, low in enumerate(lows) if low in name]
-    others = [at for at, word in enumerate(before) if at and word.text[0].isupper() and word.low not in OF_THE_USER]
-    roles = [at for at, low in enumerate(lows) if stem(low) in PEOPLE and low not in name]
-    return bool(named) and not any(at > named[-1] for at in (*others, *roles)) and not (subject == USER and roles)
-
-
 def _find_spellings(
-    text: str, words: Sequence[_Word], facts: Sequence[KnownFact]
+    text: str, words: Sequence[Word], facts: Sequence[KnownFact]
 ) -> Iterator[tuple[KnownFact, str, str]]:
     """Facts with a name that a message corrects, with both spellings: “*John, with an h”."""
-    if _MISSPELLED.search(text) is None or len(words) > SHORT:
+    is_spelled = re.search(r"spel|spell|write myself|in (?:my|his|her|the) name|with [a-z]+ \w\b", text) is not None
+    if _MISSPELLED.search(text) is None or (len(words) > SHORT and not is_spelled):
         return
     for word in words:
         if not word.text[0].isupper() or len(word.text) < 3 or word.low in FILLER:
             continue
         for fact in facts:
-            alike = SPELLED if "spel" in text else ALIKE
-            for found in _TOKEN.finditer(fact.value or fact.statement):
+            for found in TOKEN.finditer(fact.value or fact.statement):
                 name = found[0]
-                is_name = name[0].isupper() and name != word.text
+                alike = SPELLED if is_spelled else ALIKE
+                if is_spelled and name[0].casefold() == word.low[0] and " name" in text:
+                    alike = SPELLED_NAME
+                is_name = name[0].isupper() and name != word.text and name not in ("The", "User")
                 if is_name and SequenceMatcher(None, name.casefold(), word.low).ratio() >= alike:
                     yield fact, name, word.text
 
 
-def _value_in(words: Sequence[_Word], *, from_end: bool = False) -> str:
-    """The value among these words: a run of names if there is one, else the words without function words."""
-    runs: list[list[_Word]] = [[]]
-    for word in words:
-        if word.text[:1].isupper() and word.low not in _NOT_A_VALUE:
-            runs[-1].append(word)
-        elif runs[-1]:
-            runs.append([])
-    named = [run for run in runs if run]
-    if named:
-        return " ".join(word.text for word in (named[-1] if from_end else named[0]))
-    plain: list[_Word] = []
-    for word in reversed(words) if from_end else words:
-        if word.low in _NOT_A_VALUE:
-            if plain:
-                break
-            continue
-        plain.append(word)
-        if len(plain) == 3:
-            break
-    return " ".join(word.text for word in (reversed(plain) if from_end else plain))
-
-
-def _find_return(
-    words: Sequence[_Word], facts: Sequence[KnownFact], known: Sequence[KnownFact]
-) -> tuple[KnownFact, str] | None:
-    """A fact whose earlier value is true again, with that value: “back in Porto”."""
-    back = _find(words, ["back in", "back at", "back to", "back with", "returned to"])
+def _find_return(text: str, words: Sequence[Word], known: Sequence[KnownFact]) -> KnownFact | None:
+    """An earlier fact that is true again: “back in Porto”, “we went back to Tesco”."""
+    back = find_words(words, BACK)
     if back is None:
         return None
-    for earlier in known:
-        span = _find_value(earlier, words) if earlier.status == "superseded" and earlier.value else None
-        holder = next((fact for fact in facts if fact.key and fact.key == earlier.key), None)
-        if span is not None and holder is not None and 0 < span[0] - back[1] <= 2:
-            return holder, earlier.value
+    named = next((at for at in range(back[1] + 1, len(words)) if words[at].low not in DETERMINERS), len(words))
+    for earlier in reversed(known):
+        is_history = earlier.status == "expired" or (
+            earlier.status == "superseded" and (earlier.key or earlier.superseded_by)
+        )
+        if not is_history or not is_about(earlier, words):
+            continue
+        span = find_value_of(earlier, words) if earlier.value else None
+        if span is not None and 0 <= span[0] - named <= 1:
+            return earlier
+        name = name_after(text, words, named - 1)
+        if not earlier.key and name and find_phrase(earlier.statement, name) is not None:
+            return earlier
     return None
 
 
-def _by_attribute(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
+def _by_attribute(words: Sequence[Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
     """The user's facts about an attribute that the sentence names without its value."""
     lows = {word.low for word in words}
     if not lows & {"i", "i'm", "i've", "we", "we've", "we're"} and not any(
@@ -633,7 +644,7 @@ def _has_attribute(fact: KnownFact, attributes: Collection[str]) -> bool:
     return "job" in attributes and verb is not None and verb[1] in WORKING
 
 
-def _by_topic(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
+def _by_topic(words: Sequence[Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
     """Facts whose content words the sentence names, all but one at most and at least two."""
     said = content(" ".join(word.text for word in words))
     found = []
@@ -644,7 +655,7 @@ def _by_topic(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[KnownF
     return found if len(found) == 1 else []
 
 
-def _is_of(fact: KnownFact, before: Sequence[_Word]) -> bool:
+def _is_of(fact: KnownFact, before: Sequence[Word]) -> bool:
     """Whether a fact is about the one named last before the cue: “our cat *Pixel* got run over”."""
     name = next((word.low for word in reversed(before) if word.text[0].isupper() and word.low not in OF_THE_USER), "")
     roles = {stem(word.low) for word in before} & PEOPLE
@@ -659,62 +670,48 @@ def _is_of(fact: KnownFact, before: Sequence[_Word]) -> bool:
     )
 
 
-def _unnamed(words: Sequence[_Word], after: int, facts: Sequence[KnownFact], cue: Cue) -> list[KnownFact]:
+def _unnamed(words: Sequence[Word], after: int, facts: Sequence[KnownFact], cue: Cue) -> list[KnownFact]:
     """The facts that a sentence is about without naming their value. `after`: the place after the cue."""
     if cue.verbs:
         return _by_object(words[after : after + SHORT], facts, cue.verbs)
     return _by_attribute(words, facts) or _by_topic(words, facts)
 
 
-def _by_object(words: Sequence[_Word], facts: Sequence[KnownFact], verbs: frozenset[str]) -> list[KnownFact]:
+def _by_object(words: Sequence[Word], facts: Sequence[KnownFact], verbs: frozenset[str]) -> list[KnownFact]:
     """The facts with one of these verbs and the first content word as its object."""
     named = next((stem(word.low) for word in words if word.low not in FILLER), "")
     return [
         fact
         for fact in facts
         if named in content(fact.statement)
-        and verbs & _stems(fact.statement)
-        and _is_about(fact, [])
-        and not _is_negative(fact)
+        and verbs & stems_of(fact.statement)
+        and is_about(fact, [])
+        and not is_negative(fact)
     ]
 
 
 def _denied(
-    words: Sequence[_Word], named: Sequence[KnownFact], spans: Mapping[int, tuple[int, int]], facts: Sequence[KnownFact]
+    words: Sequence[Word], named: Sequence[KnownFact], spans: Mapping[int, tuple[int, int]], facts: Sequence[KnownFact]
 ) -> Iterator[tuple[KnownFact, Change]]:
     """What “I don't have a sister”, “I don't live in Nantes” or “not Nantes” denies."""
     for fact in named:
         first = spans[fact.fact_id][0]
-        place = _find(words[max(0, first - 5) : first], [*DENIES, *NOT])
+        place = find_words(words[max(0, first - 5) : first], [*DENIES, *NOT])
         between = {stem(word.low) for word in words[max(0, first - 5) + place[1] + 1 : first]} if place else set()
-        denies_it = between <= _stems(fact.statement) | _SMALL
-        if place is not None and denies_it and _is_about(fact, words) and not _is_negative(fact):
+        denies_it = between <= stems_of(fact.statement) | _SMALL
+        if place is not None and denies_it and is_about(fact, words) and not is_negative(fact):
             yield fact, Change.END
-    place = _find(words, DENIES[:8])
+    place = find_words(words, DENIES[:8])
     if place is None:
         return
     nouns = {stem(word.low) for word in words[place[1] + 1 : place[1] + 4]}
     for fact in facts:
         roles = {stem(part) for part in split_key(fact.key)[0].split("/")[1:]} or content(fact.statement)
-        if nouns & roles & (BY_BIRTH | NOT_FOR_EVER) and fact not in named and not _is_negative(fact):
+        if nouns & roles & (BY_BIRTH | NOT_FOR_EVER) and fact not in named and not is_negative(fact):
             yield fact, Change.RETRACT if nouns & roles & BY_BIRTH else Change.END
 
 
-# Words -------------------------------------------------------------------------------------------------------------
-
-
-def _find(words: Sequence[_Word], phrases: Iterable[str]) -> tuple[int, int] | None:
-    """The first and last place of the first phrase found, in the order of `phrases`."""
-    lows = [word.low for word in words]
-    for phrase in phrases:
-        parts = phrase.split()
-        for at in range(len(lows) - len(parts) + 1):
-            if lows[at : at + len(parts)] == parts:
-                return at, at + len(parts) - 1
-    return None
-
-
-def _reaches(words: Sequence[_Word], cue: tuple[int, int], value: tuple[int, int], form: Cue) -> bool:
+def _reaches(words: Sequence[Word], cue: tuple[int, int], value: tuple[int, int], form: Cue) -> bool:
     """Whether the value is the object of the cue: “left Acme”, but not “left my keys at Acme”."""
     if not form.after:
         return not form.before or value[1] < cue[0]
@@ -722,37 +719,14 @@ def _reaches(words: Sequence[_Word], cue: tuple[int, int], value: tuple[int, int
     return 0 < value[0] - cue[1] <= REACH and not between & _PREPOSITIONS
 
 
-def _says_what(fact: KnownFact, words: Sequence[_Word]) -> bool:
+def _says_what(fact: KnownFact, words: Sequence[Word]) -> bool:
     """Whether the sentence has the fact's verb, or one of its group, next to its value; a short sentence needs none."""
     said = {stem(word.low) for word in words}
-    meant = _stems(fact.statement) - _stems(fact.value) - _SMALL
+    meant = stems_of(fact.statement) - stems_of(fact.value) - _SMALL
     groups = {number for number, group in enumerate(GROUPS) if group & meant}
     if split_key(fact.key)[1].startswith("taste:") and fact.value == "likes":
         return True  # whatever is not done any more with what is liked
     return len(words) <= SHORT or bool(said & meant) or any(GROUPS[number] & said for number in groups)
-
-
-def _stems(text: str) -> set[str]:
-    return {stem(word) for word in plain_words(text)}
-
-
-def _is_about(fact: KnownFact, words: Sequence[_Word]) -> bool:
-    """Whether the sentence can be about the fact's subject: the user speaks of themselves, or names the other."""
-    if relations_differ(fact.statement, " ".join(word.text for word in words)):
-        return False
-    subject = split_key(fact.key)[0].partition("/")[0]
-    lows = {word.low.removesuffix("'s") for word in words}
-    if not subject or subject == "user":
-        others = {"he", "she", "they", "his", "her", "their"}
-        return not (lows & others) or bool(lows & OF_THE_USER)
-    return bool(set(subject.split("_")) & lows) or not lows & OF_THE_USER
-
-
-def _is_negative(fact: KnownFact) -> bool:
-    """Whether the fact itself denies something; denying it again confirms it."""
-    return fact.value in ("no", "dislikes") or bool(
-        {"not", "no", "never", "dislikes"} & set(fact.statement.casefold().split())
-    )
 
 
 def _when(text: str, said_at: datetime) -> datetime | None:

@@ -1,0 +1,54 @@
+"""A statement with another value in the place of an old one, or without a part of it. Pure."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+DATED = re.compile(rf"(?:{'|'.join(WEEKDAYS)}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
+_AND = re.compile(r",? and |, ")
+
+
+def replaced_statement(statement: str, old: str, value: str) -> str:
+    """The statement with `value` where it has the words `old`; empty if it doesn't have them."""
+    place = re.search(rf"(?<!\w){re.escape(old)}(?!\w)", statement, re.I) if old else None
+    if place is None or not value:
+        return ""
+    other = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)", re.I)
+    before, after = statement[: place.start()], statement[place.end() :]
+    if other.search(before) or other.search(after):  # “tea over coffee” turns round; of “Mubi and Netflix” one is left
+        rest = without_part(statement, place.start(), place.end())
+        is_list = rest != statement
+        return rest if is_list else f"{other.sub(old, before, count=1)}{value}{other.sub(old, after, count=1)}"
+    if (day := DATED.match(statement, place.start())) and value.capitalize() in WEEKDAYS:
+        return f"{statement[: day.start()]}{_other_day(day[0], value)}{statement[day.end() :]}"
+    before = statement[: place.start()]
+    article = re.search(r"\b(an?) $", before)
+    if article:
+        right = "an" if value[0].casefold() in "aeiou" else "a"
+        before = f"{before[: article.start()]}{right} "
+    return f"{before}{value}{statement[place.end() :]}"
+
+
+def without_part(statement: str, start: int, end: int) -> str:
+    """The statement without the part of a list that has these words: “has a garden and a balcony”; else the same."""
+    seams = list(_AND.finditer(statement))
+    before = next((seam for seam in reversed(seams) if seam.end() <= start), None)
+    after = next((seam for seam in seams if seam.start() >= end), None)
+    if before is not None and (after is None or "and" in before[0]):
+        return statement[: before.start()] + (statement[after.start() :] if after else ".")
+    if after is None:
+        return statement
+    if before is not None:
+        return statement[: before.start()] + statement[after.start() :]
+    first = re.search(r"(?:an? |the |their |some |\w+ )?$", statement[:start])
+    head = first.start() if first and first[0].strip() in ("a", "an", "the", "their", "some") else start
+    return statement[:head] + statement[after.end() :]
+
+
+def _other_day(dated: str, weekday: str) -> str:
+    """“Friday, 27 November 2026” moved to the nearest such weekday."""
+    day = datetime.strptime(dated, "%A, %d %B %Y").replace(tzinfo=UTC)
+    shift = (WEEKDAYS.index(weekday.capitalize()) - day.weekday() + 3) % 7 - 3
+    moved = day + timedelta(days=shift)
+    return f"{moved:%A}, {moved.day} {moved:%B %Y}"

@@ -63,6 +63,8 @@ ten are those of comparing every row with every word (8,229 passages; 1,500 rows
 the time."""
 PAIR_ROWS: Final = 300
 """Two common words of a question select the rows with both if, by chance, at most this many rows would have both."""
+BACKGROUND_ROWS: Final = 50
+"""Rows without any of the words, counted beside the user's own where words are weighed by rarity."""
 MAX_AUTHORS: Final = 300
 """Speaker names that are looked for in a question."""
 POSITION_WEIGHTS: Final = "0.25,0.45,0.7,1"
@@ -392,6 +394,7 @@ class CandidateSearch:
             "context": self.question.context,
             "context_weight": CONTEXT_WEIGHT,
             "rows": self.collection.rows,
+            "background": BACKGROUND_ROWS,
             "nearby": str(ROWS_PER_LEG),
             "look": ROWS_PER_LEG,
             "common": COMMON_ROWS,

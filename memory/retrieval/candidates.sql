@@ -60,13 +60,14 @@ WITH languages AS MATERIALIZED (
 -- part: weights
 -- A word weighs more the fewer of the user's rows hold it. A word that no row holds still counts in the sum, so that a
 -- long question about something else doesn't match by a single word. Only searchable rows count: with rejected facts
--- and deleted conversations every word would seem rare.
+-- and deleted conversations every word would seem rare. BACKGROUND_ROWS stand for all that isn't stored yet: among a
+-- new user's three messages, what all three are about would else weigh nothing, and “called” everything.
 weights AS MATERIALIZED (
     SELECT word, query, weight / sum(weight) OVER () AS weight FROM (
         SELECT word, query, share * ln(1 + (greatest(rows - found, 0) + 0.5) / (found + 0.5)) AS weight
         FROM (SELECT word, query, share, coalesce(known_rows, held, 0) AS found FROM asked LEFT JOIN
             (SELECT word, count(*) AS held FROM ({held}) AS hits GROUP BY word) AS counted USING (word)) AS searched,
-            (SELECT ({rows})::float8 AS rows) AS counted
+            (SELECT ({rows})::float8 + %(background)s::float8 AS rows) AS counted
     ) AS rare
 )
 

@@ -644,3 +644,15 @@ def test_a_cross_encoder_reads_the_question_with_the_memories_found(
 
     assert "Anna" in retrieve(alice, question, now=NOW).kept[0].text
     assert (question, SISTER) in pairs
+
+
+# The first messages ----------------------------------------------------------------------------------------------
+
+
+def test_what_all_of_a_new_users_few_messages_are_about_is_found(alice: User) -> None:
+    talk(alice, "kids: Noor (7), Sami (4)", "Here are some ideas for games.", "what can they both play inside")
+
+    kept = retrieve(alice, "What are my kids called?", now=NOW).kept
+
+    assert kept[0].text == "kids: Noor (7), Sami (4)"
+    assert not retrieve(alice, "Where do I work?", now=NOW).kept

@@ -248,3 +248,9 @@ def test_who_waits_in_review_is_known_by_name() -> None:
     reading = ExtractionInput(said, "Alice", LISBON, waiting=["The user's husband Petr cooks."])
     (fact,) = RuleEngine().extract(reading).facts
     assert fact.statement == "The user's husband Petr is allergic to walnuts."
+
+
+def test_a_chapter_of_ones_life_is_no_chapter_of_a_book() -> None:
+    (fact,) = read("I lived in Nantes until 2020, that chapter is over.")
+    assert fact.statement == "The user used to live in Nantes until 2020."
+    assert read("Chapter two: I lived in Nantes until 2020.") == []

@@ -67,12 +67,24 @@ form?.addEventListener("htmx:afterRequest", (event) => {
 });
 
 const search = document.querySelector("form[role=search]");
+const AGAIN = 1000; // milliseconds after an answer from which a press of Search asks the same again
+let asked = "";
+let answered = "";
+let answeredAt = 0;
 search?.addEventListener("htmx:configRequest", (event) => {
-  const { parameters } = /** @type {CustomEvent} */ (event).detail;
+  const { parameters, triggeringEvent } = /** @type {CustomEvent} */ (event).detail;
   for (const [name, value] of Object.entries(parameters)) if (value === "") delete parameters[name];
+  asked = JSON.stringify(Object.entries(parameters));
+  // Enter is a change, a submission and the end of typing, which each ask: the same results again would take the focus
+  // out of them.
+  const isPressed = triggeringEvent?.type === "submit" && performance.now() - answeredAt > AGAIN;
+  if (asked === answered && !isPressed) event.preventDefault();
 });
 search?.addEventListener("htmx:afterRequest", (event) => {
   // htmx's history is off (it would store whole pages); the URL alone is enough for a reload or a bookmark.
   const { xhr, successful } = /** @type {CustomEvent} */ (event).detail;
-  if (successful) history.replaceState(history.state, "", xhr.responseURL);
+  if (!successful) return;
+  answered = asked;
+  answeredAt = performance.now();
+  history.replaceState(history.state, "", xhr.responseURL);
 });

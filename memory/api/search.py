@@ -76,7 +76,9 @@ class Found(Schema):
     when: datetime
     score: float
     parts: dict[Part, float] = Field(description="The parts of the score, by name")
-    qualifier: str = Field(description="current, until a date, superseded by a fact, or waiting for review")
+    qualifier: str = Field(
+        description="current, until a date, superseded by a fact, said before one, or waiting for review"
+    )
 
 
 class LeftOut(Schema):

@@ -22,7 +22,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.facts.links import Relation, link, link_superseded, mark_superseded
-from memory.facts.replacement import Replaces, as_said, replaces
+from memory.facts.replacement import Replaces, replaces, with_now
 from memory.models import Fact, FactLink, ReviewAction
 
 
@@ -82,8 +82,9 @@ def oppose_replaced(fact: Fact) -> None:
     of_user = Fact.objects.filter(user=fact.user_id, status__in=[Fact.Status.ACTIVE, Fact.Status.PROPOSED])
     others = of_user.exclude(pk=fact.pk)
     others = others.exclude(key=fact.key) if fact.key else others
+    newer = with_now(fact.statement, fact.quote)
     for pk, status, statement, said_at in others.values_list("pk", "status", "statement", "message__created_at"):
-        how = replaces(as_said(fact.statement, fact.quote), statement)
+        how = replaces(newer, statement)
         if how == Replaces.NOT or (said_at and fact.message and said_at > fact.message.created_at):
             continue
         if how == Replaces.CLEARLY and (fact.status == Fact.Status.ACTIVE or status == Fact.Status.PROPOSED):

@@ -50,6 +50,8 @@ _OUT: Final = re.compile(
     re.I,
 )
 """The value that something else replaced: “switched from Jira to Linear”."""
+MAX_READ: Final = 64
+"""Statements whose reading is remembered: one is compared with all others."""
 _ADDS: Final = re.compile(r"\b(?:also|too|another|second|both|as well|additionally|besides)\b", re.I)
 _ONLY: Final = re.compile(r"\bonly\b(?! \d)", re.I)
 _PAST: Final = re.compile(r"\b(?:used to|formerly|previously|until)\b", re.I)
@@ -89,7 +91,7 @@ class _Said:
         return self.subject | self.rest
 
 
-def as_said(statement: str, quote: str) -> str:
+def with_now(statement: str, quote: str) -> str:
     """The statement with the “now” that only the words it rests on have: “my manager is Tobias now”."""
     is_lost = states_change(quote) and not states_change(statement)
     return f"{statement.rstrip('.')} now." if is_lost else statement
@@ -207,6 +209,7 @@ _SAME: Final = (
 
 
 @lru_cache(maxsize=4_096)
+@lru_cache(maxsize=MAX_READ)
 def _read(statement: str) -> _Said:
     whole = " ".join(_ENDED.sub(" ", statement).split())
     subject = _content(_CHANGED.sub(" ", whole[: verb_span(whole)[0]]))

@@ -16,7 +16,7 @@ from memory.embeddings.port import embedder
 from memory.facts.deduplication import relation_of, relations_differ
 from memory.facts.keys import USER, split_key
 from memory.facts.links import create_superseding, link
-from memory.facts.replacement import Replaces, as_said, replaces
+from memory.facts.replacement import Replaces, replaces, with_now
 from memory.facts.withdrawal import end_fact, overtake, retract_fact, withdraw_older_proposals
 from memory.librarian import document_updates, episodes
 from memory.librarian.changes.attribute_changes import states_attribute
@@ -137,7 +137,7 @@ def _mark_update(proposal: ProposedFact, state: RunState) -> ProposedFact:
     """Mark a statement that clearly replaces a known fact, in whatever words, as its correction."""
     if proposal.key or proposal.relation != Relation.NONE or proposal.is_no_claim or proposal.valid_until:
         return proposal
-    newer, said = as_said(proposal.statement, proposal.quote), _message_of(proposal, state)
+    newer, said = with_now(proposal.statement, proposal.quote), _message_of(proposal, state)
     least = Replaces.LIKELY if said is not None and _CORRECTING.search(said.text) else Replaces.CLEARLY
     older = next(
         (
@@ -149,11 +149,17 @@ def _mark_update(proposal: ProposedFact, state: RunState) -> ProposedFact:
     )
     if older is None or (older.key and split_key(older.key)[0] != USER):
         return proposal
-    number = older.number if older.number is not None else -older.fact_id
-    state.known = [replace(one, number=number) if one is older else one for one in state.known]
     sure = max(proposal.confidence, REPLACED_CONFIDENCE)
-    update = {"correction": True, "relation": Relation.UPDATES, "related_to": number, "confidence": sure}
-    return proposal.model_copy(update=update)
+    related = {"relation": Relation.UPDATES, "related_to": _number_of(older, state)}
+    return proposal.model_copy(update={"correction": True, "confidence": sure, **related})
+
+
+def _number_of(fact: KnownFact, state: RunState) -> int:
+    """The number by which a proposal refers to the fact; one that the engine didn't see gets its own here."""
+    if fact.number is not None:
+        return fact.number
+    state.known = [replace(known, number=-known.fact_id) if known is fact else known for known in state.known]
+    return -fact.fact_id
 
 
 def _message_of(proposal: ProposedFact, state: RunState) -> Utterance | None:
@@ -322,27 +328,7 @@ def _replace(correction: Correction, state: RunState) -> None:
         statement = re.sub(r"(?<= in )[A-Z][a-z]+ \d{4}", f"{said.said_at:%B %Y}", statement)
     if not statement or normal(statement) == normal(fact.statement):
         return
-    if fact.number is None:  # lets the proposal refer to it
-        state.known = [replace(one, number=-one.fact_id) if one is fact else one for one in state.known]
-    subject, attribute, value = replaced_key(fact, correction)
-    proposal = ProposedFact(
-        statement=statement,
-        kind=fact.kind,
-        subject=subject,
-        attribute=attribute,
-        value=value,
-        quote=correction.quote,
-        number=correction.number,
-        confidence=REPLACED_CONFIDENCE,
-        importance=default_importance(fact.kind),
-        about_third_party=subject != USER and fact.kind == "person",
-        correction=True,
-        relation=Relation.UPDATES,
-        related_to=fact.number if fact.number is not None else -fact.fact_id,
-    )
-    vector = embedder().embed([statement])[0]
-    (similarity,) = load_similarities(state.run.user, [vector])
-    _decide_instead(proposal, vector, similarity, fact, state, is_denied=correction.is_denied)
+    _decide_instead(correction, statement, replaced_key(fact, correction), fact, state)
 
 
 def _revive(correction: Correction, state: RunState) -> None:
@@ -352,28 +338,9 @@ def _revive(correction: Correction, state: RunState) -> None:
         newer = next(
             (one for one in state.known if one.fact_id == newer.superseded_by), replace(newer, superseded_by=None)
         )
-    holder = newer if newer.status in OPEN else None
-    if holder is not None and holder.number is None:
-        state.known = [replace(one, number=-one.fact_id) if one is holder else one for one in state.known]
     subject, attribute = split_key(fact.key)
-    proposal = ProposedFact(
-        statement=fact.statement,
-        kind=fact.kind,
-        subject=subject or USER,
-        attribute=attribute,
-        value=fact.value,
-        quote=correction.quote,
-        number=correction.number,
-        confidence=REPLACED_CONFIDENCE,
-        importance=default_importance(fact.kind),
-        about_third_party=subject != USER and fact.kind == "person",
-        correction=True,
-        relation=Relation.UPDATES if holder else Relation.NONE,
-        related_to=(holder.number if holder.number is not None else -holder.fact_id) if holder else None,
-    )
-    vector = embedder().embed([proposal.statement])[0]
-    (similarity,) = load_similarities(state.run.user, [vector])
-    _decide_instead(proposal, vector, similarity, holder, state)
+    key = subject or USER, attribute, fact.value
+    _decide_instead(correction, fact.statement, key, newer if newer.status in OPEN else None, state)
 
 
 def _said_by_number(number: int, state: RunState) -> Utterance | None:
@@ -381,18 +348,30 @@ def _said_by_number(number: int, state: RunState) -> Utterance | None:
 
 
 def _decide_instead(
-    proposal: ProposedFact,
-    vector: Any,
-    similarity: Mapping[int, float],
-    older: KnownFact | None,
-    state: RunState,
-    *,
-    is_denied: bool = False,
+    correction: Correction, statement: str, key: tuple[str, str, str], older: KnownFact | None, state: RunState
 ) -> None:
-    """Decide on what holds instead of an older fact. A proposal is overtaken even if the newer one waits, too.
+    """Decide on what holds instead of an older fact. `key`: its subject, attribute and value.
 
-    `is_denied`: the user's words deny the older one, which therefore ends even while the newer one waits.
+    A proposal is overtaken even if the newer one waits, too; a fact that the user's words deny ends then.
     """
+    (subject, attribute, value), kind = key, correction.fact.kind
+    proposal = ProposedFact(
+        statement=statement,
+        kind=kind,
+        subject=subject,
+        attribute=attribute,
+        value=value,
+        quote=correction.quote,
+        number=correction.number,
+        confidence=REPLACED_CONFIDENCE,
+        importance=default_importance(kind),
+        about_third_party=subject != USER and kind == "person",
+        correction=True,
+        relation=Relation.UPDATES if older else Relation.NONE,
+        related_to=_number_of(older, state) if older else None,
+    )
+    vector = embedder().embed([statement])[0]
+    (similarity,) = load_similarities(state.run.user, [vector])
     before = {fact.fact_id for fact in state.known}
     _decide_and_apply(proposal, vector, similarity, state)
     remaining = state.open_fact(older) if older is not None else None
@@ -400,7 +379,7 @@ def _decide_instead(
         return
     if remaining.status != Fact.Status.PROPOSED:
         said = _said_by_number(proposal.number, state)
-        if is_denied and said is not None and said.said_at >= remaining.said_at:
+        if correction.is_denied and said is not None and said.said_at >= remaining.said_at:
             end_fact(remaining.fact_id, said.said_at)
             state.drop([remaining.fact_id])
         return

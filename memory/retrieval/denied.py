@@ -17,9 +17,9 @@ from memory.text.denials import (
     find_phrase,
     find_value,
     kind_of_phrase,
+    phrase_stems,
     read_denials,
     read_shifts,
-    stems_of,
 )
 from memory.text.keywords import content, stem, words
 
@@ -53,7 +53,7 @@ def qualify_denied(rows: Sequence[CandidateRow]) -> None:
         if not row.qualifier.startswith((CURRENT, WAITING)) or row.said_by == "assistant":
             continue
         text, later = row.candidate.text, [one for one in said if one.when > row.candidate.when]
-        stems = stems_of(text) if later else frozenset()
+        stems = phrase_stems(text) if later else frozenset()
         newer = next((one for one in later if not stems.isdisjoint(one.stems) and _is_denied(text, one)), None)
         if newer is not None:
             row.qualifier = f"superseded by {newer.ref} ({newer.text[:QUALIFIER_CHARS]})"
@@ -71,7 +71,7 @@ def _read(row: CandidateRow) -> _Said | None:
     shifts = [(frozenset(content(what) - OF_DATES), new) for what, new, *_ in read_shifts(text)]
     if not denials and not shifts:
         return None
-    stems = frozenset[str]().union(*(stems_of(one.old) for one in denials), *(what for what, _ in shifts))
+    stems = frozenset[str]().union(*(phrase_stems(one.old) for one in denials), *(what for what, _ in shifts))
     return _Said(
         row.candidate.ref, text, row.candidate.when, denials, shifts, _is_of_user(text), frozenset(content(text)), stems
     )

@@ -147,18 +147,11 @@ _DATE = re.compile(
 _NUMBER = re.compile(r"(?<![\w.,:])\d+(?:[.,:]\d+)*(?![\w])")
 OF_DATES: Final = content("deadline date due start time day launch delivery")
 """Words that say of what a date is; a fact may say it in another: “is due on 3 March”."""
-_IN_ENDINGS: Final = "history stolen off cancelled canceled gone ex fell moved resigned mistake let fired laid sacked"
-_FIRST_WORDS: Final = {
-    *_BY_FIRST_WORD,
-    *SWAPS,
-    *_IN_ENDINGS.split(),
-    "table",
-    "menu",
-    "question",
-    "from",
-    "made",
-    "dumped",
-}
+_IN_ENDINGS: Final = (
+    "history stolen off cancelled canceled gone ex fell moved resigned mistake let fired laid sacked"
+    " table menu question"
+)
+_FIRST_WORDS: Final = {*_BY_FIRST_WORD, *SWAPS, *_IN_ENDINGS.split(), "from", "made", "dumped"}
 MAY_DENY: Final = re.compile(rf"\b(?:{'|'.join(sorted(_FIRST_WORDS))}|i said|i meant)\b", re.IGNORECASE)
 """A quick look: a text without one of these denies nothing."""
 _SHIFTS: Final = re.compile(rf"\b(?:{'|'.join(sorted(CHANGES | SHIFTED))})\b", re.IGNORECASE)
@@ -545,7 +538,7 @@ def kind_of_phrase(phrase: str) -> str:
     return _kind(phrase)
 
 
-def stems_of(text: str) -> frozenset[str]:
+def phrase_stems(text: str) -> frozenset[str]:
     """Stems of all words of a text: `find_phrase` finds no phrase that shares none of them."""
     return frozenset(stem(word.casefold()) for word in _WORD.findall(text))
 

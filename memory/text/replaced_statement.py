@@ -4,9 +4,11 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-DATED = re.compile(rf"(?:{'|'.join(WEEKDAYS)}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
-_AND = re.compile(r",? and |, ")
+from memory.text.dates import WEEKDAYS
+
+DATED: Final = re.compile(rf"(?:{'|'.join(map(str.title, WEEKDAYS))}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
+"""A day as statements write it: “Friday, 27 November 2026”."""
+_AND: Final = re.compile(r",? and |, ")
 
 
 def replaced_statement(statement: str, old: str, value: str) -> str:
@@ -18,16 +20,17 @@ def replaced_statement(statement: str, old: str, value: str) -> str:
     before, after = statement[: place.start()], statement[place.end() :]
     if other.search(before) or other.search(after):  # “tea over coffee” turns round; of “Mubi and Netflix” one is left
         rest = without_part(statement, place.start(), place.end())
-        is_list = rest != statement
-        return rest if is_list else f"{other.sub(old, before, count=1)}{value}{other.sub(old, after, count=1)}"
-    if (day := DATED.match(statement, place.start())) and value.capitalize() in WEEKDAYS:
-        return f"{statement[: day.start()]}{_other_day(day[0], value)}{statement[day.end() :]}"
-    before = statement[: place.start()]
+        if rest != statement:
+            return rest
+        before, after = (other.sub(lambda _: old, side, count=1) for side in (before, after))
+        return f"{before}{value}{after}"
+    if (day := DATED.match(statement, place.start())) and value.casefold() in WEEKDAYS:
+        return f"{before}{_other_day(day[0], value)}{statement[day.end() :]}"
     article = re.search(r"\b(an?) $", before)
     if article:
         right = "an" if value[0].casefold() in "aeiou" else "a"
         before = f"{before[: article.start()]}{right} "
-    return f"{before}{value}{statement[place.end() :]}"
+    return f"{before}{value}{after}"
 
 
 def without_part(statement: str, start: int, end: int) -> str:
@@ -49,6 +52,6 @@ def without_part(statement: str, start: int, end: int) -> str:
 def _other_day(dated: str, weekday: str) -> str:
     """“Friday, 27 November 2026” moved to the nearest such weekday."""
     day = datetime.strptime(dated, "%A, %d %B %Y").replace(tzinfo=UTC)
-    shift = (WEEKDAYS.index(weekday.capitalize()) - day.weekday() + 3) % 7 - 3
+    shift = (WEEKDAYS.index(weekday.casefold()) - day.weekday() + 3) % 7 - 3
     moved = day + timedelta(days=shift)
     return f"{moved:%A}, {moved.day} {moved:%B %Y}"

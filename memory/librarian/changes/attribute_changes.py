@@ -195,7 +195,7 @@ def _is_lifted(fact: KnownFact) -> bool:
 
 
 def _is_of_its_subject(fact: KnownFact, words: Sequence[Word]) -> bool:
-    """Whether nobody else is named: “my son isn't allergic to nuts” says nothing of the user."""
+    """Whether no one else is named: “my son isn't allergic to nuts” says nothing of the user."""
     if split_key(fact.key)[0] != USER:
         return True
     is_named = any(word.text[0].isupper() and word.low not in OF_THE_USER | DAYS for word in words[1:])

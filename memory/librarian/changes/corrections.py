@@ -34,7 +34,7 @@ from memory.librarian.engine import KnownFact
 from memory.librarian.rules.clauses import is_past
 from memory.librarian.rules.words import OPENERS, THIRD
 from memory.ports.source import Utterance
-from memory.text.dates import find_date
+from memory.text.dates import WEEKDAYS, find_date
 from memory.text.denials import (
     OF_DATES,
     SUPPOSED,
@@ -47,7 +47,7 @@ from memory.text.denials import (
 )
 from memory.text.keywords import FILLER, content, stem
 from memory.text.keywords import words as plain_words
-from memory.text.replaced_statement import DATED, WEEKDAYS, replaced_statement, without_part
+from memory.text.replaced_statement import DATED, replaced_statement, without_part
 from memory.text.user_text import mask_foreign_text
 
 MAX_SENTENCE: Final = 400
@@ -442,7 +442,7 @@ def _find_shifted(own: str, utterance: Utterance, facts: Sequence[KnownFact]) ->
 
 def _in_full(new: str, old: str, said_at: datetime) -> str:
     """A new day as the old one is written: “14 March” beside “Friday, 12 March 2027”, “Thursdays” beside “Tuesday”."""
-    if new.rstrip("s").capitalize() in WEEKDAYS:
+    if new.rstrip("s").casefold() in WEEKDAYS:
         return new.rstrip("s").capitalize()
     found = find_date(new, said_at.date()) if DATED.match(old) else None
     return re.sub(r"^(?:on|in) ", "", found.words) if found else new

@@ -31,7 +31,6 @@ _CALLED: Final = re.compile(
 )
 _DESCRIBED: Final = re.compile(
     rf"(?i:\b(?:the|an?|this|our|my) (?:[\w-]+ ){{0,3}}?(?P<rel>{lists.alternatives(lists.PEOPLE)})(?: [\w-]+){{0,2}}?)"
-    rf""
     rf"(?:, | \((?:[\w-]+ ){{0,2}}?)(?P<name>{NAME})(?=[,)])"
 )
 _WHO: Final = (_MENTION, _APPOSED, _NOTED, _KIN, _DESCRIBED)

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.models import User
 from memory.facts import review
-from memory.facts.replacement import Replaces, as_said, replaces
+from memory.facts.replacement import Replaces, replaces, with_now
 from memory.librarian.remember import propose_told_by
 from memory.models import Fact
 
@@ -47,7 +47,7 @@ def test_only_what_it_is_about_is_replaced(newer: str, older: str, how: Replaces
 def test_the_now_of_the_words_it_rests_on_counts_for_a_statement() -> None:
     older, newer = "The user's landlord is Ernst.", "The user's landlord is Pia."
     assert replaces(newer, older) < CLEARLY
-    assert replaces(as_said(newer, "my landlord is Pia now"), older) == CLEARLY
+    assert replaces(with_now(newer, "my landlord is Pia now"), older) == CLEARLY
 
 
 @pytest.mark.django_db

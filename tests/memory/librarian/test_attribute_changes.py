@@ -1,20 +1,11 @@
 """What a sentence changes of what is known without naming the value, and what it leaves alone."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from memory.librarian.changes.attribute_changes import find_changed
 from memory.librarian.changes.fact_words import words_of
-from memory.librarian.engine import KnownFact
 from memory.models.kinds import Kind
-
-EARLIER = datetime(2025, 3, 1, tzinfo=UTC)
-
-
-def known(number: int, statement: str, key: str = "", value: str = "", kind: Kind = Kind.FACT) -> KnownFact:
-    return KnownFact(number, statement, kind, key, value, 0.9, "active", statement, EARLIER, number)
-
+from tests.memory.librarian.test_corrections import known
 
 FACTS = (
     known(1, "The user is allergic to walnuts.", "user/allergy:walnuts", "yes"),

@@ -17,8 +17,10 @@ from memory.text.replaced_statement import replaced_statement
 EARLIER, NOW = datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 9, 1, tzinfo=UTC)
 
 
-def known(number: int, statement: str, key: str = "", value: str = "", status: str = "active") -> KnownFact:
-    return KnownFact(number, statement, Kind.FACT, key, value, 0.9, status, statement, EARLIER, number)
+def known(
+    number: int, statement: str, key: str = "", value: str = "", status: str = "active", kind: Kind = Kind.FACT
+) -> KnownFact:
+    return KnownFact(number, statement, kind, key, value, 0.9, status, statement, EARLIER, number)
 
 
 FACTS = (
@@ -169,6 +171,8 @@ def test_a_replaced_statement_keeps_the_words_around_the_value() -> None:
     drinks, boats = known(1, "The user prefers tea over coffee."), known(1, "The user owns a canoe and a kayak.")
     assert replaced_statement(drinks.statement, "tea", "coffee") == "The user prefers coffee over tea."
     assert replaced_statement(boats.statement, "a canoe", "a kayak") == "The user owns a kayak."
+    paths = "The user moved from C:\\g<1> to D:\\new."
+    assert replaced_statement(paths, "C:\\g<1>", "D:\\new") == "The user moved from D:\\new to C:\\g<1>."
 
 
 @given(st.text(max_size=300))

@@ -94,14 +94,14 @@ class MatrixCase:
         return Probe(self.ask, answer_must=self.must, must_not=(self.stale,))
 
 
-def load_scenarios() -> list[Scenario]:
+def load_scenarios(file: Path = DATA / "scenarios.jsonl") -> list[Scenario]:
     """All scenarios, in the file's order."""
-    return [_scenario(row) for row in read_rows("scenarios.jsonl")]
+    return [_scenario(row) for row in read_rows(file)]
 
 
 def load_matrix() -> list[MatrixCase]:
     """All wordings of all cases."""
-    return [MatrixCase(**as_tuples(row)) for row in read_rows("matrix.jsonl")]
+    return [MatrixCase(**as_tuples(row)) for row in read_rows(DATA / "matrix.jsonl")]
 
 
 def _scenario(row: dict[str, Any]) -> Scenario:
@@ -124,8 +124,8 @@ def as_tuples(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
 
 
-def read_rows(name: str) -> Iterable[dict[str, Any]]:
-    with (DATA / name).open(encoding="utf-8") as lines:
+def read_rows(file: Path) -> Iterable[dict[str, Any]]:
+    with file.open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 

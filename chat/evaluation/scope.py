@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from chat.evaluation.cases import as_tuples, read_rows
+from chat.evaluation.cases import DATA, as_tuples, read_rows
 from chat.evaluation.person import Person, Worker
 from chat.models import Message
 from memory.documents import revisions
@@ -63,7 +63,7 @@ class ScopeOutcome:
 
 def load_scope_cases() -> list[ScopeCase]:
     """All cases, in the file's order."""
-    return [ScopeCase(**as_tuples(row)) for row in read_rows("forget_scope.jsonl")]
+    return [ScopeCase(**as_tuples(row)) for row in read_rows(DATA / "forget_scope.jsonl")]
 
 
 def run_scope_case(case: ScopeCase, worker: Worker) -> ScopeOutcome:

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Final
 
 from django.core.management import call_command
@@ -37,6 +38,7 @@ class Command(BaseCommand):
         parser.add_argument("--engine", choices=("rules", "model"), default="rules", help="the librarian's engine")
         parser.add_argument("--only", default="", metavar="ID", help="cases whose id starts with this")
         parser.add_argument("--short", action="store_true", help="a tenth of the cases")
+        parser.add_argument("--file", type=Path, metavar="FILE", help="scenarios of your own, as JSON lines")
         parser.add_argument("--held-out", action="store_true", help="also name the failures of held-out scenarios")
         parser.add_argument("--known", action="store_true", help="with a failure, print what was known")
         parser.add_argument("--write", action="store_true", help="put the figures into docs/evaluation.md")
@@ -57,7 +59,7 @@ class Command(BaseCommand):
         self.options = options
         found: dict[str, list[Any]] = {}
         with Worker() as worker:
-            for name in part or PARTS:
+            for name in part or (["scenarios"] if options["file"] else PARTS):
                 found[name] = PARTS[name](self, worker, only, SHORT if short else 1)
         if options["write"]:
             PAGE.write_text(render(options["engine"], found, PAGE.read_text()))
@@ -67,7 +69,9 @@ class Command(BaseCommand):
     def scenarios(self, worker: Worker, only: str, step: int) -> list[Outcome]:
         """Run every scenario, as is and with every proposal accepted."""
         outcomes = []
-        for scenario in _some(load_scenarios(), lambda one: one.id, only, step):
+        file = self.options["file"]
+        scenarios = load_scenarios(file) if file else load_scenarios()
+        for scenario in _some(scenarios, lambda one: one.id, only, step):
             for accept in VARIANTS:
                 outcome = run_scenario(scenario, worker, accept=accept)
                 outcomes.append(outcome)

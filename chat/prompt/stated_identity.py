@@ -50,8 +50,10 @@ type _FactRow = tuple[int, str, str]
 """A fact's id, key and value."""
 
 _FACTS: Final[PreparedQuery[_FactRow]] = PreparedQuery(
-    lambda user: Fact.objects.filter(user=user, status=Fact.Status.ACTIVE, key__in=list(_KEYS)).values_list(
-        "pk", "key", "value"
+    lambda user: (
+        Fact.objects.filter(user=user, status=Fact.Status.ACTIVE, key__in=list(_KEYS))
+        .uncontested()
+        .values_list("pk", "key", "value")
     ),
     user=int,
 )

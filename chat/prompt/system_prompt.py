@@ -26,7 +26,8 @@ invent a memory, a source, a quotation or something the user is supposed to have
 documents they can read and edit, and facts they have confirmed.
 - The current user message may start with a JSON object named `recalled_memories`: memories that looked relevant \
 to this message, each with an id, its source, a date and a qualifier (current, until a date, superseded by \
-another, or waiting for the user to confirm it). Only what is current holds today. `profile_update` in it \
+another, said before another, contested by a newer proposal, asked and not stated, or waiting for the user to \
+confirm it). Only what is current holds today. `profile_update` in it \
 lists changes since the profile was written. The time and who you are talking with come next, the user's own \
 words last.
 - Earlier turns may be replaced by a summary, or by a line that says which turns were left out; \

@@ -1,7 +1,7 @@
 """The profile section of every prompt: the profile documents' lines, then the guaranteed facts.
 
-Plain SQL, no vectors: what is here is always recalled. Two statements, a third if a document states facts; always in
-the same order. Each fact appears once: a guaranteed one among the facts, any other at its line
+Plain SQL, no vectors: what is here is always recalled. Three statements, a fourth if a document states facts; always
+in the same order. Each fact appears once: a guaranteed one among the facts, any other at its line
 (memory/documents/profile_updates.py). A line whose fact is no longer active is left out.
 """
 
@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from memory.documents.fact_line_edits import is_profile
 from memory.documents.revisions import BEGINNINGS
-from memory.models import Document, Fact
+from memory.models import Document, Fact, FactLink
 from memory.text.fact_lines import facts_in, lines_of
 from recall.db.prepared import PreparedQuery, Read
 
@@ -39,6 +39,16 @@ _DOCUMENTS: Final = PreparedQuery(
 )
 _GUARANTEED: Final = PreparedQuery(
     lambda user, now: Fact.objects.filter(user=user).defer("vector", "search").guaranteed(now), user=int, now=datetime
+)
+_CONTESTS: Final = PreparedQuery(
+    lambda user: (
+        FactLink.objects.filter(
+            user=user, relation=FactLink.Relation.CONTRADICTS, from_fact__status=Fact.Status.PROPOSED
+        )
+        .order_by("from_fact")
+        .values_list("to_fact", "from_fact__statement")
+    ),
+    user=int,
 )
 _FIRST: Final = {beginning.path: place for place, beginning in enumerate(BEGINNINGS)}
 
@@ -75,7 +85,7 @@ class ProfileLine:
 
 def profile_reads(user: User, now: datetime) -> list[Read]:
     """What `profile_lines` reads."""
-    return [_DOCUMENTS.read(user=user.pk), _GUARANTEED.read(user=user.pk, now=now)]
+    return [_DOCUMENTS.read(user=user.pk), _GUARANTEED.read(user=user.pk, now=now), _CONTESTS.read(user=user.pk)]
 
 
 def profile_lines(user: User, now: datetime | None = None) -> list[ProfileLine]:
@@ -87,9 +97,10 @@ def profile_lines(user: User, now: datetime | None = None) -> list[ProfileLine]:
     guaranteed, lined = _facts(
         user, now or timezone.now(), [fact for document in written for fact in facts_in(document.text)]
     )
+    contests = dict(_CONTESTS(user=user.pk))
     places: dict[str, int] = {}
     lines: list[ProfileLine] = []
-    for line in (*_prose(written, lined), *(_guaranteed(fact) for fact in guaranteed)):
+    for line in (*_prose(written, lined, contests), *(_guaranteed(fact, contests) for fact in guaranteed)):
         place = places.setdefault(_bare(line.text), len(lines))
         if line.is_fact and place < len(lines):
             lines[place] = replace(lines[place], tells=line.ref)
@@ -98,13 +109,15 @@ def profile_lines(user: User, now: datetime | None = None) -> list[ProfileLine]:
     return lines
 
 
-def _prose(documents: list[Document], lined: Mapping[int, Fact]) -> Iterator[ProfileLine]:
+def _prose(documents: list[Document], lined: Mapping[int, Fact], contests: Mapping[int, str]) -> Iterator[ProfileLine]:
     for document in documents:
         for number, line in enumerate(lines_of(document.text), start=1):
             text = line.unmarked.strip()
             if line.fact in lined and line.fact is not None:
                 fact = lined[line.fact]
-                yield ProfileLine(fact.ref, _statement(fact), fact.importance, PROSE, document.title, fact.message_id)
+                yield ProfileLine(
+                    fact.ref, _statement(fact, contests), fact.importance, PROSE, document.title, fact.message_id
+                )
             elif text and (line.fact is None or not is_profile(document)):
                 yield ProfileLine(f"{document.ref}:{number}", text, document.importance, PROSE, document.title)
 
@@ -117,14 +130,15 @@ def _facts(user: User, now: datetime, in_lines: list[int]) -> tuple[list[Fact], 
     return guaranteed, facts.in_bulk(others) if others else {}
 
 
-def _guaranteed(fact: Fact) -> ProfileLine:
+def _guaranteed(fact: Fact, contests: Mapping[int, str]) -> ProfileLine:
     heading = fact.get_kind_display()
-    return ProfileLine(fact.ref, _statement(fact), fact.importance, fact.kind, heading, fact.message_id)
+    return ProfileLine(fact.ref, _statement(fact, contests), fact.importance, fact.kind, heading, fact.message_id)
 
 
-def _statement(fact: Fact) -> str:
-    """The full statement, which names its subject; a document's line may not."""
-    return " ".join(fact.statement.split())
+def _statement(fact: Fact, contests: Mapping[int, str]) -> str:
+    """The full statement, which names its subject, where a document's line may not; and what waits against it."""
+    statement, contest = " ".join(fact.statement.split()), contests.get(fact.pk)
+    return f"{statement} (contested by a proposal: {contest})" if contest else statement
 
 
 def _bare(text: str) -> str:

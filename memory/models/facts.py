@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
-from django.db.models import Case, OuterRef, Q, Subquery, When
+from django.db.models import Case, Exists, OuterRef, Q, Subquery, When
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
@@ -72,6 +72,13 @@ class FactQuerySet(OwnedQuerySet):
     def unconfirmed(self) -> Self:
         """Facts that no user stated, edited or accepted. Only these may fade, if they have no key (DESIGN §6)."""
         return self.exclude(source__in=[Fact.Source.STATED, Fact.Source.EDITED]).filter(accepted_at__isnull=True)
+
+    def uncontested(self) -> Self:
+        """Facts that no proposal contradicts."""
+        against = FactLink.objects.filter(
+            to_fact=OuterRef("pk"), relation=FactLink.Relation.CONTRADICTS, from_fact__status=Fact.Status.PROPOSED
+        )
+        return self.filter(~Exists(against))
 
     def guaranteed(self, now: datetime | None = None) -> Self:
         """Active keyed facts that are in every prompt, most important first."""

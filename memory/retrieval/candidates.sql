@@ -197,7 +197,11 @@ SELECT own.vector <=> meaning, own.embedded_by, share, {columns}, {in_project}
 -- A fact as the truth filter reads it (`truth.FactState`).
 jsonb_build_array({fact}.id, {fact}.status, {fact}.statement, {fact}.quote, {fact}.key, {fact}.value,
     {fact}.valid_until, {fact}.superseded_by_id,
-    (SELECT newer.statement FROM own_memory_fact AS newer WHERE newer.id = {fact}.superseded_by_id))
+    (SELECT newer.statement FROM own_memory_fact AS newer WHERE newer.id = {fact}.superseded_by_id),
+    (SELECT jsonb_build_array(newer.id, newer.statement) FROM memory_factlink AS link
+     JOIN own_memory_fact AS newer ON newer.id = link.from_fact_id
+     WHERE link.to_fact_id = {fact}.id AND link.relation = 'contradicts' AND newer.status = 'proposed'
+     ORDER BY newer.id DESC LIMIT 1))
 
 
 -- part: fact_columns

@@ -80,7 +80,8 @@ class MemoryItem(NamedTuple):
     tokens: int = 0
     """Base count of the text."""
     qualifier: str = CURRENT
-    """`current`, `until 2026-03-01`, `superseded by fact:12 (…)`, `before fact:12 (…)` or `waiting`."""
+    """`current`, `until 2026-03-01`, `superseded by fact:12 (…)`, `before fact:12 (…)`, `contested by fact:12 (…)`,
+    `asked, not stated` or `waiting (…)`."""
 
 
 class CutItem(NamedTuple):

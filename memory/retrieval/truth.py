@@ -59,6 +59,10 @@ CURRENT: Final = "current"
 """Qualifier of a memory that nothing known has ended or replaced."""
 WAITING: Final = "waiting"
 """Qualifier of a message whose facts all wait for the user's decision."""
+ASKED: Final = "asked, not stated"
+"""Qualifier of a message of the user's that asks and states nothing, and is too long to be left out."""
+MAX_ASKED: Final = 40
+"""Words of such a message; a longer one has more to say."""
 QUALIFIER_CHARS: Final = 160
 """Of the statement that a qualifier repeats."""
 
@@ -125,8 +129,11 @@ class FactState:
         until: str | None,
         by: int | None,
         newer: str | None,
+        contest: tuple[int, str] | None = None,
     ) -> None:
         self.pk, self.status, self.statement, self.key, self.value = pk, status, statement, key, value
+        self.contest = contest
+        """Id and statement of a proposal that contradicts it, until the user decides."""
         self.quote = " ".join(words(quote))
         self.until = None if until is None else datetime.fromisoformat(until)
         self.by, self.newer = by, newer or ""
@@ -163,7 +170,11 @@ class FactState:
             return WAITING
         if self.until is not None:
             return f"until {self.until:%Y-%m-%d}"
-        return ENDED if self.rule(now) == ENDED else CURRENT
+        if self.rule(now) == ENDED:
+            return ENDED
+        if self.contest is not None:
+            return f"contested by fact:{self.contest[0]} ({self.contest[1][:QUALIFIER_CHARS]})"
+        return CURRENT
 
     def is_stated_in(self, sentence: str, stems: frozenset[str]) -> bool:
         """Whether a sentence states it as true, in the same words or with its value beside a word of its attribute."""
@@ -266,6 +277,9 @@ def _judge(
     if row.candidate.source == "episode" and (rule := _rule_of_all(row.facts, question, now)):
         return rule
     own = row.facts if row.candidate.source == "message" else ()
+    if not own and row.said_by == "user" and message_kinds.kind_of_request(row.candidate.text, MAX_ASKED):
+        row.qualifier = ASKED
+        return None
     if not own and not untrue:
         return None
     if row.candidate.source == "document" and row.conversation_id:
@@ -395,13 +409,13 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _qualifier_of_message(text: str, own: Sequence[FactState], now: datetime) -> str:
-    """Whether a message holds; what waits in Review is spelled out where the message doesn't: “*John, with an h”."""
+    """Whether a message holds; what waits in Review is spelled out, as the words alone may not: “*John, with an h”."""
     if own and all(fact.status == "proposed" for fact in own):
         quoted = [fact for fact in own if fact.is_quoted_in(text)]
         told = max(quoted, key=lambda fact: bool(fact.key), default=None)
-        if told is None or told.stems <= content(text):
-            return WAITING
-        return f"{WAITING} ({told.statement[:QUALIFIER_CHARS]})"
+        return WAITING if told is None else f"{WAITING} ({told.statement[:QUALIFIER_CHARS]})"
+    if own and all(fact.contest is not None and not fact.rule(now) for fact in own):
+        return own[0].qualifier(now)
     lasting = [fact.until for fact in own if fact.rule(now) is None and fact.status != "proposed"]
     ends = [until for until in lasting if until is not None]
     return f"until {max(ends):%Y-%m-%d}" if ends and len(ends) == len(lasting) else CURRENT

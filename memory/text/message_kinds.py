@@ -95,11 +95,11 @@ def is_small_talk(text: str) -> bool:
     return bool(words) and words <= _SMALL_TALK and not asks_about_oneself
 
 
-def kind_of_request(text: str) -> str:
-    """ONLY_ASKS, SMALL_TALK or COMMAND for a user's message that states nothing; else empty."""
+def kind_of_request(text: str, most: int = MAX_WORDS) -> str:
+    """ONLY_ASKS, SMALL_TALK or COMMAND for a user's message of at most `most` words that states nothing; else empty."""
     if is_small_talk(text):
         return SMALL_TALK
-    if len(text) > 20 * MAX_WORDS or len(words_of(text)) > MAX_WORDS:
+    if len(text) > 20 * most or len(words_of(text)) > most:
         return ""
     kinds = {_kind_of(sentence) for sentence in _SENTENCE.findall(text) if _WORD.search(sentence)}
     if "" in kinds or not kinds:

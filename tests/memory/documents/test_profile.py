@@ -15,7 +15,7 @@ from accounts.models import User
 from memory.documents.profile import PROSE, profile_lines
 from memory.documents.revisions import BEGINNINGS, WORD_BY_WORD, DocumentChangedError, beginnings, changes, revert, save
 from memory.facts.evidence import build_fact_views
-from memory.models import Document, Fact, Revision
+from memory.models import Document, Fact, FactLink, Revision
 
 IDENTITY, PREFERENCES, GOALS = (beginning.path for beginning in BEGINNINGS)
 
@@ -106,13 +106,24 @@ def test_bobs_profile_is_his_own(alice: User, bob: User) -> None:
     assert profile_lines(bob) == []
 
 
-def test_a_profile_takes_two_queries(alice: User, django_assert_num_queries: Any) -> None:
+def test_a_profile_says_which_fact_is_contested(alice: User) -> None:
+    keyed(alice, "The user lives in Tucson.", "user/home")
+    old = Fact.objects.get(key="user/home")
+    new = Fact.objects.create(user=alice, statement="The user lives in Duluth.", key="user/home", status="proposed")
+    FactLink.objects.create(user=alice, from_fact=new, to_fact=old, relation=FactLink.Relation.CONTRADICTS)
+
+    (line,) = profile_lines(alice)
+
+    assert line.text == "The user lives in Tucson. (contested by a proposal: The user lives in Duluth.)"
+
+
+def test_a_profile_takes_three_queries(alice: User, django_assert_num_queries: Any) -> None:
     for beginning in BEGINNINGS:
         save(alice, beginning.path, "One.\nTwo.", started_from=0)
     for number in range(5):
         keyed(alice, f"Fact {number}.", f"key {number}")
 
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         assert len(profile_lines(alice)) == 6 + 5
 
 

@@ -79,7 +79,10 @@ def test_a_waiting_message_that_contradicts_it_comes_after_and_says_so(alice: Us
     first, second = retrieve(alice, "Where do I live?", now=NOW).kept
 
     assert first.ref == home.ref
-    assert (second.ref, second.qualifier) == (f"message:{said}", f"waiting, contradicts {home.ref}")
+    assert (second.ref, second.qualifier) == (
+        f"message:{said}",
+        f"waiting (The user lives in Paris.), contradicts {home.ref}",
+    )
 
 
 def test_a_question_about_the_past_is_led_by_the_former_value(alice: User) -> None:

@@ -7,7 +7,8 @@ from uuid import uuid4
 import pytest
 
 from accounts.models import User
-from memory.models import Chunk, Episode, Fact
+from memory.facts.links import link
+from memory.models import Chunk, Episode, Fact, FactLink
 from memory.retrieval.recall import RetrievalResult, retrieve
 from memory.text.message_kinds import FROM_MEMORIES, UNFINISHED
 from tests.memory.retrieval.test_recall import NOW, document, episode, remember, talk, texts
@@ -281,7 +282,29 @@ def test_a_message_whose_facts_wait_says_so(alice: User) -> None:
 
     (item,) = retrieve(alice, "Where do I keep bees?", now=NOW).kept
 
-    assert (item.source, item.qualifier) == ("message", "waiting")
+    assert (item.source, item.qualifier) == ("message", "waiting (The user keeps bees in Kent.)")
+
+
+def test_a_fact_that_a_proposal_contradicts_is_contested_until_the_user_decides(alice: User) -> None:
+    first, later = talk(alice, "I keep bees in Kent.", "The bees are in Surrey these days.")
+    old = learned(alice, first, "The user keeps bees in Kent.", "I keep bees in Kent.")
+    new = learned(alice, later, "The bees are in Surrey.", "The bees are in Surrey these days.", status="proposed")
+    link(alice.pk, new.pk, FactLink.Relation.CONTRADICTS, old.pk, 0.7)
+
+    def qualifiers() -> set[str]:
+        return {item.qualifier for item in retrieve(alice, "bees in Kent", now=NOW).kept if "Kent" in item.text}
+
+    assert qualifiers() == {f"contested by fact:{new.pk} (The bees are in Surrey.)"}
+    Fact.objects.filter(pk=new.pk).update(status=Fact.Status.REJECTED)
+    assert qualifiers() == {"current"}
+
+
+def test_a_long_question_is_recalled_as_a_question(alice: User) -> None:
+    talk(alice, "Is Hobart a good place to keep bees if the summers are dry and the winters windy?")
+
+    (item,) = retrieve(alice, "Do I keep bees in Hobart?", now=NOW).kept
+
+    assert item.qualifier == "asked, not stated"
 
 
 def test_every_other_memory_is_current(alice: User) -> None:

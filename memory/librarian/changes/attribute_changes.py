@@ -22,7 +22,7 @@ from memory.librarian.changes.fact_words import (
 )
 from memory.librarian.engine import KnownFact
 from memory.librarian.rules.retell import is_occupation
-from memory.librarian.rules.words import DIETS
+from memory.librarian.rules.words import DIETS, PARTNERS, alternatives
 from memory.models.kinds import Kind
 from memory.text.keywords import content, stem
 
@@ -149,11 +149,14 @@ _STATED: Final = {
     ),
 }
 """How a statement without a key gives someone's home or job."""
+_OF_THE_PARTNER: Final = re.compile(rf"The user's (?:{alternatives(PARTNERS)}) [A-Z]")
 
 
 def states_attribute(statement: str, key: str) -> bool:
     """Whether a statement without a key gives the attribute of this key, of the same subject."""
     subject, attribute = split_key(key)
+    if (subject, attribute) == (USER, "partner"):  # what was said of the one before
+        return _OF_THE_PARTNER.match(statement) is not None
     pattern = _STATED.get(attribute)
     if pattern is None:
         return False

@@ -25,9 +25,9 @@ STOPWORD_LINES = """
 a an the and or but of to in on at by for from with as is are was were be been am do does did done have has had
 i me my mine you your yours we our us he she it its they them their this that these those there here so if not
 no yes any some can could will would shall should may might must what where who whom whose when which how why
-name names called tell know remember please again about user user's users just really very much many now then
-still currently actually today also before previously formerly used anymore more i'm i've i'd i'll isn't what's who's
-where's
+name names called tell know remember remind please again about user user's users just really very much many now then
+days still currently actually today also before previously formerly used anymore more i'm i've i'd i'll isn't what's
+who's where's
 """
 STOPWORDS = frozenset(STOPWORD_LINES.split())
 SAME_STEM = {
@@ -52,7 +52,8 @@ REWRITES = (
     (re.compile(r"\b(?:still )?alive\b|\bpassed away\b|\bput down\b|\bburied\b", re.I), " died "),
     (re.compile(r"\bbroke up\b|\bsplit up\b|\bseeing someone\b|\bgoing out with\b|\bseeing\b", re.I), " partner "),
     (re.compile(r"\bam i into\b|\bi'm into\b|\bgone off\b|\bcan't stand\b", re.I), " like "),
-    (re.compile(r"\bhow old\b|\byears? old\b|\baged?\b|\bturn(?:s|ed|ing)? (?=\d{1,3}\b)"
+    (re.compile(r"\bhow old\b|\bwhat(?:'s| is)? (?:my )?age\b"
+                r"|\byears? old\b|\baged?\b|\bturn(?:s|ed|ing)? (?=\d{1,3}\b)"
                 r"|\b(?:i'm|i am) (?=\d{1,3}\b(?! \w))", re.I), " years "),
 )  # fmt: skip
 IS_SOMETHING = re.compile(
@@ -265,6 +266,11 @@ def _about_another(question: str, sentence: str, asked: frozenset[str], own: fro
         return False
     names = stems(" ".join(re.findall(r"(?<!^)\b[A-Z]\w+", sentence)))
     return not (asked & own & names)
+
+
+def is_about_another(question: str, sentence: str) -> bool:
+    """The same, of any question and sentence."""
+    return _about_another(question, sentence, stems(question), stems(sentence))
 
 
 def _distinct(matches: list[Match], *, is_single: bool) -> list[Match]:

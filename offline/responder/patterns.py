@@ -103,7 +103,9 @@ RECENT = re.compile(
     r"exchange rate|just released|who won|search the web|look (?:it|this|that) up online)\b",
     re.IGNORECASE,
 )
-OWN = re.compile(r"\b(?:my|mine|our|(?:did|do|have|am|was|were) (?:i|we)|(?:i|we) \w+(?:ed|id|ld))\b", re.IGNORECASE)
+OWN = re.compile(
+    r"\b(?:my|mine|our|i['’]?m|i've|(?:did|do|have|am|was|were) (?:i|we)|(?:i|we) \w+(?:ed|id|ld))\b", re.IGNORECASE
+)
 GENERAL = re.compile(
     r"^\W*(?:who|what|where|when|which|how|why)\b(?!.*\b(?:i|me|my|mine|we|us|our|am|he|she|her|his)\b)", re.I
 )

@@ -28,12 +28,15 @@ REFERENCE = re.compile(r"\s*[\[(](?:fact|episode|document|message|chunk|segment)
 PROFILE_FROM = 1  # system blocks before this one contain instructions, not facts about the user
 # headings of sections that don't contain facts either
 INSTRUCTIONS = re.compile(r"\b(?:boundar|role|instruction)", re.IGNORECASE)
-PAST = re.compile(r"\s*(?:until|before|superseded|retracted|withdrawn|rejected|ended|past|former)", re.IGNORECASE)
+PAST = re.compile(
+    r"\s*(?:until|before|contested|asked|superseded|retracted|withdrawn|rejected|ended|past|former)", re.IGNORECASE
+)
 UNTIL = re.compile(r"until (\d{4}(?:-\d\d){0,2})")
 # precedes a summary's quotations, which follow one after the other
 WROTE = re.compile(r"^The user wrote: (?=“)", re.MULTILINE)
 QUOTED = re.compile(r"“([^”]*)” *")
 WAITING_FOR = re.compile(r"waiting \((.+)\)$")  # what a message that doesn't say it itself proposes
+CONTESTED = re.compile(r"\(contested by a proposal: (.+)\)")  # after a profile's line that may no longer be true
 RESULT_TEXTS = ("text", "statement", "summary", "snippet", "content", "message", "outcome", "answer", "title")
 
 
@@ -173,7 +176,9 @@ def _profile(system: list[Json]) -> list[Memory]:
             if line.lstrip().startswith("#"):
                 factual = not INSTRUCTIONS.search(line)
             elif factual and line.strip():
-                lines.append(Memory(_plain(line), "profile"))
+                contested = CONTESTED.search(line)
+                waiting = Memory(contested[1], "profile", qualifier="waiting") if contested else None
+                lines.append(waiting or Memory(_plain(line), "profile"))
     return lines
 
 

@@ -16,7 +16,7 @@ from offline.protocol.schema import minimal_instance
 from offline.responder import patterns, wording
 from offline.responder.arithmetic import work_out
 from offline.responder.grammar import LEAD_IN, restate_claim, second_person, third_person, without_denied
-from offline.responder.matching import Match, asks_past, best_matches, closest, sentences
+from offline.responder.matching import Match, asks_past, best_matches, closest, is_about_another, sentences, stems
 from offline.responder.request_facts import Memory, Reading
 from offline.search import demo_page
 
@@ -368,11 +368,20 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
     matches = best_matches(asked, known)
     if matches:
         return _answer_from(reading, matches)
-    near = closest(asked, known)
+    near = closest(asked, known) or _first_recalled(asked, reading)
     if near is None:
         return None
     sentence = near.sentence if asks_past(asked) else without_denied(near.sentence)
     return say(wording.CLOSEST.format(known=_lower(second_person(sentence))))
+
+
+def _first_recalled(asked: str, reading: Reading) -> Match | None:
+    """What Recall itself found to fit best, for a question about the user in other words than the memory's."""
+    if not patterns.OWN.search(asked):
+        return None
+    first = next((memory for memory in reading.memories if memory.is_current and memory.id != "profile"), None)
+    said = [one for one in sentences(first.text) if not is_about_another(asked, one)] if first else []
+    return Match(max(said, key=lambda one: len(stems(one) & stems(asked))), first) if first and said else None
 
 
 def _answer_from(reading: Reading, matches: list[Match]) -> Reply:

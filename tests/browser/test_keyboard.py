@@ -55,8 +55,9 @@ def tab_to(page: Page, target: Locator, key: str = "Tab") -> list[str]:
     raise AssertionError(f"{target} is not among {names}")
 
 
-def test_a_conversation_is_held_by_keyboard_alone(somebody: Person) -> None:
-    page = somebody.tab()
+def test_a_conversation_is_held_by_keyboard_alone(newcomer: Callable[[str], Person]) -> None:
+    page = newcomer("Kay").sign_up()  # an empty list: each conversation of a user's is two more stops
+    page.wait_for_load_state()
     expect(composer(page)).to_be_focused()  # nothing needs to be pressed first
 
     page.locator(".skip-link").focus()

@@ -1,9 +1,10 @@
 """Markdown while it is written: a finished block is rendered once, and only the open one is rendered again.
 
-A block is finished when another one follows it and nothing that may still come can change it; of a list its items are
-finished one by one, of a table its rows. They come out as appendices to the HTML so far: a page replaces nothing that
-is finished, and an answer costs as much as its blocks, however long it gets. Joined, the appendices are what `render`
-makes of the whole text, except where a link comes before the definition of its address, or a limit is reached.
+A block is finished when nothing that may still come can change it: it ends itself, or another one follows it. Of a
+list its items are finished one by one, of a table its rows. They come out as appendices to the HTML so far: a page
+replaces nothing that is finished, and an answer costs as much as its blocks, however long it gets. Joined, the
+appendices are what `render` makes of the whole text, except where a link comes before the definition of its address, or
+a limit is reached.
 """
 
 import re
@@ -21,6 +22,8 @@ from recall.rendering.math import UNDECIDED
 
 LISTS: Final = frozenset({"bullet_list_open", "ordered_list_open"})
 LIST, TABLE = "list", "table"
+ENDED: Final = frozenset({"heading_open", "hr"})
+"""Blocks that end with their last line."""
 DEPTH: Final = {LIST: 1, TABLE: 3}
 """Of a list's items and a table's rows below the text, in elements."""
 LINE_END: Final = re.compile(r"\r\n?")
@@ -195,6 +198,8 @@ def _cuts(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Cut]:
     starts = [at for at, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
     if not starts:
         return
+    if _is_closed(last := tokens[starts[-1]], lines):
+        yield Cut((last.map or [0, 0])[1])
     yield from _cuts_inside(tokens[starts[-1] :])
     for before, at in reversed([*zip([None, *starts], starts, strict=False)]):
         line = _first_line(tokens[at])
@@ -202,6 +207,14 @@ def _cuts(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Cut]:
         # Between two paragraphs without an empty line there is a link definition, whose title may still come.
         if is_adjacent or not lines[line - 1].strip():
             yield Cut(line)
+
+
+def _is_closed(block: Token, lines: Sequence[str]) -> bool:
+    """Whether the block ends itself: a heading, a rule, or code with its closing fence."""
+    if block.type == "fence" and block.map:
+        closing = rf" {{0,3}}{block.markup[0]}{{{len(block.markup)},}}[ \t]*"
+        return block.map[1] > block.map[0] + 1 and re.fullmatch(closing, lines[block.map[1] - 1]) is not None
+    return block.type in ENDED
 
 
 def _cuts_inside(block: Sequence[Token]) -> Iterator[Cut]:

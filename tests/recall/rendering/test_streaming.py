@@ -67,6 +67,16 @@ def test_a_finished_block_comes_once_and_with_what_follows_it() -> None:
     assert stream.feed("Two\n") == [Appendix(0, "<p>One <strong>bold</strong> word.</p>\n")]
 
 
+@pytest.mark.parametrize("block", ["# A\n", "A\n===\n", "---\n", "```\na\n```\n", "~~~~\n~~~\n~~~~~ \n", "```\n```\n"])
+def test_a_block_that_ends_itself_is_finished_at_once(block: str) -> None:
+    assert len(MarkdownStream().feed(block)) == 1
+
+
+@pytest.mark.parametrize("block", ["```\n", "```\na\n", "```\n    ```\n", "````\n```\n", "```\n~~~\n", "Wood\n"])
+def test_a_block_that_may_go_on_is_not(block: str) -> None:
+    assert MarkdownStream().feed(block) == []
+
+
 def test_items_and_rows_come_one_by_one() -> None:
     stream = MarkdownStream()
     assert stream.feed("- a\n- b\n") == [Appendix(0, "<ul>\n<li>a</li>\n</ul>\n")]

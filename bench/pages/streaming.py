@@ -1,15 +1,18 @@
-"""What a long answer costs the browser: `python -m bench.pages.streaming [--words 10000] [--rate 60]`.
+"""What a long answer costs the browser: `python -m bench.pages.streaming [--words 10000] [--rate 60] [--throttle 4]`.
 
 A Chromium watches the offline server write 10,000 words of Markdown at 60 words a second, pinned to the end. Printed
-are the browser's long tasks (over 50 ms), the shifts of the layout that no input caused, the time from a word's arrival
-to its picture as the longest gap between two pictures, what went over the socket, and the web process's time.
+are the browser's long tasks (over 50 ms), all tasks of its main thread by the clock and by their processor time (on a
+busy machine a task also waits for its turn), the shifts of the layout that no input caused, the longest gap between two
+pictures, what went over the socket, and the web process's time.
 """
 
 import argparse
 import json
 import os
 import random
+import statistics
 import urllib.request
+from collections import Counter
 from contextlib import ExitStack
 from typing import Any, Final
 
@@ -20,6 +23,7 @@ from bench.turn.__main__ import make_people, processor_seconds, server
 ROOM: Final = {"BUDGET_PLAN": "long", "BUDGET_OUTPUT_TOKENS": "40000"}
 """A plan that lets an answer be this long."""
 CHROMIUM: Final = "/usr/bin/chromium"
+FLAGS: Final = ("--headless", "--no-sandbox", "--disable-gpu")
 WORDS_OF_TEXT: Final = (
     "the quick brown fox jumps over a lazy dog while **strong winds** blow `code` and _more_ text follows here"
 )
@@ -41,6 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--words", type=int, default=10_000)
     parser.add_argument("--rate", type=float, default=60.0, help="words a second")
+    parser.add_argument("--throttle", type=float, default=1.0, help="how many times slower the browser's processor is")
     args = parser.parse_args()
     text = answer(args.words)
     web, model = free_port(), free_port()
@@ -51,7 +56,7 @@ def main() -> None:
         pid = stack.enter_context(server("recall.asgi:application", web, 0))
         person = make_people(1, 10)[0]
         script(model, text)
-        watch(f"http://127.0.0.1:{web}", person.cookie, len(text.split()) / args.rate, pid)
+        watch(f"http://127.0.0.1:{web}", person.cookie, len(text.split()) / args.rate, pid, args.throttle)
 
 
 def answer(words: int) -> str:
@@ -77,13 +82,13 @@ def script(model: int, text: str) -> None:
     urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{model}/offline/script", body)).close()
 
 
-def watch(origin: str, cookie: str, seconds: float, pid: int) -> None:
+def watch(origin: str, cookie: str, seconds: float, pid: int, throttle: float) -> None:
     """Ask, look on, and print what was seen."""
     from playwright.sync_api import sync_playwright
 
     name, _, value = cookie.partition("=")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--headless", "--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         context = browser.new_context(viewport={"width": 1280, "height": 800})
         context.add_cookies([{"name": name, "value": value, "url": origin}])
         page = context.new_page()
@@ -92,15 +97,19 @@ def watch(origin: str, cookie: str, seconds: float, pid: int) -> None:
         page.goto(origin)
         page.wait_for_load_state("networkidle")
         page.evaluate(OBSERVE)
+        context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": throttle})
+        browser.start_tracing(page=page, categories=["toplevel"])
         cpu = processor_seconds(pid)
         page.get_by_label("Your message").fill("Write a lot")
         page.keyboard.press("Enter")
         away = [stay(page) for _ in range(int(seconds))]
         page.locator('.message-assistant[data-status="complete"]').wait_for(timeout=120_000)
         page.wait_for_timeout(1_000)
+        trace = browser.stop_tracing()
         words = len((page.locator(".message-assistant .prose").text_content() or "").split())
         print(f"shown                {words} words, the copy buttons' and languages' included")
         report(page.evaluate("seen"), received, max(away), processor_seconds(pid) - cpu, seconds)
+        report_tasks(json.loads(trace)["traceEvents"])
         browser.close()
 
 
@@ -119,6 +128,19 @@ def report(seen: dict[str, Any], received: list[int], away: float, cpu: float, s
     longest = max(received) / 1000
     print(f"over the socket      {sum(received) / 1000:.0f} kB in {len(received)} frames, the longest {longest:.0f} kB")
     print(f"web process          {cpu:.1f} s of processor time in {seconds:.0f} s")
+
+
+def report_tasks(events: list[dict[str, Any]]) -> None:
+    """All tasks of the page's main thread, which is the busiest of its kind."""
+    threads = {(each["pid"], each["tid"]) for each in events if each.get("args", {}).get("name") == "CrRendererMain"}
+    tasks = [each for each in events if each["name"] == "ThreadControllerImpl::RunTask" and each.get("ph") == "X"]
+    busiest = Counter((each["pid"], each["tid"]) for each in tasks if (each["pid"], each["tid"]) in threads)
+    page = [each for each in tasks if (each["pid"], each["tid"]) == busiest.most_common(1)[0][0]]
+    for name, field in (("by the clock", "dur"), ("by processor time", "tdur")):
+        taken = [each.get(field, 0) / 1000 for each in page]
+        p95, longest = statistics.quantiles(taken, n=20)[-1], max(taken)
+        figures = f"median {statistics.median(taken):.2f} ms, p95 {p95:.1f} ms, maximum {longest:.1f} ms"
+        print(f"{name:<20} {len(taken)} tasks, {sum(each > 50 for each in taken)} over 50 ms: {figures}")
 
 
 if __name__ == "__main__":

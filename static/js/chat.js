@@ -159,7 +159,7 @@ const handlers = {
     const [article] = parse(frame.html);
     decorate(article);
     scrollAlong(() => settle(old, article));
-    htmx.process(old);
+    for (const part of old.children) if (!part.matches(".prose")) htmx.process(part); // an answer's own text has no buttons of htmx's
     if (conversation) refetch(`/c/${conversation}/folding`, "folding");
     refetchLibrarian(); // there is something new to read, or reading has started
     announce(ENDINGS[/** @type {keyof ENDINGS} */ (frame.outcome)]);

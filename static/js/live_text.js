@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The text of an answer that is being written (docs/protocol.md: `delta`). Finished blocks are appended and stay; only the
- * open block is replaced. All HTML is rendered and sanitized by the server.
+ * open block changes, and of it only what is different. All HTML is rendered and sanitized by the server.
  *
  * @typedef {import("./connection.js").Frame} Frame
  * @typedef {[depth: number, html: string]} Part HTML for the end of the last element `depth` levels down
@@ -13,7 +13,7 @@ export class LiveText {
   #body;
   /** @type {string} */ #html;
   /** @type {Part[]} */ #open;
-  /** @type {ChildNode[]} what shows the open block */ #nodes = [];
+  /** @type {ChildNode[][]} what shows each open part */ #nodes = [];
   #far = 0;
 
   /** @param {Element} body @param {{html: string, open: Part[]}} soFar */
@@ -27,17 +27,22 @@ export class LiveText {
   begin() {
     this.#body.replaceChildren();
     this.#append([0, this.#html]);
-    this.#showOpen();
+    this.#nodes = this.#open.map((part) => this.#append(part));
   }
 
   /** @param {Frame[]} frames in order @returns {Element[]} what is finished by them */
   take(frames) {
     this.#restFar();
-    for (const node of this.#nodes) node.remove();
-    const finished = frames.flatMap(({ closed }) => closed.flatMap((/** @type {Part} */ part) => this.#append(part)));
+    const before = this.#open;
+    const closed = frames.flatMap((frame) => frame.closed);
     for (const frame of frames) this.#open = continued(this.#open, frame);
-    this.#showOpen();
-    return finished.filter((node) => node instanceof Element);
+    const parts = [...closed, ...this.#open];
+    let same = 0; // parts that go on where open ones are
+    while (same < parts.length && parts[same][0] === before[same]?.[0]) same++;
+    for (const node of this.#nodes.slice(same).flat()) node.remove();
+    const shown = parts.map((part, at) => (at < same ? grow(this.#nodes[at], parse(part[1])) : this.#append(part)));
+    this.#nodes = shown.slice(closed.length);
+    return shown.slice(0, closed.length).flat().filter((node) => node instanceof Element);
   }
 
   /** Blocks far from the end keep the height they have: laying out 10,000 words takes 28 ms a frame, and so 3. */
@@ -47,10 +52,6 @@ export class LiveText {
       block.style.containIntrinsicBlockSize = `auto ${block.getBoundingClientRect().height}px`;
       block.style.contentVisibility = "auto";
     }
-  }
-
-  #showOpen() {
-    this.#nodes = this.#open.flatMap((part) => this.#append(part));
   }
 
   /** @param {Part} part @returns {ChildNode[]} */
@@ -137,6 +138,24 @@ function settleBlocks(shown, body) {
     else if (!before[at].isEqualNode(block)) before[at].replaceWith(block);
   });
   for (const block of before.slice(after.length)) block.remove();
+}
+
+/** Make a node equal to another. What is equal already stays, with the reader's selection and scroll position.
+ * @param {any} node @param {any} next @returns {any} the node, or `next` in its place */
+function become(node, next) {
+  if (node instanceof Text && next instanceof Text) {
+    if (next.data.startsWith(node.data)) node.appendData(next.data.slice(node.data.length));
+    else node.data = next.data;
+  } else if (!node.cloneNode().isEqualNode(next.cloneNode())) node.replaceWith(next);
+  else if (!node.isEqualNode(next)) grow([...node.childNodes], next.childNodes, node);
+  return node.parentNode ? node : next;
+}
+
+/** The same for siblings. @param {ChildNode[]} nodes next to each other @param {Iterable<ChildNode>} fresh @param {any} [place] */
+function grow(nodes, fresh, place = nodes[0].parentNode) {
+  const [next, after] = [[...fresh], nodes.at(-1)?.nextSibling ?? null];
+  for (const node of nodes.slice(next.length)) node.remove();
+  return next.map((node, at) => (nodes[at] ? become(nodes[at], node) : place.insertBefore(node, after)));
 }
 
 /** @param {string} html */

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.browser.people import (
     PHONE,
@@ -119,6 +120,61 @@ def test_the_review_is_cleared_by_taps(pia: Person, app: App) -> None:
     expect(page.get_by_text("Today you kept 3 and rejected 1.")).to_be_visible()
     expect(page.locator("#review-count")).to_be_hidden()
     fits_the_screen(page)
+
+
+def test_a_proposal_is_swiped_to_the_right_to_accept_and_to_the_left_to_reject(pia: Person, app: App) -> None:
+    with psycopg.connect(app.conninfo(), autocommit=True) as connection:
+        connection.execute(PROPOSE, [3, pia.email])
+    page = pia.tab("/memory/review")
+    expect(page.get_by_text("Swipe right to accept, left to reject.")).to_be_visible()
+    first, second, third = page.locator('[data-fact][data-state="proposed"]').all()[:3]
+    names = [f"#{one.get_attribute('id')}" for one in (first, second, third)]
+    first, second, third = (page.locator(name) for name in names)
+
+    with swiped(page, first, by=60):
+        expect(first).to_have_attribute("data-swipe", "begun")
+    expect(first).to_have_css("translate", "none")
+    expect(first).to_have_attribute("data-state", "proposed")
+
+    with swiped(page, first, by=140):
+        expect(first).to_have_attribute("data-swipe", "decides")
+        assert first.evaluate("it => getComputedStyle(it, '::before').content") == '"Accept"'
+        fits_the_screen(page)
+    expect(first).to_have_attribute("data-state", "active")
+    page.wait_for_timeout(500)  # the browser takes a tap at once after a swipe for the end of a fling
+    page.locator("#undo-toast").get_by_role("button", name="Undo").tap()
+    expect(first).to_have_attribute("data-state", "proposed")
+
+    with swiped(page, second, by=-140):  # one that isn't open
+        assert second.evaluate("it => getComputedStyle(it, '::after').content") == '"Reject"'
+    expect(second).to_have_attribute("data-state", "rejected")
+
+    with swiped(page, third, by=140, down=120):
+        expect(third).not_to_have_attribute("data-swipe", re.compile(""))
+    expect(third).to_have_attribute("data-state", "proposed")
+    expect(first).to_have_attribute("data-state", "proposed")
+    assert first.evaluate("it => getComputedStyle(it).touchAction") == "pan-y pinch-zoom"
+
+
+@contextmanager
+def swiped(page: Page, card: Locator, by: int, down: int = 0) -> Iterator[None]:
+    """With a finger that touched the card and moved so many pixels to the right, first down; it lets go afterwards."""
+    card.scroll_into_view_if_needed()
+    box = card.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + 12
+    session = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+
+    touch("touchStart", (x, y))
+    for step in range(1, 5):
+        touch("touchMove", (x, y + down * step / 4))
+    for step in range(1, 9):
+        touch("touchMove", (x + by * step / 8, y + down))
+    yield
+    touch("touchEnd")
 
 
 def decide(page: Page, place: int, verb: str, state: str) -> None:

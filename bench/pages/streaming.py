@@ -2,8 +2,8 @@
 
 A Chromium watches the offline server write 10,000 words of Markdown at 60 words a second, pinned to the end. Printed
 are the browser's long tasks (over 50 ms), all tasks of its main thread by the clock and by their processor time (on a
-busy machine a task also waits for its turn), the shifts of the layout that no input caused, the longest gap between two
-pictures, what went over the socket, and the web process's time.
+busy machine a task also waits for its turn), how finished blocks shifted, the longest gap between two pictures, what
+went over the socket, and the web process's time.
 """
 
 import argparse
@@ -33,7 +33,8 @@ OBSERVE: Final = """() => {
   window.seen = { tasks: [], shift: 0, gap: 0 };
   const on = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type });
   on("longtask", ({ duration, startTime }) => seen.tasks.push([Math.round(duration), Math.round(startTime)]));
-  on("layout-shift", ({ value, hadRecentInput }) => { if (!hadRecentInput) seen.shift += value; });
+  const isFinished = ({ node }) => (node?.closest ? node : node?.parentElement)?.closest(".prose > :not(:last-child)");
+  on("layout-shift", ({ value, sources }) => { if (sources.some(isFinished)) seen.shift += value; });
   let last = performance.now();
   const frame = (now) => { seen.gap = Math.max(seen.gap, now - last); last = now; requestAnimationFrame(frame); };
   requestAnimationFrame(frame);

@@ -49,7 +49,8 @@ export class LiveText {
   #restFar() {
     for (; this.#far < this.#body.children.length - NEAR; this.#far++) {
       const block = /** @type {HTMLElement} */ (this.#body.children[this.#far]);
-      block.style.containIntrinsicBlockSize = `auto ${block.getBoundingClientRect().height}px`;
+      const height = block.getBoundingClientRect().height - 2 * block.clientTop; // without its borders
+      block.style.containIntrinsicBlockSize = `auto ${height}px`;
       block.style.contentVisibility = "auto";
     }
   }

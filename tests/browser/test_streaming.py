@@ -45,8 +45,10 @@ FOLLOW = """() => {
     const isOver = body && !body.matches("[data-text]");
     const finished = isOver ? blocks : blocks.slice(0, -1);
     last.forEach((block, at) => { if (block !== blocks[at]) seen.replaced.push(block.outerHTML.slice(0, 80)); });
+    const start = body?.getBoundingClientRect().top;
     for (const block of finished) {
-      const [place, before] = [`${block.offsetTop} ${block.offsetHeight}`, places.get(block)];
+      const { top, height } = block.getBoundingClientRect();
+      const [place, before] = [`${Math.round(top - start)} ${Math.round(height)}`, places.get(block)];
       if (before && place !== before) seen.moved.push(`${block.tagName}: ${before} → ${place}`);
       places.set(block, place);
     }
@@ -92,6 +94,13 @@ def test_no_finished_block_moves_or_is_replaced_up_to_the_end(somebody: Person, 
     page = begin(somebody, offline, "Which woods stay?", MARKDOWN)
     found = seen(page)
     assert len(set(found["texts"])) > 50, "it came at once"
+    assert (found["replaced"], found["moved"]) == ([], [])
+
+
+def test_blocks_far_from_the_end_keep_their_height(somebody: Person, offline: OfflineServer) -> None:
+    page = begin(somebody, offline, "Write parts.", MARKDOWN.partition("And it goes on.")[0] * 8, pace=0.005)
+    found = seen(page)
+    assert page.locator('.prose > [style*="content-visibility"]').count() > 6
     assert (found["replaced"], found["moved"]) == ([], [])
 
 

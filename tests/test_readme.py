@@ -16,7 +16,7 @@ MAP = re.findall(r"^\| (.+\?) \| `([\w/]+\.py): (\w+)` \|$", CODE_MAP, re.MULTIL
 LOOK = (ROOT / "docs" / "design.md").read_text()
 TOP = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
 PAGES = [*(page for page in TOP if page.exists()), *sorted((ROOT / "docs").glob("*.md"))]
-WORDS_AT_MOST = 32_500
+WORDS_AT_MOST = 32_000
 ROWS_AT_MOST = 40
 ASKED_BY_NEWCOMERS = (
     *("login rate limit", "deduplication", "reranking", "system prompt", "request size limit", "soft delete"),

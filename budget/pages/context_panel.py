@@ -1,7 +1,9 @@
 """The context panel of one answer: figures and texts computed from its receipt; the template has the layout."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final
 
 from budget.counting.accuracy import prediction_error
@@ -29,6 +31,20 @@ TIMINGS: Final = {
     "first_token": "First token",
     "total": "Total",
 }
+
+QUALIFIERS: Final = {
+    "until": "Until {day}",
+    "superseded by": "Replaced",
+    "before": "Said before",
+    "contested by": "A proposal contradicts it",
+    "waiting": "Waits for your review",
+    "asked": "You asked this",
+    "ended": "No longer true",
+}
+"""Starts of a memory's qualifier (`MemoryItem.qualifier`), as the page says it. What is current needs no words."""
+_DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_NEWER: Final = re.compile(r"\((.+)\)")
+"""The statement that a qualifier names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +98,10 @@ class ItemView:
     """Its ref, if it has a page with reasons."""
     quote: str = ""
     """The words it was learned from; empty: unknown, or it is itself a text."""
+    state: str = ""
+    """Whether it still holds, in words; empty: it does."""
+    newer: str = ""
+    """The statement that replaces, contradicts or reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +202,18 @@ def _best_first(item: dict[str, Any]) -> float:
     return -fit_of(item)
 
 
+def qualifier_in_words(qualifier: str) -> tuple[str, str]:
+    """Whether a memory still holds, as the page says it, and the statement that its qualifier names."""
+    start = next((start for start in QUALIFIERS if qualifier.startswith(start)), "")
+    if not start:
+        return "", ""
+    newer, ends = _NEWER.search(qualifier), _DAY.search(qualifier)
+    day = date.fromisoformat(ends[0]) if ends else None
+    return QUALIFIERS[start].format(day=f"{day:%B} {day.day}, {day.year}" if day else ""), newer[1] if newer else ""
+
+
 def _build_item_view(item: dict[str, Any], quotes: Mapping[str, str]) -> ItemView:
+    state, newer = qualifier_in_words(item.get("qualifier", ""))
     return ItemView(
         label=item["label"],
         heading=Section(item["section"]).heading,
@@ -194,4 +225,6 @@ def _build_item_view(item: dict[str, Any], quotes: Mapping[str, str]) -> ItemVie
         ref="" if item["rule"] or item["label"].startswith((HOLDS_NO_LONGER, REMOVED)) else item["ref"],
         name=item["ref"] if item["section"] in EXPLAINED else "",
         quote=quotes.get(item["ref"], ""),
+        state=state,
+        newer=newer,
     )

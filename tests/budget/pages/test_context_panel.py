@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from budget.counting import calibration
 from budget.models import Receipt
-from budget.pages.context_panel import BAR_WIDTH, MIN_WIDTH, answer_room, bars, off_by, panel
+from budget.pages.context_panel import BAR_WIDTH, MIN_WIDTH, answer_room, bars, off_by, panel, qualifier_in_words
 from budget.planning.fit import PRUNING_ORDER, Cut, Piece, fit
 from budget.planning.plan import Section
 from budget.receipts.record import TurnOutcome, finalize_receipt
@@ -71,6 +71,37 @@ def test_a_line_of_the_profile_that_the_question_called_for_is_listed_as_recalle
     assert '<p class="muted">in your profile</p>' in recalled
     assert "You keep bees." in others
     assert "You sing." not in others
+
+
+def test_the_panel_says_whether_a_memory_still_holds(alice: Any, sign_in: SignIn) -> None:
+    contested = "contested by fact:9 (The user lives in Duluth.)"
+    memories = [
+        Piece(Section.MEMORIES, "fact:5", "The user lives in Tucson.", 6, score=0.9, qualifier=contested),
+        Piece(Section.MEMORIES, "fact:6", "The user sings.", 6, score=0.8, qualifier="current"),
+    ]
+    question = Piece(Section.MESSAGE, "question", "Where do I live?", 9)
+    receipt = draft_for(answer_of(alice), fit([*memories, question], PLAN))
+    finalize_receipt(receipt, TurnOutcome(State.COMPLETE, [Figures(input=10)], "In Duluth?"))
+
+    page = a_page(sign_in(alice), receipt.message_id)
+
+    assert page.count("A proposal contradicts it: You live in Duluth.") == 1
+
+
+@pytest.mark.parametrize(
+    ("qualifier", "words"),
+    [
+        ("current", ("", "")),
+        ("until 2026-03-01", ("Until March 1, 2026", "")),
+        ("superseded by fact:9 (The user lives in Lyon.)", ("Replaced", "The user lives in Lyon.")),
+        ("before fact:9 (The user is 35.)", ("Said before", "The user is 35.")),
+        ("waiting", ("Waits for your review", "")),
+        ("waiting (The user sings.), contradicts fact:3", ("Waits for your review", "The user sings.")),
+        ("asked, not stated", ("You asked this", "")),
+    ],
+)
+def test_each_qualifier_has_words_of_its_own(qualifier: str, words: tuple[str, str]) -> None:
+    assert qualifier_in_words(qualifier) == words
 
 
 def test_the_panel_lists_what_was_cut_by_the_rules_own_name(alice: Any, sign_in: SignIn) -> None:

@@ -84,7 +84,7 @@ class FactAdmin(LoggedAdmin):
     def search_condition(self, term: str) -> Q:
         """Search by id or owner, or by words in each language in use: one index serves all users' facts."""
         languages = User.objects.order_by().values_list("language", flat=True).distinct()
-        ways = (Q(search=SearchQuery(term, config=one, search_type="websearch")) for one in languages)
+        ways = (Q(search=SearchQuery(term, config=language, search_type="websearch")) for language in languages)
         return reduce(or_, ways, super().search_condition(term))
 
     @admin.action(description="Accept the selected proposals", permissions=["change"])

@@ -99,8 +99,8 @@ def judge(probe: Probe, reply: Reply) -> list[str]:
 
 def judge_facts(rule: FactRule, statements: Sequence[str]) -> list[str]:
     """The failures in what was learned. `statements`: of the facts that are active or waiting."""
-    counted = [one for one in statements if not rule.of or found(rule.of, one)]
-    wrong = [f"learned “{one}”" for one in statements for pattern in rule.none if found(pattern, one)]
+    counted = [statement for statement in statements if not rule.of or found(rule.of, statement)]
+    wrong = [f"learned “{statement}”" for statement in statements for pattern in rule.none if found(pattern, statement)]
     if rule.max is not None and len(counted) > rule.max:
         wrong.append(f"learned {len(counted)}, at most {rule.max}: {' | '.join(counted)}")
     if len(counted) < rule.min:

@@ -232,7 +232,9 @@ class _Run:
             return self._judged(name, started, [] if wrong else ["it isn't in the prompt"])
         wrong = [f"in the prompt: {place}" for place in wrong]
         wrong += ["in the answer"] if self._is_in(reply.answer) else []
-        wrong += [f"a fact: {one.statement}" for one in self.person.facts(Fact.Status.ACTIVE) if self._is_in(str(one))]
+        wrong += [
+            f"a fact: {fact.statement}" for fact in self.person.facts(Fact.Status.ACTIVE) if self._is_in(str(fact))
+        ]
         return self._judged(name, started, wrong)
 
     def _said_anew(self, text: str) -> Step:

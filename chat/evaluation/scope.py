@@ -92,8 +92,8 @@ def _tell(case: ScopeCase, person: Person) -> None:
             for number, text in enumerate(case.messages, start=1)
         ]
         get_source().import_conversation(person.user, "An old conversation", said)
-    for one in case.documents:
-        revisions.save(person.user, one["path"], one["text"], started_from=0)
+    for document in case.documents:
+        revisions.save(person.user, document["path"], document["text"], started_from=0)
     for statement in case.facts:
         _say(person, statement)
     person.worker.work()

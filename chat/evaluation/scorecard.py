@@ -37,7 +37,7 @@ def _scenarios(outcomes: Sequence[Any]) -> list[tuple[str, str]]:
         (f"Scenarios{', held out' if held_out else ''}, {variant}", _share([not one.failures for one in some]))
         for held_out in (False, True)
         for variant in ("as is", "accepted")
-        if (some := [one for one in outcomes if (one.held_out, one.variant) == (held_out, variant)])
+        if (some := [outcome for outcome in outcomes if (outcome.held_out, outcome.variant) == (held_out, variant)])
     ]
 
 
@@ -52,7 +52,7 @@ def _deletion(steps: Sequence[Any]) -> list[tuple[str, str]]:
 
 
 def _scope(outcomes: Sequence[Any]) -> list[tuple[str, str]]:
-    return [("Forget scope", _share([not one.failures for one in outcomes]))]
+    return [("Forget scope", _share([not outcome.failures for outcome in outcomes]))]
 
 
 def _share(passed: Sequence[bool]) -> str:

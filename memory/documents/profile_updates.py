@@ -165,10 +165,10 @@ def name_in(statement: str, tags: Iterable[str]) -> str:
 
 def _of_person(name: str, profile: _Profile) -> Document | None:
     """The person's document: “Sarah” means “Sarah Chen” if that is the only Sarah with a document."""
-    people = [one for one in profile.documents if _origin(one).startswith(f"{PEOPLE}/")]
-    called = {one.pk: name_of(one.path).casefold() for one in people}
-    same = [one for one in people if called[one.pk] == name.casefold()]
-    alike = [one for one in people if called[one.pk].split()[:1] == [name.casefold()]]
+    people = [document for document in profile.documents if _origin(document).startswith(f"{PEOPLE}/")]
+    called = {person.pk: name_of(person.path).casefold() for person in people}
+    same = [person for person in people if called[person.pk] == name.casefold()]
+    alike = [person for person in people if called[person.pk].split()[:1] == [name.casefold()]]
     if same or len(alike) == 1:
         return (same or alike)[0]
     return _at(join_path(PEOPLE, fitting_name(name)), profile, title=name)
@@ -182,8 +182,10 @@ def _origin(document: Document) -> str:
 def _at(path: str, profile: _Profile, title: str = "") -> Document | None:
     """The librarian's document for `path`, wherever it is now; created if missing."""
     mark = f"{MARK_OF_ORIGIN}{path}"
-    found = next((one for one in profile.documents if one.external_id == mark), None)
-    found = found or next((one for one in profile.documents if one.path == path and not one.external_id), None)
+    found = next((document for document in profile.documents if document.external_id == mark), None)
+    found = found or next(
+        (document for document in profile.documents if document.path == path and not document.external_id), None
+    )
     if found is None:
         found = _create(path, title, profile)
     if found is not None and found.external_id != mark:
@@ -193,7 +195,7 @@ def _at(path: str, profile: _Profile, title: str = "") -> Document | None:
 
 
 def _create(path: str, title: str, profile: _Profile) -> Document | None:
-    if any(one.path == path for one in profile.documents):  # a synced file, or one that was moved here
+    if any(document.path == path for document in profile.documents):  # a synced file, or one that was moved here
         return None
     encode(path)
     source = Document.Source.LIBRARIAN if title else Document.Source.USER  # starter documents are the user's own

@@ -43,7 +43,7 @@ class OnnxEmbedder:
         self._tokenizer = tokenizer(folder / TOKENIZER)
         self._session = session(graph)
         self._takes = {one.name for one in self._session.get_inputs()}
-        given = [one.name for one in self._session.get_outputs()]
+        given = [output.name for output in self._session.get_outputs()]
         self._output = SENTENCE if SENTENCE in given else given[0]
         width = self._vector("a").shape[0]
         if width != DIMENSION:

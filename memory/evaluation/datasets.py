@@ -103,8 +103,10 @@ def read(path: Path) -> tuple[Conversation, ...]:
     except ValidationError as error:
         raise UnknownLayoutError(_sentence(path, error)) from error
     return tuple(
-        Conversation(str(one.id), one.read(), tuple(question.read() for question in one.questions))
-        for one in found.conversations
+        Conversation(
+            str(conversation.id), conversation.read(), tuple(question.read() for question in conversation.questions)
+        )
+        for conversation in found.conversations
     )
 
 

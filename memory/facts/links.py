@@ -82,11 +82,11 @@ def neighbours(user: User, fact: Fact, steps: int = 1, most: int | None = None) 
     for step in range(1, min(steps, MAX_STEPS) + 1):
         border_links = _links_at(user, border)
         border = set()
-        for one in border_links:
-            for pk in {one.from_fact_id, one.to_fact_id} - seen:
+        for border_link in border_links:
+            for pk in {border_link.from_fact_id, border_link.to_fact_id} - seen:
                 seen.add(pk)
                 border.add(pk)
-                reached[pk] = (step, one)
+                reached[pk] = (step, border_link)
         if not border:
             break
     nearest = list(reached)[:most]

@@ -254,7 +254,7 @@ def _date_of(atom: Atom) -> str:
 def with_aliases(topic: Topic, texts: Iterable[str]) -> Topic:
     """The topic with other spellings of its names that the texts give: “Владимир (Vladimir)”, “X, also written Y”."""
     pairs = [pair for text in texts for pair in _stated_aliases(text)]
-    known = [set(one.forms) for one in topic.identifiers]
+    known = [set(identifier.forms) for identifier in topic.identifiers]
     for forms in known:
         for one, other in pairs:
             if one in forms or other in forms:
@@ -320,7 +320,7 @@ def _judge(topic: Topic, text: str, known_as: str = "") -> Ruling:
     atoms = atoms_of(text)
     told = [*_plain_words(text, atoms), *atoms_of(known_as)]
     coverage = _coverage(topic.words, {stem(one.normalized): one.is_capitalized for one in told})
-    windows = [_windows(one, atoms) for one in topic.identifiers]
+    windows = [_windows(identifier, atoms) for identifier in topic.identifiers]
     dates = {_date_of(atom) for atom in atoms}
     if not all(windows) or not topic.dates <= dates:
         share = (sum(map(bool, windows)) + len(topic.dates & dates) + coverage * len(topic.words)) / max(
@@ -350,12 +350,12 @@ def _plain_words(text: str, atoms: Sequence[Atom]) -> list[Atom]:
 
 def settle(topic: Topic, rulings: Sequence[Ruling]) -> list[Ruling]:
     """The rulings on all memories together: if one is clearly meant, the more distant ones aren't."""
-    ticked = [one for one in rulings if one.is_ticked]
+    ticked = [ruling for ruling in rulings if ruling.is_ticked]
     best = max((one.coverage for one in ticked), default=0.0)
     by_name = any(not one.in_longer_name for one in ticked)
     affirmed = not topic.is_all and len(topic.words) + len(topic.identifiers) > 1
     affirmed = affirmed and any(not one.is_negated for one in ticked)
-    return [_settled(one, best, by_name=by_name, affirmed=affirmed) for one in rulings]
+    return [_settled(ruling, best, by_name=by_name, affirmed=affirmed) for ruling in rulings]
 
 
 def _settled(ruling: Ruling, best: float, *, by_name: bool, affirmed: bool) -> Ruling:
@@ -418,7 +418,7 @@ def _is_whole(wanted: Identifier, atoms: Sequence[Atom], start: int, end: int) -
 def _has_beside(classifiers: AbstractSet[str], atoms: Sequence[Atom], start: int, end: int) -> bool:
     for places in (range(start - 1, -1, -1), range(end + 1, len(atoms))):
         for place in places:
-            if any(_is_alike(one, stem(atoms[place].normalized)) for one in classifiers):
+            if any(_is_alike(classifier, stem(atoms[place].normalized)) for classifier in classifiers):
                 return True
             if atoms[place].normalized not in _BETWEEN:
                 break
@@ -444,7 +444,7 @@ def _is_of_another(
         if topic.is_claim and all(_owns_someone(atoms, end) for _, end in places):
             return True
     relation = _USERS_RELATION.match(text)
-    named = topic.words.union(*(one.classifiers for one in topic.identifiers))
+    named = topic.words.union(*(identifier.classifiers for identifier in topic.identifiers))
     if topic.is_of_user and relation is not None and stem(relation[1].casefold()) in PEOPLE - named:
         return True
     return topic.is_of_user and topic.is_claim and _starts_with_a_name(text, atoms, topic)
@@ -470,6 +470,6 @@ def _owns_someone(atoms: Sequence[Atom], end: int) -> bool:
 def _starts_with_a_name(text: str, atoms: Sequence[Atom], topic: Topic) -> bool:
     if len(atoms) < 2 or not atoms[0].is_capitalized or atoms[0].normalized in FILLER:
         return False
-    is_named = any(atoms[0].normalized in form for one in topic.identifiers for form in one.forms)
+    is_named = any(atoms[0].normalized in form for identifier in topic.identifiers for form in identifier.forms)
     is_word = any(_is_alike(stem(atoms[0].normalized), word) for word in topic.words)
     return not is_named and not is_word and re.fullmatch(r"[a-z]+(?:s|ed)", atoms[1].text) is not None

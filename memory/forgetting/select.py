@@ -150,7 +150,9 @@ def _match(row: _Row, ruling: Ruling) -> Match:
 def _is_about(topic: Topic, path: str) -> bool:
     """Whether a document's own name is the topic's."""
     name = canonical(path.rpartition("/")[2])
-    return not (topic.words or topic.dates) and any({name} == one.forms & {name} for one in topic.identifiers)
+    return not (topic.words or topic.dates) and any(
+        {name} == identifier.forms & {name} for identifier in topic.identifiers
+    )
 
 
 def _rows(user: User, topic: Topic) -> Iterator[_Row]:
@@ -174,7 +176,7 @@ def _rows(user: User, topic: Topic) -> Iterator[_Row]:
 
 def _pattern(topic: Topic) -> str:
     """A PostgreSQL pattern that narrows down the texts to read; `decide` rules on what it finds."""
-    forms = [form for one in topic.identifiers for form in one.forms]
+    forms = [form for identifier in topic.identifiers for form in identifier.forms]
     if forms:
         return "|".join(_spaced(form) for form in forms)
     words = topic.words.union(*(group for group in SYNONYMS if group & topic.words))

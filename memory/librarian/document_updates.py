@@ -204,11 +204,11 @@ def remove_digest(user: User, conversation_id: UUID) -> None:
 
 def documents_based_on(user: User, conversations: Iterable[UUID], messages: Iterable[int]) -> set[int]:
     """Ids of the digests of these conversations and of the stories from these messages."""
-    which = Q(external_id__in=[mark_of(one) for one in conversations])
+    which = Q(external_id__in=[mark_of(conversation) for conversation in conversations])
     documents = Document.objects.for_user(user).filter(source=Document.Source.LIBRARIAN)
     digests = set(documents.filter(which).values_list("pk", flat=True))
     stories = documents.filter(external_id__startswith="story:").values_list("pk", "external_id")
-    wanted = {str(one) for one in messages}
+    wanted = {str(message) for message in messages}
     return digests | {pk for pk, mark in stories if mark.split(":")[1] in wanted}
 
 

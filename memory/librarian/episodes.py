@@ -56,7 +56,7 @@ def refusal(proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> str |
 
 def spanned_messages(proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> list[Utterance]:
     """The messages an episode spans."""
-    return [one for one in utterances if proposal.first <= one.number <= proposal.last]
+    return [utterance for utterance in utterances if proposal.first <= utterance.number <= proposal.last]
 
 
 def record(run: LibrarianRun, proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> Episode:
@@ -99,7 +99,7 @@ def tokens(title: str, summary: str) -> int:
 
 def is_forgotten(run: LibrarianRun, proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> bool:
     """Whether the user had an episode of some of these turns forgotten."""
-    turns = [one.turn for one in spanned_messages(proposal, utterances)]
+    turns = [spanned_message.turn for spanned_message in spanned_messages(proposal, utterances)]
     return tombstones.load(run.user_id).has_turns(run.conversation_id, min(turns), max(turns))
 
 

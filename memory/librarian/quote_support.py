@@ -174,9 +174,9 @@ def _names_are_the_users(
         return True
     said = {
         word.removesuffix("'s")
-        for one in utterances
-        if one.speaker == "user" and one.number <= evidence.number
-        for word in words(mask_foreign_text(one.text, one.echoes))
+        for utterance in utterances
+        if utterance.speaker == "user" and utterance.number <= evidence.number
+        for word in words(mask_foreign_text(utterance.text, utterance.echoes))
     }
     missing = {name for name in wanted if not set(words(name)) <= said}
     active = (corrected, *(fact.statement for fact in known if fact.status == "active"))

@@ -67,11 +67,11 @@ def _newest(rows: Iterable[CandidateRow]) -> list[CandidateRow]:
 
 def _read(row: CandidateRow) -> _Said | None:
     text = " ".join(row.candidate.text.split())
-    denials = [one for one in read_denials(text) if one.new or not one.is_mistake or one.verbs]
+    denials = [denial for denial in read_denials(text) if denial.new or not denial.is_mistake or denial.verbs]
     shifts = [(frozenset(content(what) - OF_DATES), new) for what, new, *_ in read_shifts(text)]
     if not denials and not shifts:
         return None
-    stems = frozenset[str]().union(*(phrase_stems(one.old) for one in denials), *(what for what, _ in shifts))
+    stems = frozenset[str]().union(*(phrase_stems(denial.old) for denial in denials), *(what for what, _ in shifts))
     return _Said(
         row.candidate.ref, text, row.candidate.when, denials, shifts, _is_of_user(text), frozenset(content(text)), stems
     )

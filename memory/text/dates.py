@@ -106,9 +106,9 @@ def _month_number(word: str) -> int:
 def _next_of(days: Iterable[date], found: _Found, today: date) -> _Days:
     """The first that is not over; where a weekday is named too, the first that is one."""
     named, days = (found.groupdict().get("named") or "").lower()[:3], list(days)
-    if named and (fits := [one for one in days if WEEKDAYS[one.weekday()].startswith(named)]):
+    if named and (fits := [day for day in days if WEEKDAYS[day.weekday()].startswith(named)]):
         return _one(fits[0])
-    return _one(next(one for one in days if one >= today))
+    return _one(next(day for day in days if day >= today))
 
 
 def _day_month(found: _Found, today: date) -> _Days:

@@ -380,7 +380,7 @@ def _first_recalled(asked: str, reading: Reading) -> Match | None:
     if not patterns.OWN.search(asked):
         return None
     first = next((memory for memory in reading.memories if memory.is_current and memory.id != "profile"), None)
-    said = [one for one in sentences(first.text) if not is_about_another(asked, one)] if first else []
+    said = [sentence for sentence in sentences(first.text) if not is_about_another(asked, sentence)] if first else []
     return Match(max(said, key=lambda one: len(stems(one) & stems(asked))), first) if first and said else None
 
 

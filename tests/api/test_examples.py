@@ -61,7 +61,7 @@ def _talking(recall: Any, example: Any, capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out.strip()
     assert len(list(recall.conversations())) == 2, "the same client id began no third one"
     latest = next(recall.conversations(limit=1))
-    assert [one["role"] for one in recall.messages(latest["id"])] == ["user", "assistant"] * 2
+    assert [message["role"] for message in recall.messages(latest["id"])] == ["user", "assistant"] * 2
 
 
 def _remembering(recall: Any, example: Any, alice: Any) -> None:
@@ -79,7 +79,7 @@ def _remembering(recall: Any, example: Any, alice: Any) -> None:
     assert Fact.objects.get(pk=waiting["id"]).status == "active"
     (line, *_) = example("search_memory").search_memory(recall, "Who keeps bees?")
     assert f"fact:{waiting['id']}" in line
-    assert [one["statement"] for one in recall.facts(q="bees")] == ["The user keeps bees behind the house."]
+    assert [fact["statement"] for fact in recall.facts(q="bees")] == ["The user keeps bees behind the house."]
 
 
 def _notes(recall: Any, example: Any, tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_forgetting_itself_can_be_sent_twice(alice: Any, queued: Any) -> None:
     expected = program.post(f"{AT}/memory/forget/preview", asked, content_type=JSON).json()["fingerprint"]
     body, headers = {**asked, "expected": expected}, {"Idempotency-Key": "one"}
     answers = [program.post(f"{AT}/memory/forget", body, content_type=JSON, headers=headers) for _ in range(2)]
-    assert [one.status_code for one in answers] == [200, 200]
+    assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json() == answers[1].json()
     assert "garlic" not in str(bytes(IdempotentRequest.objects.get().body))
 

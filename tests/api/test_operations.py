@@ -215,7 +215,7 @@ def test_facts_are_filtered(query: str, found: int, hers: Client, rows: dict[str
 
 def test_rules_and_boundaries_are_set(hers: Client, rows: dict[str, Any]) -> None:
     rules = send(hers, "PATCH", "/memory/policies", {"rules": {"health": "never"}})
-    assert {one["subject"]: one["rule"] for one in rules}["health"] == "never"
+    assert {rule["subject"]: rule["rule"] for rule in rules}["health"] == "never"
     assert refused(hers, "PATCH", "/memory/policies", {"rules": {"weather": "never"}}) == 422
     added = send(hers, "POST", "/memory/boundaries", {"text": " Be kind. "})
     assert (added["text"], added["mine"]) == ("Be kind.", True)

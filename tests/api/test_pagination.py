@@ -41,7 +41,7 @@ def test_a_list_is_read_to_its_end(alice: Any) -> None:
 def test_a_page_that_is_just_full_is_the_last(alice: Any) -> None:
     for number in range(3):
         Fact.objects.create(user=alice, statement=f"Fact {number}", status="active")
-    assert [len(one) for one in pages(with_key(alice), f"{AT}/memory/facts", limit=3)] == [3]
+    assert [len(page) for page in pages(with_key(alice), f"{AT}/memory/facts", limit=3)] == [3]
 
 
 def test_rows_of_the_same_moment_are_each_told_once(alice: Any) -> None:

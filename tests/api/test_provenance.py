@@ -37,7 +37,7 @@ def test_both_answers_stand_side_by_side_with_what_they_took(hers: Client, rows:
     assert (pair["conversation"], pair["left_out"]) == (str(rows["conversation"]), ["garlic"])
     assert pair["question"]["role"] == "user"
     sides = [pair[name]["message"] for name in ("with_it", "without_it")]
-    assert [(one["id"], one["text"]) for one in sides] == [
+    assert [(side["id"], side["text"]) for side in sides] == [
         (rows["message"], "garlic"),
         (rows["tried"], "I do not know."),
     ]

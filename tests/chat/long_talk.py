@@ -89,4 +89,6 @@ def standing(conversation: Conversation) -> tuple[list[int], list[tuple[int, int
     """What the next prompt reads: the verbatim turns, and the compacted ranges."""
     conversation.refresh_from_db()
     found = load_history(conversation, conversation.active_leaf_id)
-    return [turn.number for turn in found.turns], [(one.first_turn, one.last_turn) for one in found.segments]
+    return [turn.number for turn in found.turns], [
+        (segment.first_turn, segment.last_turn) for segment in found.segments
+    ]

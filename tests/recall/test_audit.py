@@ -46,7 +46,7 @@ def index() -> Iterator[str]:
 
 def audit(tmp_path: Path, index: str, *packages: str) -> subprocess.CompletedProcess[str]:
     lock = tmp_path / "requirements.txt"
-    lock.write_text("\n".join(f"{one} ; python_version > '3' \\\n    --hash=sha256:0" for one in packages))
+    lock.write_text("\n".join(f"{package} ; python_version > '3' \\\n    --hash=sha256:0" for package in packages))
     configuration = tmp_path / "pip.conf"
     configuration.write_text(f"[global]\nindex-url = {index}\n")
     environment = clean_environment(PIP_CONFIG_FILE=str(configuration))

@@ -132,7 +132,7 @@ def test_the_default_on_the_page_is_the_constant_beside_the_code(name: str) -> N
 
 @pytest.mark.parametrize("name", sorted(set(CONSTANTS)))
 def test_the_example_file_shows_the_default(name: str) -> None:
-    shown, literal = example()[name], [one for one in CONSTANTS[name] if one is not None]
+    shown, literal = example()[name], [constant for constant in CONSTANTS[name] if constant is not None]
     if literal:
         assert shown in map(as_written, literal)
 

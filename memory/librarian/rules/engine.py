@@ -139,7 +139,7 @@ def candidates(
         TookTooLongError: the message used up its processor time.
     """
     own = unreal.without_pastes(own_words(said.text, said.echoes))
-    before = [one for one in reading.utterances if one.number < said.number]
+    before = [utterance for utterance in reading.utterances if utterance.number < said.number]
     reply = before[-1].text if before and before[-1].speaker == "assistant" else ""
     previous = [one.number for one in before if one.speaker == "user"][-PRONOUN_REACH:]
     just_before = known_people(fact.statement for fact in earlier or () if fact.number in previous)

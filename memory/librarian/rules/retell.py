@@ -160,7 +160,7 @@ _KNOWN: Final = re.compile(rf"The user's (?P<rel>{REL}) (?:is called )?(?P<name>
 
 def known_people(statements: Iterable[str]) -> list[Subject]:
     """The people and animals that statements name."""
-    return [related(found["rel"], found["name"]) for one in statements if (found := _KNOWN.match(one))]
+    return [related(found["rel"], found["name"]) for statement in statements if (found := _KNOWN.match(statement))]
 
 
 def clean_name(name: str) -> str:

@@ -111,7 +111,11 @@ def _listed(line: str) -> Iterable[Example]:
 
 
 def _judged(said: Utterance, reading: ExtractionInput) -> Iterable[Candidate]:
-    return (one for one in candidates(said, reading, CpuLimit(60)) if one.form in FORMS and one.fact.confidence > 0)
+    return (
+        candidate
+        for candidate in candidates(said, reading, CpuLimit(60))
+        if candidate.form in FORMS and candidate.fact.confidence > 0
+    )
 
 
 def _fit_chain(
@@ -134,17 +138,17 @@ def _fit_messages(parts: Sequence[Sequence[Example]]) -> Matrix:
 
 
 def _inputs(examples: Sequence[Example], unreal: Matrix) -> Matrix:
-    scores = _constant(_embed([one.message for one in examples])) @ unreal
+    scores = _constant(_embed([example.message for example in examples])) @ unreal
     rows = [
         [*features(one.candidate), context(score if one.message else NO_CONTEXT)]
         for one, score in zip(examples, scores, strict=True)
         if one.candidate
     ]
-    return _constant(np.hstack([np.array(rows), _embed([one.text for one in examples])]))
+    return _constant(np.hstack([np.array(rows), _embed([example.text for example in examples])]))
 
 
 def _columns(examples: Sequence[Example]) -> tuple[Matrix, Matrix]:
-    return np.array([one.wanted for one in examples]), np.array([one.weight for one in examples])
+    return np.array([example.wanted for example in examples]), np.array([example.weight for example in examples])
 
 
 _vectors: dict[str, Sequence[float]] = {}

@@ -40,7 +40,7 @@ def asked(staff: Client, model: Any, **query: str) -> list[str]:
     address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     with CaptureQueriesContext(connection) as captured:
         assert staff.get(address, query).status_code == 200
-    said = [one["sql"] for one in captured.captured_queries]
+    said = [captured_query["sql"] for captured_query in captured.captured_queries]
     return [sql for sql in said if f'FROM "{model._meta.db_table}"' in sql and sql.startswith("SELECT")]
 
 

@@ -102,9 +102,9 @@ def test_turn_conversation_day_and_month_are_added_up_with_what_the_cache_saved(
         ("This month", 3),
     ]
     receipts = Receipt.objects.all()
-    assert now.lines[-1].used.cost == sum((one.cost or Decimal(0) for one in receipts), Decimal(0))
+    assert now.lines[-1].used.cost == sum((receipt.cost or Decimal(0) for receipt in receipts), Decimal(0))
     assert now.lines[-1].used.saved == sum(
-        ((one.cost_uncached or Decimal(0)) - (one.cost or Decimal(0)) for one in receipts), Decimal(0)
+        ((receipt.cost_uncached or Decimal(0)) - (receipt.cost or Decimal(0)) for receipt in receipts), Decimal(0)
     )
     assert [line.name for line in now.by_model] == ["claude-sonnet-5-5"]
 

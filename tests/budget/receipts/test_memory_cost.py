@@ -98,7 +98,7 @@ def test_tokens_times_and_best_place_are_added_up_over_the_prompts(alice: Any) -
         ],
     )
     rows, turns = spent_since(alice, timezone.now() - PERIOD)
-    found = {one.ref: one for one in rows}
+    found = {row.ref: row for row in rows}
     assert turns == 3
     assert set(found) == {"fact:1", "fact:2", "fact:3"}, "neither what was cut, nor history, nor an update"
     assert (found["fact:1"].times, found["fact:1"].tokens, found["fact:1"].best_place) == (3, 60, 1)
@@ -116,7 +116,7 @@ def test_what_is_older_than_the_period_or_beyond_the_latest_turns_or_somebody_el
     month_of_turns(alice, 5, [item("fact:2", Section.MEMORIES, 20)], until=now, days=1)
     month_of_turns(bob, 5, [item("fact:3", Section.MEMORIES, 20)], until=now, days=1)
     rows, turns = spent_since(alice, now - PERIOD, turns=4)
-    assert [(one.ref, one.times) for one in rows] == [("fact:2", 4)]
+    assert [(row.ref, row.times) for row in rows] == [("fact:2", 4)]
     assert turns == 4
 
 

@@ -124,7 +124,10 @@ def test_the_fullest_limit_comes_first(alice: Any) -> None:
     set_limit(alice, What.TURNS, Per.DAY, Decimal(10))
     set_limit(alice, What.TURNS, Per.MONTH, Decimal(6))
     used(alice, turns=3)
-    assert [(one.per, one.share) for one in limit_statuses(alice)] == [("month", 0.5), ("day", 0.3)]
+    assert [(status.per, status.share) for status in limit_statuses(alice)] == [
+        ("month", 0.5),
+        ("day", 0.3),
+    ]
 
 
 # Which limit counts ---------------------------------------------------------------------------------------------------
@@ -185,7 +188,7 @@ def test_day_and_month_are_those_of_the_persons_time_zone(
     UsageDay.objects.filter(day__gt=usage.today(alice)).delete()  # no one has used tomorrow
     for per in Per:
         set_limit(alice, What.TURNS, per, Decimal(10))
-    found = {one.per: one for one in limit_statuses(alice)}
+    found = {status.per: status for status in limit_statuses(alice)}
     assert (int(found[Per.DAY].used), int(found[Per.MONTH].used)) == (day_used, month_used)
     assert (found[Per.DAY].free_on, found[Per.MONTH].free_on) == free
 
@@ -195,7 +198,7 @@ def test_yesterdays_use_counts_for_the_month_alone(alice: Any, late_in_november:
     used(alice, date(2026, 10, 31), turns=100)
     for per in Per:
         set_limit(alice, What.TURNS, per, Decimal(10))
-    assert {one.per: one.used for one in limit_statuses(alice)} == {"day": 0, "month": 4}
+    assert {status.per: status.used for status in limit_statuses(alice)} == {"day": 0, "month": 4}
 
 
 def test_an_answer_begun_before_midnight_belongs_to_that_day(alice: Any, late_in_november: datetime) -> None:
@@ -203,7 +206,7 @@ def test_an_answer_begun_before_midnight_belongs_to_that_day(alice: Any, late_in
     writing(alice, late_in_november)
     for per in Per:
         set_limit(alice, What.TURNS, per, Decimal(10))
-    assert {one.per: one.used for one in limit_statuses(alice)} == {"day": 1, "month": 2}
+    assert {status.per: status.used for status in limit_statuses(alice)} == {"day": 1, "month": 2}
 
 
 # Answers that are being written ---------------------------------------------------------------------------------------
@@ -223,14 +226,17 @@ def test_it_is_reckoned_at_a_mean_turn_of_the_month(alice: Any) -> None:
     writing(alice)
     set_limit(alice, What.TOKENS, Per.DAY, Decimal(20_000))
     set_limit(alice, What.MONEY, Per.DAY, Decimal(1))
-    assert {one.what: one.used for one in limit_statuses(alice)} == {"tokens": 12_500, "money": Decimal("0.5")}
+    assert {status.what: status.used for status in limit_statuses(alice)} == {
+        "tokens": 12_500,
+        "money": Decimal("0.5"),
+    }
 
 
 def test_a_months_first_turn_is_reckoned_at_something(alice: Any) -> None:
     writing(alice)
     set_limit(alice, What.TOKENS, Per.DAY, Decimal(20_000))
     set_limit(alice, What.MONEY, Per.DAY, Decimal(1))
-    assert {one.what: one.used for one in limit_statuses(alice)} == dict(limits.FIRST_TURN)
+    assert {status.what: status.used for status in limit_statuses(alice)} == dict(limits.FIRST_TURN)
 
 
 def test_what_bob_uses_and_limits_is_not_alices(alice: Any, bob: Any) -> None:

@@ -59,7 +59,7 @@ def image_draft(user: Any, name: str = "plan.png", content: bytes = b"", **field
 
 def send(user: Any, text: str, *attachments: Attachment, conversation: Any = None) -> AcceptedTurn:
     """A message with attachments, committed; its answer isn't written yet."""
-    return intake.accept_message(user, uuid4(), conversation, text, [one.pk for one in attachments])
+    return intake.accept_message(user, uuid4(), conversation, text, [attachment.pk for attachment in attachments])
 
 
 def answered(opened: AcceptedTurn, text: str = "I see.") -> Message:

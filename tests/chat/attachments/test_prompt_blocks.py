@@ -143,7 +143,7 @@ def test_every_attachment_is_counted_as_an_item_of_the_message(alice: Any) -> No
     assert pieces[f"attachment:{file.pk}"].label == "lease.md"
     assert found.base_by_class[TextClass.IMAGE] == image_tokens(80, 60, found.inputs.model.name) == 9
     assert pieces[f"attachment:{image.pk}"].tokens > 9, "its name is counted, too"
-    (total,) = [one for one in found.fitted.sections if one.section is Section.MESSAGE]
+    (total,) = [section for section in found.fitted.sections if section.section is Section.MESSAGE]
     assert total.items == 3
 
 

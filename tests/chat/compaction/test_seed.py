@@ -117,5 +117,5 @@ def test_what_was_discussed_about_databases_is_found_in_turns_one_to_ten(hundred
     assert "HNSW" in json.dumps(compiled.request["messages"]), "the summary tells of it"
     call = ToolUse("call-1", "search_conversation", {"query": "databases", "top_k": 20})
     run_tool(opened, call)
-    found = [one["text"] for one in json.loads(call.result)["results"] if one["id"].startswith("message:")]
+    found = [result["text"] for result in json.loads(call.result)["results"] if result["id"].startswith("message:")]
     assert len({word for word in ONLY_FOLDED if any(word in text for text in found)}) >= 2, found

@@ -152,9 +152,9 @@ def test_a_round_is_bounded_and_the_oldest_go_first(alice: Any, bob: Any, monkey
     monkeypatch.setattr(retention, "BATCH", 2)
     receipts = [answered(alice, 100), answered(bob, 120), answered(alice, 110)]
     assert apply(What.CUT) is True
-    assert [again(one).cut_kept_days for one in receipts] == [None, 90, 90]
+    assert [again(receipt).cut_kept_days for receipt in receipts] == [None, 90, 90]
     assert apply(What.CUT) is False
-    assert [again(one).cut_kept_days for one in receipts] == [90, 90, 90]
+    assert [again(receipt).cut_kept_days for receipt in receipts] == [90, 90, 90]
 
 
 def test_the_page_says_in_words_that_the_list_is_gone(alice: Any, sign_in: SignIn) -> None:

@@ -10,9 +10,9 @@ CASES = {"replacement", "polarity", "retraction", "partial", "bounded"}
 
 def test_there_are_six_scenarios_or_more_of_each_category_and_half_of_them_are_held_out() -> None:
     scenarios = load_scenarios()
-    assert len({one.id for one in scenarios}) == len(scenarios) >= 120
-    assert min(Counter(one.category for one in scenarios).values()) >= 6
-    assert sum(one.held_out for one in scenarios) == len(scenarios) / 2
+    assert len({scenario.id for scenario in scenarios}) == len(scenarios) >= 120
+    assert min(Counter(scenario.category for scenario in scenarios).values()) >= 6
+    assert sum(scenario.held_out for scenario in scenarios) == len(scenarios) / 2
 
 
 def test_every_scenario_says_something_and_every_probe_checks_something() -> None:

@@ -37,9 +37,13 @@ def test_a_correction_holds_in_every_column(worker: Worker) -> None:
 
 
 def test_most_scenarios_and_scopes_hold(worker: Worker) -> None:
-    scenarios = [one for one in load_scenarios() if not one.held_out][::12]
-    outcomes = [run_scenario(one, worker, accept=True) for one in scenarios]
-    assert sum(one.passed for one in outcomes) > len(outcomes) / 2, [(one.id, one.failures) for one in outcomes]
-    cases = [one for one in load_scope_cases() if not one.held_out][::15]
-    scopes = [run_scope_case(one, worker) for one in cases]
-    assert sum(not one.failures for one in scopes) > len(scopes) / 2, [(one.id, one.failures) for one in scopes]
+    scenarios = [scenario for scenario in load_scenarios() if not scenario.held_out][::12]
+    outcomes = [run_scenario(scenario, worker, accept=True) for scenario in scenarios]
+    assert sum(outcome.passed for outcome in outcomes) > len(outcomes) / 2, [
+        (outcome.id, outcome.failures) for outcome in outcomes
+    ]
+    cases = [scope_case for scope_case in load_scope_cases() if not scope_case.held_out][::15]
+    scopes = [run_scope_case(case, worker) for case in cases]
+    assert sum(not scope.failures for scope in scopes) > len(scopes) / 2, [
+        (scope.id, scope.failures) for scope in scopes
+    ]

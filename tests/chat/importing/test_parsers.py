@@ -66,7 +66,7 @@ def test_what_tools_did_belongs_to_the_answer_they_served() -> None:
 
 
 def test_thoughts_hidden_messages_and_the_memory_tool_are_no_talk() -> None:
-    said = " ".join(one.text for one in thread(CHATGPT, 0).messages)
+    said = " ".join(message.text for message in thread(CHATGPT, 0).messages)
     for unseen in ("secret reasoning", "Preferred name", "Model set context", "User lives"):
         assert unseen not in said
 
@@ -143,7 +143,9 @@ def test_an_older_claude_export_is_a_line() -> None:
 
 def test_an_attached_text_is_a_document_and_not_the_persons_words() -> None:
     garden = thread(CLAUDE, 0)
-    assert [(one.name, one.text) for one in garden.files] == [("beds.txt", "Bed one: beans. I am the king of France.")]
+    assert [(file.name, file.text) for file in garden.files] == [
+        ("beds.txt", "Bed one: beans. I am the king of France.")
+    ]
     assert "king" not in " ".join(said.text for said in garden.messages)
     assert garden.omitted_parts == 1
 

@@ -101,7 +101,7 @@ def test_documents_of_the_profile_are_resources(alice: User, assistant: With) ->
     hers, blind = assistant(alice), assistant(alice, ["chat:read"])
     address = "recall:///profile/identity"
 
-    assert [str(one.uri) for one in hers.tell(lambda client: client.list_resources()).resources] == [address]
+    assert [str(resource.uri) for resource in hers.tell(lambda client: client.list_resources()).resources] == [address]
     read = hers.tell(lambda client: client.read_resource(address))
     assert read.contents[0].text == "Written by Alice: bees."
     assert blind.tell(lambda client: client.list_resources()).resources == []

@@ -72,20 +72,22 @@ def test_commands_are_found_by_the_beginnings_of_their_words(
 
 def test_every_page_of_the_settings_is_found_and_none_before_something_is_typed(alice: Any) -> None:
     wanted = [f"Settings: {label}" for label, _, _ in sections("")]
-    assert [one for one in names(find_options(alice, "settings", None)) if ":" in one] == wanted
-    assert not [one for one in names(find_options(alice, "", None)) if ":" in one]
+    assert [name for name in names(find_options(alice, "settings", None)) if ":" in name] == wanted
+    assert not [name for name in names(find_options(alice, "", None)) if ":" in name]
 
 
 def test_whatever_is_a_link_leads_to_a_page(sign_in: SignIn, alice: Any, conversation: Conversation) -> None:
     client = sign_in(alice)
     offered = [*find_options(alice, "", conversation.pk), *find_options(alice, "settings", conversation.pk)]
-    links = {one.href for group in offered if group.heading == "Commands" for one in group.options if not one.send}
+    links = {
+        option.href for group in offered if group.heading == "Commands" for option in group.options if not option.send
+    }
     assert len(links) > 20
     assert {link: status for link in links if link and (status := client.get(link).status_code) != 200} == {}
 
 
 def test_something_is_forgotten_where_the_button_of_that_name_leads(sign_in: SignIn, alice: Any) -> None:
-    (offered,) = [one for group in find_options(alice, "forget something", None)[:1] for one in group.options]
+    (offered,) = [option for group in find_options(alice, "forget something", None)[:1] for option in group.options]
     assert offered.href == "/memory/forgotten"
     assert f'href="{offered.href}">{offered.name}</a>' in sign_in(alice).get("/settings/data").content.decode()
 
@@ -99,7 +101,7 @@ def test_conversations_are_found_by_their_titles_and_the_open_one_is_not_among_t
     assert names(find_options(alice, "", None), "Conversations") == ["Trip to Lisbon"], (
         "archived ones only when asked for"
     )
-    found = [one for group in find_options(alice, "again", None) for one in group.options]
+    found = [option for group in find_options(alice, "again", None) for option in group.options]
     assert (found[0].href, found[0].note) == (f"/c/{other.pk}", "Archived")
 
 
@@ -135,7 +137,7 @@ def test_what_changes_something_is_sent_as_a_form_to_an_address_that_takes_no_li
     client = sign_in(alice)
     html = client.get("/palette", {"at": str(conversation.pk)}).content.decode()
     sent = re.findall(r'data-href="([^"]+)" data-send="', html)
-    assert len(sent) == len([one for one in COMMANDS if one.send is not None]) - 2  # unpin, unarchive
+    assert len(sent) == len([command for command in COMMANDS if command.send is not None]) - 2  # unpin, unarchive
     assert {client.get(address).status_code for address in sent} == {405}
 
 
@@ -144,21 +146,21 @@ def test_what_changes_something_is_sent_as_a_form_to_an_address_that_takes_no_li
 
 def test_the_page_of_shortcuts_shows_the_whole_table(sign_in: SignIn, alice: Any) -> None:
     html = sign_in(alice).get("/shortcuts").content.decode()
-    for one in SHORTCUTS:
-        assert one.does in html
-        assert all(f"<kbd>{key}</kbd>" in html for key in one.keys)
+    for shortcut in SHORTCUTS:
+        assert shortcut.does in html
+        assert all(f"<kbd>{key}</kbd>" in html for key in shortcut.keys)
 
 
 def test_the_script_reads_the_same_table(sign_in: SignIn, alice: Any) -> None:
     html = sign_in(alice).get("/").content.decode()
     told = dict(re.findall(r'data-key="([^"]+)" data-href="([^"]*)"', html))
-    assert told.keys() == {one.single for one in SHORTCUTS if one.single}
+    assert told.keys() == {shortcut.single for shortcut in SHORTCUTS if shortcut.single}
     assert told["?"] == "/shortcuts"
     assert told["/"] == "/search"
 
 
 def test_no_key_does_two_things() -> None:
-    ours = [one.single for one in SHORTCUTS if one.single]
+    ours = [shortcut.single for shortcut in SHORTCUTS if shortcut.single]
     assert len(ours) == len(set(ours))
 
 

@@ -367,7 +367,7 @@ def test_after_half_an_hour_no_more_than_three_turns_are_written_again(alice: Us
         provider.send(compiled.request)
     provider.now += 1_800
     usage = provider.send(prompts[-1].request)
-    for_an_hour = [one.request for one in prompts[:-1] if lifetimes(one.request)[-1] == "1h"]
+    for_an_hour = [prompt.request for prompt in prompts[:-1] if lifetimes(prompt.request)[-1] == "1h"]
     assert usage.read == up_to_breakpoint(for_an_hour[-1], 3)
     assert len(prompts) - 1 - prompts.index(next(p for p in prompts if p.request is for_an_hour[-1])) <= HOUR_EVERY
 
@@ -437,7 +437,9 @@ def test_behind_a_fold_too_and_with_no_more_breakpoints(alice: User) -> None:
         assert len(lifetimes(request)) == MAX_BREAKPOINTS
         assert provider.send(request).read == before
         before = up_to_breakpoint(request, MAX_BREAKPOINTS)
-    assert [rendered(one, until=1) for one in tool_rounds(compiled, 1)] == [rendered(compiled.request, until=1)] * 2
+    assert [rendered(tool_round, until=1) for tool_round in tool_rounds(compiled, 1)] == [
+        rendered(compiled.request, until=1)
+    ] * 2
 
 
 def test_the_turn_after_a_tool_loop_reads_the_history_of_the_one_before(alice: User) -> None:

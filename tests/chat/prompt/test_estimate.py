@@ -54,7 +54,7 @@ def p95(values: list[float]) -> float:
 
 
 def errors(requests: Iterator[Predicted]) -> list[float]:
-    return [one.error for one in requests if one.turn >= LEARNED_BY]
+    return [request.error for request in requests if request.turn >= LEARNED_BY]
 
 
 @pytest.mark.parametrize("plan", [STANDARD, SMALL], ids=lambda plan: plan.name)
@@ -85,8 +85,8 @@ def test_no_prompt_passes_its_limit_although_nobody_can_count(
     if not exact:
         monkeypatch.setattr(tokens, "counter", lambda: ByCharacters)
     requests = list(talks(SMALL, caching=caching, checking=True))
-    assert max(one.actual / one.available for one in requests) <= 1.0
-    assert max(one.actual / one.available for one in requests) > 0.9, "the limit was never near"
+    assert max(request.actual / request.available for request in requests) <= 1.0
+    assert max(request.actual / request.available for request in requests) > 0.9, "the limit was never near"
 
 
 def test_what_the_provider_counted_before_is_known_exactly_and_only_the_rest_is_estimated() -> None:

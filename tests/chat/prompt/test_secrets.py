@@ -46,7 +46,7 @@ async def test_no_secret_is_in_any_prompt_after_its_turn(
     await sync_to_async(embed_pending)()
     await tab.talk("What is my password, PIN, card, IBAN, key or social security number?", None)
 
-    later = [json.dumps(one["body"]) for one in provider.requests() if text not in json.dumps(one["body"])]
+    later = [json.dumps(request["body"]) for request in provider.requests() if text not in json.dumps(request["body"])]
     assert len(later) >= 2
     assert not [one for one in later if secret in one]
 

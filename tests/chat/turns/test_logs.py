@@ -40,7 +40,9 @@ def everything(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFi
 
 def written(records: list[logging.LogRecord]) -> str:
     """Every record as both formats write it, with its arguments."""
-    return "\n".join(f"{PlainLines().format(one)} {JsonLines().format(one)} {one.args!r}" for one in records)
+    return "\n".join(
+        f"{PlainLines().format(record)} {JsonLines().format(record)} {record.args!r}" for record in records
+    )
 
 
 async def a_turn_full_of_secrets(user: Any, tabs: Tabs, provider: Provider) -> int:

@@ -36,8 +36,10 @@ def scraped() -> dict[str, float]:
     response = Client().get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
     assert response.status_code == 200
     assert response["Content-Type"].startswith("text/plain")
-    samples = [one for family in text_string_to_metric_families(response.content.decode()) for one in family.samples]
-    return {f"{one.name}{''.join(sorted(one.labels.values()))}": one.value for one in samples}
+    samples = [
+        sample for family in text_string_to_metric_families(response.content.decode()) for sample in family.samples
+    ]
+    return {f"{sample.name}{''.join(sorted(sample.labels.values()))}": sample.value for sample in samples}
 
 
 def test_without_a_token_there_is_no_such_page() -> None:
@@ -121,7 +123,7 @@ def test_while_the_database_is_away_the_process_tells_of_itself(
 
 @pytest.mark.django_db
 def test_no_figure_is_of_one_person() -> None:
-    labels = {label for family in metrics.REGISTRY.collect() for one in family.samples for label in one.labels}
+    labels = {label for family in metrics.REGISTRY.collect() for sample in family.samples for label in sample.labels}
     assert labels <= {"outcome", "kind", "state", "queue", "le", "status", "code"}
 
 
@@ -142,9 +144,9 @@ def test_every_name_in_alerts_and_dashboard_is_a_metric(file: str, monkeypatch: 
     metrics.MODEL_ERRORS.labels(code="overloaded")
     metrics.REQUESTS.labels(status="5xx")
     families = list(metrics.REGISTRY.collect())
-    exposed = {one.name for family in families for one in family.samples} | {family.name for family in families}
+    exposed = {sample.name for family in families for sample in family.samples} | {family.name for family in families}
     exposed |= {f"{name}_total" for name in ("recall_turns", "recall_tokens")}  # no turn yet
-    kinds = {one.labels["kind"] for family in families for one in family.samples if "heartbeat" in one.name}
+    kinds = {sample.labels["kind"] for family in families for sample in family.samples if "heartbeat" in sample.name}
     text = (BASE_DIR / "docker" / file).read_text()
     expressions = " ".join(yaml_expressions(text) if file.endswith("yaml") else json_expressions(text))
     assert set(re.findall(r"\brecall_\w+", expressions)) <= exposed

@@ -181,7 +181,7 @@ def test_a_line_that_is_not_sure_of_its_place_is_told_once_whether_it_finds_one_
     monkeypatch.setattr(inputs, "plan_for", lambda user, window: borrowing)
     fact = async_to_sync(told_in_a_line)(alice)
     known = inputs.load_prompt_inputs(intake.accept_message(alice, uuid4(), None, "When do I play the cello?"))
-    wanted = sum(one.piece.tokens for one in measure_pieces(known))
+    wanted = sum(measured.piece.tokens for measured in measure_pieces(known))
 
     compiled = assemble_from_inputs(known, 0.0, replace(borrowing, total=wanted + plan.output_reserve - missing))
 

@@ -421,7 +421,7 @@ async def test_a_turn_whose_account_is_deleted_ends_quietly(
     await settled()
     assert story.exception() is None
     assert f"The answer of message {message} is not kept: its account was deleted." in caplog.messages
-    assert not [one for one in caplog.records if one.exc_info]
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 async def test_a_receipt_that_is_begun_for_a_deleted_account_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

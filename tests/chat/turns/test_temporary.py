@@ -76,7 +76,7 @@ def logged(caplog: pytest.LogCaptureFixture) -> Iterator[list[logging.LogRecord]
 
 def ours(records: list[logging.LogRecord]) -> list[str]:
     apps = ("recall", "chat", "memory", "budget", "accounts", "celery", "django.request")
-    return [one.getMessage() for one in records if one.name.startswith(apps)]
+    return [record.getMessage() for record in records if record.name.startswith(apps)]
 
 
 async def say(tab: Tab, text: str = "", **fields: Any) -> Frame:
@@ -145,7 +145,7 @@ async def test_it_leaves_no_row_no_line_and_no_task_but_the_counter_of_use(
     now = await sync_to_async(usage.of_day)(alice)
     assert (used.turns, now.turns) == (0, 5)
     figures = [request["usage"] for request in provider.requests()]
-    assert now.output_tokens == sum(one["output_tokens"] for one in figures)
+    assert now.output_tokens == sum(figure["output_tokens"] for figure in figures)
 
 
 async def test_a_stopped_answer_is_counted_too(alice: Any, tabs: Tabs, provider: Provider) -> None:

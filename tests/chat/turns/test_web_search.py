@@ -74,7 +74,7 @@ async def kept(user: Any) -> list[Document]:
 
 def current(provider: Provider) -> str:
     """The current user message of the latest turn's first request."""
-    messages = [one["body"]["messages"] for one in provider.requests()]
+    messages = [request["body"]["messages"] for request in provider.requests()]
     return "\n".join(block["text"] for block in messages[-1][-1]["content"] if block["type"] == "text")
 
 
@@ -121,7 +121,7 @@ async def test_what_strangers_wrote_stands_in_a_result_and_nowhere_else(
     tab = await tabs.open(alice)
     done = await tab.talk(NEWS)
     await tab.talk("Thank you.", done["conversation"])
-    first, after_the_search, next_turn = [one["body"] for one in searxng.requests()]
+    first, after_the_search, next_turn = [request["body"] for request in searxng.requests()]
     (result,) = after_the_search["messages"][-1]["content"]
     assert result["type"] == "tool_result"
     assert PAGE["content"] in json.loads(result["content"])["results"][0]["text"]
@@ -162,7 +162,7 @@ async def test_the_web_is_offered_in_the_message_and_never_in_the_cached_part(
     done = await tab.talk(NEWS)
     offered_there = current(searxng)
     await tab.talk("Where does my sister live?", done["conversation"])
-    first, second = [one["body"] for one in searxng.requests()[-2:]]
+    first, second = [request["body"] for request in searxng.requests()[-2:]]
     assert OFFER in offered_there
     assert OFFER not in current(searxng)
     assert first["tools"] == second["tools"]

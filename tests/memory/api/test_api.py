@@ -76,7 +76,7 @@ def test_a_search_can_be_limited(hers: Client, library: None) -> None:
     of_documents = get(hers, "search", q="garlic", source=["document"])["results"]
     elsewhere = get(hers, "search", q="garlic", path="/reference")["results"]
 
-    assert [one["text"] for one in of_documents] == [PLAN]
+    assert [chunk["text"] for chunk in of_documents] == [PLAN]
     assert elsewhere == []
 
 

@@ -192,6 +192,10 @@ def test_nothing_is_forgotten_while_documents_go_or_come_back(deed: str, alice: 
             trash.undo(alice, moment)
         else:
             trash.delete(alice, "/projects")
-    first = next(one["sql"] for one in asked.captured_queries if not one["sql"].startswith("SAVEPOINT"))
+    first = next(
+        captured_query["sql"]
+        for captured_query in asked.captured_queries
+        if not captured_query["sql"].startswith("SAVEPOINT")
+    )
     assert "accounts_user" in first
     assert first.endswith("FOR NO KEY UPDATE")

@@ -71,7 +71,7 @@ def test_a_changed_file_is_a_revision(alice: User, notes: Path) -> None:
 
     assert whats(report)["roses.md"] == "changed"
     roses = Document.objects.get(path=f"{AT}/roses.md")
-    assert [(one.number, one.author, one.text) for one in roses.revisions.all()] == [
+    assert [(revision.number, revision.author, revision.text) for revision in roses.revisions.all()] == [
         (2, "sync", "Never water them."),
         (1, "sync", "Water them."),
     ]
@@ -316,7 +316,7 @@ def test_a_file_whose_turn_does_not_come_is_left_for_the_next_run(
         report = sync_folder(alice, notes)
 
     assert report.counts == {What.NEW: 2, What.SKIPPED: 1}
-    assert [one.reason for one in report.outcomes if one.reason] == [isolated.BUSY]
+    assert [outcome.reason for outcome in report.outcomes if outcome.reason] == [isolated.BUSY]
     assert sync_folder(alice, notes).counts == {What.NEW: 1, What.UNCHANGED: 2}
 
 

@@ -63,7 +63,7 @@ def test_going_back_is_a_revision_of_its_own_and_found_again(alice: User) -> Non
 
     back = revert(document, 1, started_from=2)
 
-    assert [(one.number, one.text) for one in back.revisions.order_by("number")] == [
+    assert [(revision.number, revision.text) for revision in back.revisions.order_by("number")] == [
         (1, "Roses are red."),
         (2, "Tulips are yellow."),
         (3, "Roses are red."),
@@ -77,7 +77,7 @@ def test_a_document_from_elsewhere_knows_its_origin_and_author(alice: User) -> N
     document.refresh_from_db()
     assert (document.source, document.content_hash, document.title) == ("upload", "a" * 64, "Roses")
     assert document.text == "Roses."
-    assert [(one.number, one.author) for one in document.revisions.all()] == [(1, "import")]
+    assert [(revision.number, revision.author) for revision in document.revisions.all()] == [(1, "import")]
 
 
 def test_a_document_is_not_added_where_one_stands(alice: User, bob: User) -> None:
@@ -101,7 +101,7 @@ def test_a_text_that_is_replaced_keeps_what_was_there_as_history(alice: User) ->
     replaced = replace_text(document, "two", Revision.Author.SYNC, "b" * 64)
 
     assert replaced.content_hash == "b" * 64
-    assert [(one.author, one.text) for one in replaced.revisions.order_by("number")] == [
+    assert [(revision.author, revision.text) for revision in replaced.revisions.order_by("number")] == [
         ("sync", "one"),
         ("user", "my own"),
         ("sync", "two"),

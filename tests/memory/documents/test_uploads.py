@@ -42,7 +42,7 @@ def test_a_file_becomes_a_document_with_a_revision(alice: User) -> None:
     assert (upload.state, upload.document, upload.content, upload.error) == ("done", document, None, "")
     assert (document.path, document.title, document.source) == ("/reference/roses.md", "roses", "upload")
     assert document.text == NOTE.decode()
-    assert [(one.number, one.author, one.note) for one in document.revisions.all()] == [
+    assert [(revision.number, revision.author, revision.note) for revision in document.revisions.all()] == [
         (1, Revision.Author.IMPORT, "Read from roses.md")
     ]
     assert Chunk.objects.get().document == document

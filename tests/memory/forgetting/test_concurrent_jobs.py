@@ -305,7 +305,7 @@ def test_a_profile_that_was_read_before_is_not_pinned_afterwards(told: Told) -> 
 
 def held_at(queries: CaptureQueriesContext, table: str) -> list[int]:
     """Positions of the statements that lock rows of `table`, among all that were sent."""
-    sent = [one["sql"] for one in queries.captured_queries]
+    sent = [captured_query["sql"] for captured_query in queries.captured_queries]
     return [at for at, sql in enumerate(sent) if f'FROM "{table}"' in sql and " FOR NO KEY UPDATE" in sql]
 
 

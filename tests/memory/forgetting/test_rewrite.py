@@ -43,7 +43,7 @@ class Tells:
         """One episode of everything."""
         if self.fails:
             raise ExtractionError("The model did not answer.")
-        numbers = [one.number for one in reading.utterances]
+        numbers = [utterance.number for utterance in reading.utterances]
         episode = ProposedEpisode(
             kind=EpisodeKind.PLAIN,
             first=min(numbers),

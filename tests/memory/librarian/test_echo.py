@@ -170,7 +170,9 @@ def _vector(statement: str) -> Any:
 @pytest.fixture(autouse=True)
 def worker(queued: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Queued tasks go nowhere; repeated statements aren't embedded again."""
-    monkeypatch.setattr(librarian, "_embed_statements", lambda proposals: [_vector(one.statement) for one in proposals])
+    monkeypatch.setattr(
+        librarian, "_embed_statements", lambda proposals: [_vector(proposal.statement) for proposal in proposals]
+    )
 
 
 @pytest.mark.parametrize("part", READ_BY_RULES, ids=lambda part: f"{part.start}-{part.stop - 1}")

@@ -333,7 +333,7 @@ def test_the_story_goes_by_the_thirds_of_the_conversation(alice: User) -> None:
     assert [one.title for one in arc.beginning] == ["1–2", "3–3"]
     assert [one.title for one in arc.middle] == ["2–5", "4–6"]
     assert [one.title for one in arc.end] == ["7–7", "8–9"]
-    assert [one.title for one in arc.key_moments] == ["2–5", "8–9"]
+    assert [key_moment.title for key_moment in arc.key_moments] == ["2–5", "8–9"]
 
 
 def test_merged_episodes_are_told_by_what_they_became_and_archived_ones_still_count(alice: User, bob: User) -> None:

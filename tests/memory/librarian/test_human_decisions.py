@@ -67,7 +67,9 @@ def _vector(statement: str) -> Any:
 
 @pytest.fixture(autouse=True)
 def worker(queued: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(librarian, "_embed_statements", lambda proposals: [_vector(one.statement) for one in proposals])
+    monkeypatch.setattr(
+        librarian, "_embed_statements", lambda proposals: [_vector(proposal.statement) for proposal in proposals]
+    )
 
 
 def read_again(

@@ -53,7 +53,9 @@ def costly(reading: ExtractionInput) -> Extraction:
 def worker(monkeypatch: pytest.MonkeyPatch, queued: list[Any]) -> None:
     """An engine with a price, and vectors without a model, so that a forked process doesn't lack threads."""
     monkeypatch.setattr(librarian, "choose_engine", lambda: Scripted(costly))
-    monkeypatch.setattr(librarian, "_embed_statements", lambda proposals: [_vector(one.statement) for one in proposals])
+    monkeypatch.setattr(
+        librarian, "_embed_statements", lambda proposals: [_vector(proposal.statement) for proposal in proposals]
+    )
 
 
 def _vector(text: str) -> Any:

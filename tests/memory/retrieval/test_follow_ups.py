@@ -65,6 +65,6 @@ def test_earlier_turns_bring_up_whom_a_follow_up_means_and_mislead_few_others(al
 
 def test_the_set_is_what_its_description_says() -> None:
     follow_ups = [one for world in WORLDS for one in world["follow_ups"]]
-    assert len(follow_ups) == len({one["id"] for one in follow_ups}) == 40
-    assert sum(one["refers_by"] == "pronoun" for one in follow_ups) == 26
-    assert sum(one["refers_by"] in TRAPS for one in follow_ups) == 7
+    assert len(follow_ups) == len({follow_up["id"] for follow_up in follow_ups}) == 40
+    assert sum(follow_up["refers_by"] == "pronoun" for follow_up in follow_ups) == 26
+    assert sum(follow_up["refers_by"] in TRAPS for follow_up in follow_ups) == 7

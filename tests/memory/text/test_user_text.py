@@ -75,6 +75,6 @@ def test_messages_without_pastes_keep_what_they_tell() -> None:
     """In the labeled messages (development part), the words a fact needs remain wherever they are the user's."""
     path = BASE_DIR / "tests/memory/data" / "librarian_development.jsonl"
     messages = [json.loads(line) for line in path.read_text().splitlines()]
-    told = [(one["text"], word) for one in messages for fact in one["facts"] for word in fact["words"]]
+    told = [(message["text"], word) for message in messages for fact in message["facts"] for word in fact["words"]]
     lost = [(text, word) for text, word in told if word in text and word not in mask_foreign_text(text)]
     assert len(lost) <= len(told) * 0.02, lost

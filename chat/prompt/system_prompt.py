@@ -8,8 +8,8 @@ from typing import Final
 
 from budget.planning.plan import ResolvedPlan, Section
 
-VERSION: Final = "1.2.0"
-SHORT_VERSION: Final = "1.2.0-short"
+VERSION: Final = "1.3.0"
+SHORT_VERSION: Final = "1.3.0-short"
 FULL_NEEDS: Final = 3_000
 """Tokens of the full prompt with its tools, headings and the starting boundaries, at the first estimate."""
 

@@ -153,7 +153,8 @@ def parse_question(text: str, authors: Collection[str], now: datetime, context: 
         named=frozenset(words_of(clean)),
         periods=times,
         wants_latest=bool(ASKS_FOR_LATEST.search(clean)),
-        asks_past=bool(ASKS_PAST.search(clean)) or any(not time.yearly and time.last < now.date() for time in times),
+        asks_past=bool(ASKS_PAST.search(clean))
+        or any(not period.yearly and period.last < now.date() for period in times),
         wants_time=bool(ASKS_WHEN.search(clean)),
         semantic_query=f"{third} ({before})" if before else third,
         keyword_query=stripped,

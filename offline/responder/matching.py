@@ -249,10 +249,10 @@ def _score(
         total += extra
         covered += extra if kind.search(sentence) else 0.0
     share = covered / total * (1 if asks_past(question) or not OVER.search(without_denied(sentence)) else OF_THE_PAST)
-    return share * OTHER_SUBJECT if _about_another(question, sentence, asked, own) else share
+    return share * OTHER_SUBJECT if is_about_another(question, sentence, asked, own) else share
 
 
-def _about_another(question: str, sentence: str, asked: frozenset[str], own: frozenset[str]) -> bool:
+def is_about_another(question: str, sentence: str, asked: frozenset[str], own: frozenset[str]) -> bool:
     """Whether the sentence is about someone else, such as the user's sister, and "Where do I live?" was asked."""
     owned = OWNED.match(sentence)
     if WHO.match(question) and not OF_ONESELF.search(question):
@@ -266,11 +266,6 @@ def _about_another(question: str, sentence: str, asked: frozenset[str], own: fro
         return False
     names = stems(" ".join(re.findall(r"(?<!^)\b[A-Z]\w+", sentence)))
     return not (asked & own & names)
-
-
-def is_about_another(question: str, sentence: str) -> bool:
-    """The same, of any question and sentence."""
-    return _about_another(question, sentence, stems(question), stems(sentence))
 
 
 def _distinct(matches: list[Match], *, is_single: bool) -> list[Match]:

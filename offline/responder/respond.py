@@ -380,8 +380,12 @@ def _first_recalled(asked: str, reading: Reading) -> Match | None:
     if not patterns.OWN.search(asked):
         return None
     first = next((memory for memory in reading.memories if memory.is_current and memory.id != "profile"), None)
-    said = [sentence for sentence in sentences(first.text) if not is_about_another(asked, sentence)] if first else []
-    return Match(max(said, key=lambda one: len(stems(one) & stems(asked))), first) if first and said else None
+    if first is None:
+        return None
+    wanted = stems(asked)
+    said = {sentence: stems(sentence) for sentence in sentences(first.text)}
+    own = [sentence for sentence in said if not is_about_another(asked, sentence, wanted, said[sentence])]
+    return Match(max(own, key=lambda sentence: len(said[sentence] & wanted)), first) if own else None
 
 
 def _answer_from(reading: Reading, matches: list[Match]) -> Reply:

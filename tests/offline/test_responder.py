@@ -508,3 +508,23 @@ def test_a_boss_is_named_after_someone_who_left() -> None:
 def test_a_surname_is_the_stated_one_or_the_last_of_the_name() -> None:
     assert ask("What's my surname?", memory("The user's surname is Holt.")).startswith("Your surname is Holt.")
     assert ask("What's my surname?", memory("The user's name is Ada Bell.")).startswith("Your surname is Bell.")
+
+
+def test_what_was_found_to_fit_best_answers_where_no_words_match() -> None:
+    fish = memory("I've put fish back on the plate for the iron.", "message:8")
+    assert "fish back on the plate" in ask("What's my diet like?", fish)
+
+
+def test_what_is_about_someone_else_answers_nothing_about_the_user() -> None:
+    assert "Perth" not in ask("What's my home town?", memory("The user's cousin Ana prefers Perth.", "message:8"))
+
+
+def test_a_contested_line_of_the_profile_answers_with_what_waits() -> None:
+    line = "# Facts\n- The user lives in Tucson. (contested by a proposal: The user lives in Duluth.)"
+    said = ask("Where do I live?", system=[text("You are Recall."), text(line)])
+    assert said.startswith("You live in Duluth.\n\nThis still waits in Review.")
+
+
+def test_a_question_that_was_recalled_answers_nothing() -> None:
+    asked = memory("I live in Hobart, right", "message:8") | {"qualifier": "asked, not stated"}
+    assert "Hobart" not in ask("Where do I live?", asked)

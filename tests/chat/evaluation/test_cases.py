@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 
-from chat.evaluation.cases import load_matrix, load_scenarios
+from chat.evaluation.cases import DATA, load_matrix, load_scenarios
 
 CASES = {"replacement", "polarity", "retraction", "partial", "bounded"}
 
@@ -13,6 +14,12 @@ def test_there_are_six_scenarios_or_more_of_each_category_and_half_of_them_are_h
     assert len({scenario.id for scenario in scenarios}) == len(scenarios) >= 120
     assert min(Counter(scenario.category for scenario in scenarios).values()) >= 6
     assert sum(scenario.held_out for scenario in scenarios) == len(scenarios) / 2
+
+
+def test_scenarios_are_read_from_a_file_of_ones_own(tmp_path: Path) -> None:
+    first, *_ = (DATA / "scenarios.jsonl").read_text("utf-8").splitlines()
+    (tmp_path / "own.jsonl").write_text(first, "utf-8")
+    assert load_scenarios(tmp_path / "own.jsonl") == load_scenarios()[:1]
 
 
 def test_every_scenario_says_something_and_every_probe_checks_something() -> None:

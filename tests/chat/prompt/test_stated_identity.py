@@ -16,7 +16,8 @@ from chat.prompt.stated_identity import Stated, stated_in
 from chat.turn import AcceptedTurn
 from chat.turns.finish import save_draft_receipt
 from chat.turns.intake import accept_message
-from memory.models import Fact
+from memory.facts.links import link
+from memory.models import Fact, FactLink
 
 SignIn = Callable[[User], Client]
 
@@ -126,6 +127,17 @@ def test_an_active_fact_serves_every_conversation_and_a_waiting_one_none(
 
     assert clock(ask(alice, "Hello"))[line] == shown
     assert clock(ask(bob, "Hello"))[line] == own
+
+
+@pytest.mark.django_db
+def test_a_name_that_a_proposal_contradicts_is_not_used(alice: User) -> None:
+    name = know(alice, "user/name", "Sam Ortega")
+    newer = know(alice, "user/name", "Sam Lindqvist", status="proposed")
+    link(alice.pk, newer.pk, FactLink.Relation.CONTRADICTS, name.pk, 0.7)
+    assert "Ortega" not in clock(ask(alice, "Hello")).get("User name", "")
+
+    Fact.objects.filter(pk=newer.pk).update(status=Fact.Status.REJECTED)
+    assert clock(ask(alice, "Hello"))["User name"] == "Sam Ortega"
 
 
 @pytest.mark.django_db

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.librarian.changes.attribute_changes import find_changed
+from memory.librarian.changes.attribute_changes import find_changed, states_attribute
 from memory.librarian.changes.fact_words import words_of
 from memory.models.kinds import Kind
 from tests.memory.librarian.test_corrections import known
@@ -78,3 +78,16 @@ def test_a_sentence_changes_the_fact_it_is_about(text: str, expected: tuple[int,
 )
 def test_other_sentences_change_nothing(text: str) -> None:
     assert read(text) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_of_partner"),
+    [
+        ("The user's girlfriend Tess likes plants.", True),
+        ("The user's wife Ines works nights.", True),
+        ("The user's sister Tess likes plants.", False),
+        ("The user likes plants.", False),
+    ],
+)
+def test_what_was_said_of_a_partner_belongs_to_that_partner(statement: str, is_of_partner: bool) -> None:
+    assert states_attribute(statement, "user/partner") is is_of_partner

@@ -42,7 +42,7 @@ def moved(alice: User) -> tuple[Fact, Fact]:
 
 def statements(user: User, at: str, true: str = "") -> set[str]:
     found = build_past_profile(user, {"at": at, "true": true} if true else {"at": at}, timezone.now())
-    return {fact.fact.statement for _, facts in found.groups for fact in facts}
+    return {row.fact.statement for _, rows in found.groups for row in rows}
 
 
 # What was known ----------------------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ def test_what_went_says_why_and_what_came_says_when(alice: User, moved: tuple[Fa
     known(alice, "The user sings.", on(2026, 1, 6), status="rejected", withdrawn_at=on(2026, 6, 2))
     known(alice, "The user rents.", on(2026, 1, 7), status="expired", valid_until=on(2026, 7, 3))
     found = build_past_profile(alice, {"at": "2026-04-01"}, timezone.now())
-    told = {fact.fact.statement: fact.since for _, facts in found.groups for fact in facts}
+    told = {row.fact.statement: row.since for _, rows in found.groups for row in rows}
     assert told == {
         "The user lives in Porto.": "Replaced on 10 May 2026: You live in Lisbon",
         "The user sings.": "Rejected on 2 June 2026",

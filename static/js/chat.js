@@ -372,16 +372,10 @@ function refetchLibrarian() {
 }
 
 async function refetchList() {
-  /** @type {string | null | undefined} */
-  let held; // the focused link, read when the new list has arrived
-  const isFree = () => {
-    const list = $("conversation-list");
-    held = list.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
-    return !list.querySelector("details[open], [data-selecting]"); // the user is busy there: refetched afterwards
-  };
+  // While the user is busy there, it waits; the focus stays on the link or menu, by its id.
+  const isFree = () => !$("conversation-list").querySelector("details[open], [data-selecting]");
   if (!isFree()) return;
   await refetch(`${$("conversation-list").dataset.address}&current=${conversation}`, "conversation-list", "outerHTML", isFree);
-  if (held && document.activeElement === document.body) $("conversation-list").querySelector(`[href="${held}"]`)?.focus();
   if (conversation) document.title = `${$("talk-header").querySelector("h1").textContent} · Recall`;
 }
 

@@ -68,3 +68,20 @@ def test_stop_in_a_second_tab_ends_the_answer_within_a_second(
         expect(tab.get_by_role("button", name="Continue")).to_be_visible()
         expect(tab.get_by_role("button", name="Send")).to_be_visible()
     assert kept[0].inner_text() == kept[1].inner_text()
+
+
+def test_a_list_that_is_refreshed_keeps_the_focus_on_a_conversations_menu(
+    somebody: Person, offline: OfflineServer
+) -> None:
+    page = somebody.tab()
+    ask(page, "What grows in October?")
+    expect(last_answer(page)).to_be_visible()
+    menu = page.locator("#conversation-list .list-row summary")
+    menu.focus()
+    held = menu.get_attribute("id")
+
+    second = somebody.tab()
+    ask(second, "And what in November?")
+
+    expect(page.locator("#conversation-list .list-row")).to_have_count(2)
+    expect(page.locator(f"#{held}")).to_be_focused()

@@ -24,6 +24,7 @@ from recall.db.acting import by
 from recall.db.row_security import application_login
 from recall.observability import request_id
 from recall.schedule import BEAT_SCHEDULE, BeatThread, Heartbeat
+from recall.stalled_worker import StallStep
 
 logger = logging.getLogger(__name__)
 
@@ -152,6 +153,7 @@ app.add_defaults(_configuration)
 app.autodiscover_tasks()
 app.steps["worker"].add(BeatThread)
 app.steps["worker"].add(Heartbeat)
+app.steps["worker"].add(StallStep)
 app.user_options["worker"].add(BeatThread.option)
 
 

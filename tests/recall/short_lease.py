@@ -4,10 +4,12 @@ import os
 import time
 from pathlib import Path
 
+from recall import stalled_worker
 from recall.celery import app
 from recall.observability import request_id
 
 LEASE_SECONDS = 2
+stalled_worker.EVERY = float(os.environ.get("STALLED_EVERY", stalled_worker.EVERY))  # type: ignore[misc]
 
 app.conf.update(broker_transport_options={**app.conf.broker_transport_options, "visibility_timeout": LEASE_SECONDS})
 

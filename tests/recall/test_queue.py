@@ -30,6 +30,7 @@ from recall.db.acting import by
 from recall.db.row_security import ROLES
 from recall.observability import request_id
 from recall.schedule import BEAT_SCHEDULE
+from recall.stalled_worker import LOOKS, Stall
 from tests.running import PROJECT, Server, clean_environment, own_redis, wait_until
 
 LEASE_IS_OVER = 2.5  # seconds; tests/recall/short_lease.py says 2
@@ -40,7 +41,7 @@ LAST_WORDS = 4_000
 
 
 @contextmanager
-def working(**environment: str) -> Iterator[subprocess.Popen[bytes]]:
+def working(*options: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
     """A worker with a short lease, in its own process."""
     with TemporaryFile("w+") as told:
         worker = subprocess.Popen(
@@ -54,6 +55,7 @@ def working(**environment: str) -> Iterator[subprocess.Popen[bytes]]:
                 "worker@test",
                 "--loglevel",
                 "INFO",
+                *options,
             ],
             cwd=PROJECT,
             env=clean_environment(DJANGO_SETTINGS_MODULE="tests.recall.bare_settings", **environment),
@@ -171,6 +173,39 @@ def test_the_task_of_a_killed_worker_comes_back_through_redis_as_well(tmp_path: 
 
 
 @pytest.mark.django_db
+@pytest.mark.processes
+@pytest.mark.redis
+@pytest.mark.parametrize("by_redis", [False, True], ids=["postgresql", "redis"])
+def test_a_worker_that_takes_no_waiting_task_ends(
+    server: Server, send: Callable[..., None], tmp_path: Path, by_redis: bool
+) -> None:
+    with own_redis() as redis:
+        address = {"REDIS_URL": redis.url} if by_redis else {"DATABASE_URL": server.url}
+        with working("--queues", "elsewhere", STALLED_EVERY="0.5", **address) as worker:
+            time.sleep(5)
+            assert worker.poll() is None  # nothing waits
+            if by_redis:
+                with an_app(broker({}, redis.url)) as sender:
+                    sender.send_task("tests.note", args=(str(tmp_path / "diary"), "never taken"))
+            else:
+                send(str(tmp_path / "diary"), "never taken")
+            wait_until(lambda: worker.poll() is not None)
+            assert worker.poll() == os.EX_TEMPFAIL
+
+
+def test_a_worker_with_work_or_nothing_to_do_is_not_stalled() -> None:
+    taken, busy, waiting = 0, False, 0
+    stall = Stall(lambda: taken, lambda: busy, lambda: waiting)
+    assert not any(stall.is_stalled() for _ in range(3 * LOOKS))
+    busy, waiting = True, 7
+    assert not any(stall.is_stalled() for _ in range(3 * LOOKS))
+    busy = False
+    for _ in range(3 * LOOKS):
+        taken += 1
+        assert not stall.is_stalled()
+    assert [stall.is_stalled() for _ in range(LOOKS)] == [False] * (LOOKS - 1) + [True]
+
+
 def test_a_task_is_sent_after_the_commit_and_not_after_a_rollback(
     queued: list[tuple[str, tuple[str | int, ...]]], django_capture_on_commit_callbacks: Any
 ) -> None:

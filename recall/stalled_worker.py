@@ -1,0 +1,80 @@
+"""Ends a worker that takes no tasks any more, so that its supervisor starts another.
+
+With Redis, a worker of Celery 5.7 sometimes stays connected after the broker was restarted, and takes nothing from then
+on: https://github.com/celery/celery/issues/8091. It has no task by then, so nothing is lost.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celery import bootsteps
+
+logger = logging.getLogger(__name__)
+
+EVERY: Final = 10.0
+"""Seconds between two looks."""
+LOOKS: Final = 4
+"""Looks in a row at which tasks wait and this worker neither has nor took one. The clock sends some every 3 seconds."""
+
+
+@dataclass
+class Stall:
+    """What was seen at the last looks."""
+
+    taken: Callable[[], int]
+    """Tasks the worker took since it began."""
+    busy: Callable[[], bool]
+    waiting: Callable[[], int]
+    """Tasks in the queue; 0 while the broker is away."""
+    looks: int = 0
+    taken_before: int = -1
+
+    def is_stalled(self) -> bool:
+        """Look; whether the worker has stopped taking tasks."""
+        taken = self.taken()
+        idle = taken == self.taken_before and not self.busy() and self.waiting() > 0
+        self.looks = self.looks + 1 if idle else 0
+        self.taken_before = taken
+        return self.looks >= LOOKS
+
+
+class StallStep(bootsteps.StartStopStep):
+    """A thread of the worker: a stalled one may not run its timers either."""
+
+    label = "Stall"
+    requires = ("celery.worker.components:Pool",)
+
+    def start(self, worker: Any) -> None:
+        """Look as long as the worker runs."""
+        from celery.worker import state  # only a worker needs it
+
+        self._ended = threading.Event()
+        queue = worker.app.conf.task_default_queue
+        stall = Stall(
+            lambda: sum(state.total_count.values()),
+            lambda: bool(state.active_requests or state.reserved_requests),
+            lambda: _queue_length(worker.app, queue),
+        )
+        threading.Thread(target=self._watch, args=(stall,), name="stall", daemon=True).start()
+
+    def stop(self, worker: Any) -> None:
+        """Stop looking: a worker that drains takes nothing either."""
+        self._ended.set()
+
+    def _watch(self, stall: Stall) -> None:
+        while not self._ended.wait(EVERY):
+            if stall.is_stalled():
+                logger.critical("Tasks wait and this worker takes none: it ends, to be started again.")
+                os._exit(os.EX_TEMPFAIL)
+
+
+def _queue_length(app: Any, queue: str) -> int:
+    try:
+        with app.connection_for_read() as connection:
+            return int(connection.default_channel.queue_declare(queue, passive=True).message_count)
+    except Exception:  # noqa: BLE001 -- the watch outlives whatever the broker or its client says
+        return 0

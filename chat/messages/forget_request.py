@@ -19,7 +19,8 @@ _ASKS: Final = re.compile(
     rf"{_OPENING}(?:forget|(?:don't|do not|stop) remember(?:ing)?"
     r"|(?:delete|erase|remove)(?=.* from (?:your|my) memor(?:y|ies)\b))"
     r"(?: about)? (?P<what>[^,.;:!?]{2,120}?)"
-    r"(?: from (?:your|my) memor(?:y|ies))?(?:,? (?:please|pls|plz|thanks)| now)*[.! ]*(?P<asks>\?)?",
+    r"(?: from (?:your|my) memor(?:y|ies))?(?:,? (?:please|pls|plz|thanks|(?:would|will|could) you)| now)*"
+    r"(?P<reason>(?:,| [-–—]| because| since| as) [^?]{2,200}?)?[.! ]*(?P<asks>\?)?",
     re.IGNORECASE,
 )
 _HINT: Final = re.compile(r"forget|memor|remember", re.IGNORECASE)
@@ -36,7 +37,7 @@ _ABOUT: Final = re.compile(
 _EVERYTHING: Final = re.compile(
     r"(?:everything|all)(?: (?:you know|i (?:ever )?told you|about me|of it))*", re.IGNORECASE
 )
-_POLITE: Final = re.compile(r"\b(?:please|pls|plz)\b", re.IGNORECASE)
+_POLITE: Final = re.compile(r"\b(?:please|pls|plz|would you|will you|could you)\b", re.IGNORECASE)
 _NO_TOPIC: Final = re.compile(
     r"(?:to|how|why|when|where|who|whether|if)\b|(?:it|him|her|them|us|you|me|things?|anything|something|stuff|all)$"
     r"|.*\b(?:instructions?|prompts?|rules?|guidelines|previous)\b",
@@ -70,6 +71,8 @@ def find_request(text: str) -> ForgetRequest | None:
 
 def _read(asked: re.Match[str], *, is_alone: bool) -> ForgetRequest | None:
     what, is_polite = asked["what"].strip(), _POLITE.search(asked[0]) is not None
+    if asked["reason"] and not (is_polite or _ABOUT.fullmatch(what)):
+        return None  # “forget the sugar, how much flour?”
     if _PREVIOUS.fullmatch(what):
         is_idiom = what.casefold() == "it" or not is_alone  # “Forget it.” and “Forget that. What about lunch?”
         return None if is_idiom and not is_polite else ForgetRequest()

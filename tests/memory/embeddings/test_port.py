@@ -24,7 +24,7 @@ from memory.embeddings.minilm import MiniLM
 from memory.embeddings.port import Embedder
 from recall.environment import Environment
 
-MODEL = minilm._model_folder()
+MODEL = minilm.model_folder()
 
 TEXTS = {
     "a question": "Where does my sister Mary live?",

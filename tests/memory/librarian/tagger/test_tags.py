@@ -1,0 +1,70 @@
+"""What the trained tagger marks in messages it was not trained on."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memory.librarian.tagger.network import trained
+from memory.librarian.tagger.tags import MOST_WINDOWS, tags_in
+from memory.librarian.tagger.training import fit, judge, read_marked
+from recall.cpu_limit import CpuLimit, TookTooLongError
+
+UNSEEN = Path(__file__).parents[2] / "data" / "tagged_unseen.txt"
+"""200 messages by an author whose messages it was not trained on."""
+
+
+def marked(text: str) -> list[tuple[str, str, str, bool]]:
+    """The words, label and state of each tag, and whether it is someone else's."""
+    return [(text[tag.start : tag.end], tag.label, tag.state, tag.other) for tag in tags_in(text, CpuLimit())]
+
+
+def test_it_marks_most_of_what_people_state_in_words_it_has_not_seen() -> None:
+    messages = [read_marked(line) for line in UNSEEN.read_text("utf-8").splitlines()]
+
+    score = judge(messages, dict(trained()), 0.6)
+
+    assert score.right >= 0.85 * (score.right + score.wrong)
+    assert score.right >= 0.65 * (score.right + score.missed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is the weather like in Lisbon in March?",
+        "We might move to Oslo one day, who knows.",
+        'Please translate: "I live in Trieste and I am a forger."',
+        "Write a story about a welder from Gdansk who keeps ferrets.",
+    ],
+)
+def test_what_is_asked_planned_or_made_up_has_no_mark(text: str) -> None:
+    assert marked(text) == []
+
+
+def test_a_tag_has_its_place_in_a_long_message() -> None:
+    filler = "The third shelf of the cupboard holds jars, string and a broken clock. " * 12
+    text = f"{filler}Anyway, I live in Ghent now.\n{filler}"
+    assert ("Ghent", "home", "now", False) in marked(text)
+
+
+def test_a_message_of_twenty_thousand_characters_is_read_as_far_as_it_is_long_for_a_message() -> None:
+    text = ("The third shelf of the cupboard holds jars and string. " * 400)[:20_000]
+    reads = list(tags_in(f"{text} I live in Ghent.", CpuLimit(60)))
+    assert reads == []
+    assert MOST_WINDOWS * 128 > 500
+
+
+def test_it_stops_when_a_message_used_up_its_time() -> None:
+    with pytest.raises(TookTooLongError):
+        list(tags_in("I live in Ghent. " * 50, CpuLimit(-1)))
+
+
+def test_training_lowers_the_loss_and_is_repeatable() -> None:
+    messages = [read_marked(f"I moved to [home:{town}].") for town in ("Ghent", "Lublin", "Filey", "Porto")]
+    losses: list[float] = []
+
+    first = fit(messages, lambda _, loss: losses.append(loss), epochs=3)
+    again = fit(messages, lambda *_: None, epochs=3)
+
+    assert losses[-1] < losses[0]
+    assert all(np.array_equal(first[name], again[name]) for name in first)

@@ -13,8 +13,16 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from memory.facts.keys import USER, make_key
-from memory.librarian.engine import MAX_NAME, MAX_STATEMENT, Extraction, ExtractionInput, KnownFact, ProposedFact
-from memory.librarian.rules import claims, mentions, notes, unreal
+from memory.librarian.engine import (
+    MAX_NAME,
+    MAX_STATEMENT,
+    Extraction,
+    ExtractionInput,
+    KnownFact,
+    ProposedFact,
+    Withdrawal,
+)
+from memory.librarian.rules import claims, mentions, notes, tagged, unreal
 from memory.librarian.rules.claims import ASK, Candidate
 from memory.librarian.rules.clauses import Clause, Sentence, clauses_of, is_past, own_words, sentences, spell_out
 from memory.librarian.rules.episodes import episode_in, stories_in
@@ -37,6 +45,7 @@ from memory.librarian.rules.retell import (
 from memory.librarian.rules.statement import Note, finished
 from memory.librarian.rules.table import COMPILED, LABEL_OF, Row, Value, items, thing
 from memory.librarian.rules.words import ADVERBS, AFFLICTED, PETS, alternatives
+from memory.librarian.tagger.tags import tags_in
 from memory.models.kinds import Kind, default_importance
 from memory.ports.source import Utterance
 from memory.text.dates import FoundDate, find_date
@@ -45,7 +54,7 @@ from memory.text.replaced_statement import replaced_statement
 from memory.text.secrets_filter import MASK, sensitive
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/9"
+VERSION: Final = "rules/10"
 LONGEST: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -70,16 +79,24 @@ class RuleEngine:
     def extract(self, reading: ExtractionInput) -> Extraction:
         """The facts in what the user wrote, the episode and the stories; a message that takes too long is skipped."""
         facts: list[ProposedFact] = []
+        ends: list[Withdrawal] = []
         skipped = 0
         for utterance in reading.utterances:
             if utterance.speaker == "user" and not unreal.is_unreal(own_words(utterance.text, utterance.echoes)):
+                limit = CpuLimit()
                 try:
-                    facts += claims.kept(list(candidates(utterance, reading, CpuLimit(), facts)), utterance.text)
+                    told = claims.kept(list(candidates(utterance, reading, limit, facts)), utterance.text)
+                    found = _tagged(utterance, reading, limit, facts)
                 except TookTooLongError:
                     skipped += 1
+                    continue
+                today = utterance.said_at.astimezone(reading.zone).date()
+                more, replaced = tagged.proposals(found, told, utterance.number, today)
+                facts += [fact for fact in told if fact not in replaced] + more
+                ends += tagged.endings(found, reading.known, utterance.number)
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
         episode, stories = episode_in(reading.utterances, names), stories_in(reading.utterances, reading.zone)
-        return Extraction(facts, episode=episode, stories=stories, skipped=skipped)
+        return Extraction(facts, episode=episode, stories=stories, ends=ends, skipped=skipped)
 
 
 @dataclass(slots=True)
@@ -141,10 +158,7 @@ def candidates(
     own = unreal.without_pastes(own_words(said.text, said.echoes))
     before = [utterance for utterance in reading.utterances if utterance.number < said.number]
     reply = before[-1].text if before and before[-1].speaker == "assistant" else ""
-    previous = [one.number for one in before if one.speaker == "user"][-PRONOUN_REACH:]
-    just_before = known_people(fact.statement for fact in earlier or () if fact.number in previous)
-    known = (*(fact.statement for fact in (*reading.known, *(earlier or ()))), *reading.waiting)
-    people = People(just_before[::-1], known_people(known))
+    people = _people_before(said, reading, earlier or [])
     message = _Message(said, own, said.said_at.astimezone(reading.zone).date(), reply, people)
     told: set[str] = set()
     if not is_english(own) or "\0" in own:
@@ -153,6 +167,36 @@ def candidates(
         if candidate.fact.statement not in told:
             told.add(candidate.fact.statement)
             yield candidate
+
+
+def _people_before(said: Utterance, reading: ExtractionInput, earlier: list[ProposedFact]) -> People:
+    """The people who are known, and those named just before a message."""
+    before = [utterance for utterance in reading.utterances if utterance.number < said.number]
+    previous = [utterance.number for utterance in before if utterance.speaker == "user"][-PRONOUN_REACH:]
+    just_before = known_people(fact.statement for fact in earlier if fact.number in previous)
+    known = [*(fact.statement for fact in reading.known), *(fact.statement for fact in earlier), *reading.waiting]
+    return People(just_before[::-1], known_people(known))
+
+
+def _tagged(
+    said: Utterance, reading: ExtractionInput, limit: CpuLimit, earlier: list[ProposedFact]
+) -> list[tagged.Marked]:
+    """What the tagger marks in a message, with whom it is about."""
+    own = unreal.without_pastes(own_words(said.text, said.echoes))
+    if not is_english(own) or "\0" in own:
+        return []
+    month = f"{said.said_at.astimezone(reading.zone):%B %Y}"
+    people = _people_before(said, reading, earlier)
+    found = tagged.marked(own, said.text, tags_in(own, limit), people, month)
+    shown = [mark for mark in found if not _is_hidden(mark.sentence, said)]
+    return [] if shown and claims.is_made_up(own) else shown
+
+
+def _is_hidden(sentence: Sentence, said: Utterance) -> bool:
+    """Whether a sentence isn't all the user's own, or names a secret."""
+    quote = said.text[sentence.start : sentence.end]
+    is_own = quote.replace("’", "'").rstrip() == sentence.text.rstrip()
+    return not is_own or MASK in quote or bool(sensitive(quote)) or unreal.names_a_secret(quote)
 
 
 def _read_message(

@@ -89,7 +89,8 @@ READ: list[tuple[str, list[str]]] = [
     ("I'm muslim", ["The user is muslim."]),
     ("can't stand olives", ["The user dislikes olives. | user/taste:olives=dislikes"]),
     ("Gareth at work is leaving after thirty years", ["Gareth at work is leaving after thirty years."]),
-    ("My thesis (history, part time) is due in June", ["The user's thesis is due in June 2027."]),
+    ("My thesis (history, part time) is due in June", ["The user studies history. | user/studies=history",
+                                                       "The user's thesis is due in June 2027."]),
     ("I keep kosher and the hotel only serves “sausages”.", ["The user keeps kosher."]),
     # terse notes
     ("kids: Noor (7), Sami (4)", ["The user's child is called Noor.",

@@ -1,0 +1,355 @@
+"""What the tagger marked, as proposals and as ends of known facts: the words that neither table nor clauses read."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from memory.facts.keys import make_key
+from memory.librarian.engine import KnownFact, ProposedFact, Withdrawal
+from memory.librarian.rules import words as lists
+from memory.librarian.rules.clauses import Sentence, sentences
+from memory.librarian.rules.mentions import name_key, people_in
+from memory.librarian.rules.retell import (
+    NAME,
+    THE_USER,
+    People,
+    Subject,
+    article,
+    clean_name,
+    is_occupation,
+    related,
+)
+from memory.librarian.tagger.tags import Tag
+from memory.models.kinds import Kind
+from memory.text.dates import find_date
+
+SURE_FROM: Final = 0.9
+ASK_FROM: Final = 0.6
+"""Probability of a tag that is kept unasked, and of one that is worth a question."""
+END_FROM: Final = 0.7
+"""Probability of one that ends a known fact: what was known is still shown, as past."""
+AGREES_FROM: Final = 0.8
+"""Probability of one that makes sure what the table reads as well."""
+SURE: Final = 0.95
+ASK: Final = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """What a label says of someone."""
+
+    kind: Kind
+    attribute: str
+    """As in the table: {slug} is the value as a name of an attribute. Empty if it can have many values."""
+    statement: str
+    """{who} is the subject, {v} the value, {a} its article, {now} the month."""
+    ends: tuple[str, ...] = ()
+    """Further attributes that end with it."""
+    value: str = "{v}"
+    named: bool = False
+    """The value is a name: written with capitals."""
+    health: bool = False
+
+
+SAYS: Final[Mapping[str, Says]] = {
+    "home": Says(Kind.BIOGRAPHY, "home", "{who} lives in {v}.", named=True, ends=("address", "housing")),
+    "origin": Says(Kind.BIOGRAPHY, "origin", "{who} is from {v}.", named=True),
+    "job": Says(Kind.BIOGRAPHY, "job", "{who} works as {a} {v}.", ends=("employer",)),
+    "employer": Says(Kind.BIOGRAPHY, "employer", "{who} works at {v}.", named=True),
+    "study": Says(Kind.BIOGRAPHY, "studies", "{who} studies {v}."),
+    "name": Says(Kind.IDENTITY, "name", "{who}'s name is {v}.", named=True),
+    "age": Says(Kind.BIOGRAPHY, "age", "{who} was {v} years old in {now}."),
+    "birthday": Says(Kind.BIOGRAPHY, "birthday", "{who}'s birthday is {v}."),
+    "partner": Says(Kind.PERSON, "partner", "{who}'s {relation} is called {v}.", named=True, ends=("relationship",)),
+    "diet": Says(Kind.CONSTRAINT, "diet", "{who} follows this diet: {v}."),
+    "allergy": Says(Kind.CONSTRAINT, "allergy:{slug}", "{who} is allergic to {v}.", value="yes", health=True),
+    "pet": Says(Kind.ENTITY, "", "{who} has a pet {v}{called}."),
+    "car": Says(Kind.ENTITY, "car", "{who} drives {a} {v}."),
+    "zone": Says(Kind.BIOGRAPHY, "time_zone", "{who}'s time zone is {v}."),
+    "plays": Says(Kind.BIOGRAPHY, "", "One of {who}'s pastimes is {v}."),
+    "likes": Says(Kind.PREFERENCE, "taste:{slug}", "{who} likes {v}.", value="likes"),
+    "dislikes": Says(Kind.PREFERENCE, "taste:{slug}", "{who} dislikes {v}.", value="dislikes"),
+}
+_NEWS: Final = re.compile(
+    r"(?i)\b(?:now|these days|nowadays|any ?more|no longer|instead|actually|in fact|turns? out|since|from today|at last"
+    r"|finally|just|new|changed|switched|moved|became|gone|again|back|not|never|wrong|typo|correction|sorry|no)\b"
+)
+"""Words with which something new is told: the newer value replaces the known mark."""
+_SWAPPED: Final = re.compile(
+    r"(?i)\b(?:now|these days|nowadays|instead|swapped|switched|over to|packed in|given? up|gave up|no longer"
+    r"|any ?more)\b"
+)
+"""Words with which one pastime or animal takes the place of another."""
+_FIRST_PERSON: Final = re.compile(
+    r"(?i)(?<![\w'])(?:i|im|ive|id|me|my|mine|myself|we|us|our|ours|i['’]\w+|we['’]\w+)(?![\w'])"
+)
+_OF_LABEL: Final = {
+    "pet": re.compile(rf"^The user(?: has an? |'s (?:{lists.alternatives(lists.PETS)})\b)"),
+    "plays": re.compile(
+        r"\b(?:pastimes?|plays?|trains?|practi[sc]es|swims?|runs?|rows?|climbs?|sings?|dances?|does)\b"
+    ),
+}
+"""How a statement without a key says that someone has an animal or a pastime."""
+_WORDS: Final = re.compile(r"[^\W\d_]{4,}")
+_RELATIONS: Final = re.compile(rf"(?i)\b(?P<rel>{lists.alternatives(lists.PEOPLE | lists.PETS)})\b")
+_MINE: Final = re.compile(rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({lists.alternatives(lists.PEOPLE | lists.PETS)})\b")
+"""Whose name may follow: “my neighbor had a baby, Ada” names no one of the user's."""
+_PARTNER: Final = re.compile(rf"(?i)\b(?:{lists.alternatives(lists.PARTNERS)})\b")
+_PRONOUN: Final = re.compile(r"(?i)\b(?:s?he|his|hers?|him)\b")
+_POSSESSED: Final = re.compile(
+    rf"(?:\b[A-Z][\w-]+|\b(?i:{lists.alternatives(lists.PEOPLE | lists.PETS)}))['’]s [\w ]{{3,20}}$"
+)
+"""“Shanelle's birthday is”: what follows isn't the user's."""
+_KEEPS: Final = re.compile(r"(?i)\b(?:called|named|rescued?|adopted)\W+$")
+"""Before the name of an animal whose kind isn't in the list."""
+_OF_PRONOUN: Final = {"his": "he", "him": "he", "her": "she", "hers": "she"}
+_NUMBER: Final = re.compile(r"\d{1,3}")
+MAX_SAME: Final = 9
+"""Words of a statement that says no more than its value."""
+MAX_VALUE: Final = 60
+"""Characters of a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A tag with whom it is about, and the sentence it is in."""
+
+    tag: Tag
+    subject: Subject
+    sentence: Sentence
+    quote: str
+    """The sentence as it was written."""
+    value: str
+
+    @property
+    def after(self) -> str:
+        """What the sentence says behind the tag."""
+        return self.sentence.text[self.tag.end - self.sentence.start :]
+
+
+def marked(own: str, text: str, tags: Iterable[Tag], people: People, month: str) -> Iterator[Marked]:
+    """The tags of a message that are sure enough, with their subjects; what is of no known subject is left out.
+
+    `own`: the user's own words in `text`, at the same places.
+    """
+    waiting = [tag for tag in tags if tag.sure >= min(ASK_FROM, END_FROM)]
+    for sentence in sentences(own):
+        for _ in people_in(sentence.text, people, month):
+            pass  # notes in `people` whom the sentence names
+        given: set[tuple[str, str]] = set()
+        for tag in [tag for tag in waiting if sentence.start <= tag.start < sentence.end]:
+            subject = _subject(tag, sentence, own, people)
+            value = _value(tag.label, own[tag.start : tag.end])
+            if subject is None or not value or not _CHECKS.get(tag.label, _passes)(value, sentence.text):
+                continue
+            key = make_key(subject.key, SAYS[tag.label].attribute.format(slug=value.lower()))
+            if tag.state == "now" and key and (key, tag.state) in given:
+                continue  # “in Pune, near Kothrud”: the first is the value
+            given.add((key, tag.state))
+            yield Marked(tag, subject, sentence, text[sentence.start : sentence.end].strip(), value)
+
+
+def _subject(tag: Tag, sentence: Sentence, own: str, people: People) -> Subject | None:
+    """Whom a tag is about: the user, or the one named last before it, or behind it, or whom a pronoun means."""
+    before = own[sentence.start : tag.start]
+    is_own = _FIRST_PERSON.search(sentence.text) is not None or not _PRONOUN.search(before)
+    if not tag.other and is_own and not _POSSESSED.search(before):
+        return THE_USER
+    named = (who for who in (*people.last, *people.known) if who.name)
+    called = next((who for who in named if re.search(rf"\b{re.escape(who.name)}\b", before)), None)
+    if called and tag.label != "name":
+        return called
+    whose = _MINE if tag.label == "name" else _RELATIONS
+    if relations := whose.findall(before):
+        return people.add(related(relations[-1]))
+    pronoun = _PRONOUN.search(before)
+    if pronoun and (meant := people.find(_OF_PRONOUN.get(pronoun[0].lower(), pronoun[0].lower()))):
+        return meant
+    if tag.label != "name" and (after := _RELATIONS.search(own[tag.end : sentence.end])):
+        return people.add(related(after["rel"]))
+    if tag.label == "name" and _KEEPS.search(before):
+        return related("pet")
+    return people.last[0] if people.last else None
+
+
+_BIRTHDAY: Final = re.compile(r"(?i)\b(?:b-?days?|birthdays?|born|turn(?:s|ed|ing)?|years? old|dob|day)\b")
+_FORMER: Final = re.compile(r"(?i)\b(?:ex|former|late)\b")
+_CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
+    "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
+    "job": lambda value, _: value.split()[0].lower() not in {"a", "an", "the", "my"} and _names_work(value),
+    "partner": lambda _, sentence: _FORMER.search(sentence) is None,
+}
+"""What a value and its sentence must be like, by label."""
+
+
+def _passes(value: str, sentence: str) -> bool:
+    return True
+
+
+def _names_work(value: str) -> bool:
+    words = value.split()
+    return len(words) > 1 or is_occupation(words[0]) or words[0].endswith(("er", "or", "ist", "ian", "man", "ic"))
+
+
+def _value(label: str, words: str) -> str:
+    value = " ".join(words.split()).strip(" ,.;:!?\"'()")[:MAX_VALUE]
+    if label == "age":
+        found = _NUMBER.search(value)
+        return found[0] if found else ""
+    if SAYS[label].named and value.islower():
+        value = value.title()
+    return clean_name(value) if label in {"name", "partner"} else value
+
+
+def proposals(
+    found: Sequence[Marked], facts: Sequence[ProposedFact], number: int, today: date
+) -> tuple[list[ProposedFact], list[ProposedFact]]:
+    """New facts, and those of `facts` (of the same message) that they replace: the same value without a key."""
+    new: list[ProposedFact] = []
+    replaced: list[ProposedFact] = []
+    for mark in found:
+        if mark.tag.state != "now" or mark.tag.sure < ASK_FROM:
+            continue
+        fact = _proposal(mark, found, number, today)
+        if fact is None or any(_is_told(mark.tag.label, fact, other) for other in new):
+            continue
+        told = next((other for other in facts if _is_told(mark.tag.label, fact, other)), None)
+        if told is not None:
+            if (
+                told.confidence < SURE
+                and mark.tag.sure >= AGREES_FROM
+                and told.value.casefold() == fact.value.casefold()
+            ):
+                replaced.append(told)
+                new.append(told.model_copy(update={"confidence": SURE}))
+            continue
+        replaced += [other for other in facts if fact.key and _says_no_more(other, fact)]
+        new.append(fact)
+    return new, replaced
+
+
+def _proposal(mark: Marked, found: Sequence[Marked], number: int, today: date) -> ProposedFact | None:
+    tag, subject, says, value = mark.tag, mark.subject, SAYS[mark.tag.label], mark.value
+    key, attribute, statement = subject.key, says.attribute.format(slug=value.lower()), says.statement
+    if tag.label == "birthday":
+        day = find_date(value, today)
+        if day is None or day.first != day.last:
+            return None
+        value = f"{day.first.day} {day.first:%B}"
+    if tag.label == "name" and subject != THE_USER:
+        if not subject.relation:
+            return None
+        key, attribute = name_key(subject)
+        statement = f"The user's {subject.relation} is called {{v}}."
+    relation = _PARTNER.search(mark.sentence.text)
+    called, tags = "", subject.tags
+    if tag.label == "pet":
+        value, called = _animal(value.split(), mark.after)
+        tags = tuple(word for word in (called.removeprefix(" called "), value) if word)
+    who = subject.label[0].lower() + subject.label[1:] if statement.startswith("One") else subject.label
+    with_whom = relation[0].lower() if relation else "partner"
+    filled = statement.format(
+        who=who, v=value, a=article(value), now=f"{today:%B %Y}", relation=with_whom, called=called
+    )
+    changes = any(
+        other.tag.state != "now" and other.tag.label == tag.label and other.subject == subject for other in found
+    )
+    is_other = subject != THE_USER
+    kind = (Kind.ENTITY if subject.is_pet else Kind.PERSON) if is_other else says.kind
+    return ProposedFact(
+        statement=filled,
+        kind=kind,
+        subject=key,
+        attribute=attribute if make_key(key, attribute) else "",
+        value=says.value.format(v=value),
+        quote=mark.quote,
+        number=number,
+        confidence=SURE if tag.sure >= SURE_FROM else ASK,
+        importance=0.5,
+        tags=tags,
+        about_third_party=kind is Kind.PERSON,
+        health=says.health,
+        correction=changes or _NEWS.search(mark.sentence.text) is not None,
+    )
+
+
+_CALLED: Final = re.compile(
+    rf"(?:,? (?:called|named|(?:is|who's) called)|,|:| \() ?(?P<name>{NAME})(?=[,.)!?:]| [a-z]|$)"
+)
+
+
+def _animal(words: Sequence[str], after: str) -> tuple[str, str]:
+    """The kind of an animal, and how it is called: “spaniel Biscuit”, “a greyhound called Olive”."""
+    name = [word for word in words if word[0].isupper()] if not words[0][0].isupper() else []
+    kind = [word for word in words if word not in name]
+    if not name and (found := _CALLED.match(after)):
+        name = clean_name(found["name"]).split()
+    return " ".join(kind), f" called {' '.join(name)}" if name else ""
+
+
+def _is_told(label: str, fact: ProposedFact, other: ProposedFact) -> bool:
+    """Whether another fact of the message says it: by its key, the same value, or as whom or what it is about."""
+    if label in {"name", "pet"} and fact.value in other.tags:
+        return True  # “the user's sister Mary lives in Oslo”
+    return (bool(fact.key) and fact.key == other.key) or (not fact.key and _shares_value(fact, other))
+
+
+def _says_no_more(other: ProposedFact, fact: ProposedFact) -> bool:
+    """Whether a fact without a key is the same in other words, and hardly more."""
+    return not other.key and len(other.statement.split()) <= MAX_SAME and _shares_value(fact, other)
+
+
+def _shares_value(fact: ProposedFact, other: ProposedFact) -> bool:
+    value = fact.statement.rsplit(" ", 1)[-1].strip(".").casefold() if fact.value in {"yes", "likes"} else fact.value
+    return value.casefold() in other.statement.casefold() and fact.subject == other.subject
+
+
+def endings(found: Sequence[Marked], known: Sequence[KnownFact], number: int) -> Iterator[Withdrawal]:
+    """The known facts that the tags end: by the value they name, or all of an attribute that ends."""
+    ended: set[int] = set()
+    for mark in found:
+        swaps = mark.tag.label in _OF_LABEL and _SWAPPED.search(mark.quote) is not None
+        if mark.tag.sure < END_FROM or (mark.tag.state == "now" and not swaps):
+            continue
+        for fact in known:
+            if mark.tag.state == "now" and mark.value.casefold() in fact.statement.casefold():
+                continue  # it is the new one, said before
+            if fact.number is not None and fact.number not in ended and _ends(mark, fact, known):
+                ended.add(fact.number)
+                yield Withdrawal(known=fact.number, quote=mark.quote, number=number, when=None)
+
+
+def _ends(mark: Marked, fact: KnownFact, known: Sequence[KnownFact]) -> bool:
+    """Whether a tag ends a known fact."""
+    says = SAYS[mark.tag.label]
+    if mark.tag.label in _OF_LABEL:
+        alike = [other for other in known if _is_of(mark, other)]
+        if fact not in alike:
+            return False
+        shared = [other for other in alike if _shares_word(mark.sentence.text, other.statement)]
+        return fact in (shared or (alike if _is_one_thing(mark.tag.label, alike) else ()))
+    keys = {make_key(mark.subject.key, attribute) for attribute in (says.attribute, *says.ends)} - {""}
+    if mark.tag.state == "not":
+        says_value = re.search(rf"(?i)\b{re.escape(mark.value)}\b", fact.statement) is not None
+        return says_value and (fact.key in keys or fact.statement.startswith(mark.subject.label))
+    return fact.key in keys
+
+
+def _is_of(mark: Marked, fact: KnownFact) -> bool:
+    """Whether a known fact is of the tag's label and subject."""
+    label = mark.subject.label
+    is_theirs = fact.statement.startswith((label, f"One of {label[0].lower()}{label[1:]}"))
+    return is_theirs and _OF_LABEL[mark.tag.label].search(fact.statement) is not None
+
+
+def _is_one_thing(label: str, facts: Sequence[KnownFact]) -> bool:
+    """Whether facts of a label are all of one animal, or there is only one fact."""
+    kinds = {tuple(_RELATIONS.findall(fact.statement)[:1]) for fact in facts}
+    return len(facts) == 1 or (label == "pet" and len(kinds) == 1)
+
+
+def _shares_word(sentence: str, statement: str) -> bool:
+    told = {word.casefold() for word in _WORDS.findall(statement)} - {"user", "pastimes", "plays", "called"}
+    return not told.isdisjoint(word.casefold() for word in _WORDS.findall(sentence))

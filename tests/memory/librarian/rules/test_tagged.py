@@ -1,0 +1,150 @@
+"""What marks in a message become: facts with their keys, and the ends of known ones. The marks are given here."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+
+import pytest
+
+from memory.librarian.engine import KnownFact, ProposedFact
+from memory.librarian.rules import tagged
+from memory.librarian.rules.retell import People, related
+from memory.librarian.tagger.training import read_marked
+from memory.models.kinds import Kind
+
+TODAY = date(2026, 11, 21)
+MONTH = "November 2026"
+
+
+def marked(line: str, *, sure: float = 1.0, people: People | None = None) -> list[tagged.Marked]:
+    """The marks of a line of marked text, each as sure as that."""
+    message = read_marked(line)
+    text, tags = message.pieces.text, [replace(tag, sure=sure) for tag in message.tags]
+    return list(tagged.marked(text, text, tags, people or People(), MONTH))
+
+
+def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
+    """statement | key=value"""
+    facts, _ = tagged.proposals(marked(line, sure=sure), told, 1, TODAY)
+    return [f"{fact.statement} | {fact.key}={fact.value}" if fact.key else fact.statement for fact in facts]
+
+
+def known(number: int, statement: str, key: str = "", value: str = "", kind: Kind = Kind.BIOGRAPHY) -> KnownFact:
+    said_at = datetime(2026, 1, 1, tzinfo=UTC)
+    return KnownFact(number, statement, kind, key, value, 0.95, "active", statement, said_at, number)
+
+
+OBOE = known(1, "The user plays the oboe in an orchestra.")
+SPANIEL = known(2, "The user has a spaniel called Biscuit.", kind=Kind.ENTITY)
+CAT = known(3, "The user has a cat called Pickle.", kind=Kind.ENTITY)
+PARAMEDIC = known(4, "The user works as a paramedic.", "user/job", "paramedic")
+ACME = known(5, "The user works at Acme.", "user/employer", "Acme")
+SISTER = known(6, "The user's sister works as a nurse.", "user/sister/job", "nurse", Kind.PERSON)
+CALLED = known(7, "The user's cat is called Pickle.", "user/cat/name", "Pickle", Kind.ENTITY)
+EVERYTHING = (OBOE, SPANIEL, PARAMEDIC, ACME, SISTER)
+
+
+def ended(line: str, *facts: KnownFact, sure: float = 1.0) -> list[int]:
+    return [withdrawal.known for withdrawal in tagged.endings(marked(line, sure=sure), facts or EVERYTHING, 1)]
+
+
+@pytest.mark.parametrize(
+    ("line", "statements"),
+    [
+        ("took an apartment up in [home:duluth] and it is COLD", ["The user lives in Duluth. | user/home=Duluth"]),
+        ("I stay in [home:Pune], near [home:Kothrud] side", ["The user lives in Pune. | user/home=Pune"]),
+        ("From today I'm a [job:driving instructor]!",
+         ["The user works as a driving instructor. | user/job=driving instructor"]),
+        ("I am in fact [age:71].", ["The user was 71 years old in November 2026. | user/age=71"]),
+        ("my big day is [birthday:12 august]",
+         ["The user's birthday is 12 August. | user/birthday=12 August"]),
+        ("Been with [partner:imogen] for months, the new girlfriend",
+         ["The user's girlfriend is called Imogen. | user/partner=Imogen"]),
+        ("there's a rescue [pet:greyhound] called [*name:Olive] asleep on my feet",
+         ["The user has a pet greyhound called Olive."]),
+        ("our [pet:spaniel Biscuit] ate a sock", ["The user has a pet spaniel called Biscuit."]),
+        ("my only animal is a [pet:budgie], Kevin, so relax", ["The user has a pet budgie called Kevin."]),
+        ("my ex [partner:Goran] picks up the kids", []),
+        ("the surgery is set for [birthday:14 April]", []),
+        ("i drive [job:a school] bus", []),
+        ("keeping [allergy:latex] and [allergy:walnuts] away from me",
+         ["The user is allergic to latex. | user/allergy:latex=yes",
+          "The user is allergic to walnuts. | user/allergy:walnuts=yes"]),
+        ("my sister has been in [*home:Filey] since May",
+         ["The user's sister lives in Filey. | user/sister/home=Filey"]),
+        ("Shanelle's birthday is the [birthday:14th of august], I forgot", []),
+        ("We took up [plays:fencing]", ["One of the user's pastimes is fencing."]),
+        ("my dad swears by [*likes:bluegrass]", ["The user's dad likes bluegrass. | user/dad/taste:bluegrass=likes"]),
+        ("not in [-home:Lublin] any more, I [~job:quit]", []),
+    ],
+)  # fmt: skip
+def test_a_mark_becomes_a_statement_with_its_key(line: str, statements: list[str]) -> None:
+    assert proposed(line) == statements
+
+
+def test_a_mark_that_is_hardly_sure_asks_and_one_that_is_not_says_nothing() -> None:
+    line = "I'm in [home:Ghent] now"
+    (sure,), _ = tagged.proposals(marked(line, sure=0.95), (), 1, TODAY)
+    (asked,), _ = tagged.proposals(marked(line, sure=0.65), (), 1, TODAY)
+    assert (sure.confidence, asked.confidence) == (tagged.SURE, tagged.ASK)
+    assert proposed(line, sure=0.55) == []
+
+
+def test_what_the_table_read_of_the_same_key_stays_and_what_has_no_key_is_replaced() -> None:
+    fact = tagged.proposals(marked("I'm in [home:Ghent] now"), (), 1, TODAY)[0][0]
+    by_table = fact.model_copy(update={"statement": "The user lives in Ghent, Belgium.", "value": "Ghent, Belgium"})
+    doubted = fact.model_copy(update={"confidence": 0.7})
+    in_own_words = fact.model_copy(update={"statement": "The user is in Ghent now.", "attribute": "", "value": ""})
+
+    assert tagged.proposals(marked("I'm in [home:Ghent] now"), [by_table], 1, TODAY) == ([], [])
+    new, replaced = tagged.proposals(marked("I'm in [home:Ghent] now"), [doubted], 1, TODAY)
+    assert ([one.confidence for one in new], replaced) == ([tagged.SURE], [doubted])  # both read the same
+    new, replaced = tagged.proposals(marked("I'm in [home:Ghent] now"), [in_own_words], 1, TODAY)
+    assert ([one.key for one in new], replaced) == (["user/home"], [in_own_words])
+
+
+def test_a_name_that_another_statement_tells_is_not_told_again() -> None:
+    told = tagged.proposals(marked("my sister Nora has been in [*home:Oslo] for years"), (), 1, TODAY)[0]
+    assert tagged.proposals(marked("my sister [*name:Nora] rang"), told, 1, TODAY) == ([], [])
+
+
+def test_a_new_value_is_a_correction_if_the_words_say_that_it_is_new() -> None:
+    def corrects(line: str) -> bool:
+        return tagged.proposals(marked(line), (), 1, TODAY)[0][0].correction
+
+    assert corrects("it's [home:Ghent] these days")
+    assert corrects("I swear it's [study:biochemistry]! It was [-study:chemistry] in my head.")
+    assert not corrects("I live in [home:Ghent]")
+
+
+@pytest.mark.parametrize(
+    ("line", "facts", "numbers"),
+    [
+        ("[~job:Handed my badge in] on Friday", EVERYTHING, [4, 5]),
+        ("my sister [~*job:packed it in]", EVERYTHING, [6]),
+        ("I'm done at [-employer:Acme]", EVERYTHING, [5]),
+        ("I'm done at [-employer:Zenith]", EVERYTHING, []),
+        ("we [~pet:said goodbye to the old boy] in March", EVERYTHING, [2]),
+        ("we [~pet:said goodbye to the old boy] in March", (SPANIEL, CAT), []),
+        ("we [~pet:said goodbye to Pickle] in March", (SPANIEL, CAT), [3]),
+        ("we [~pet:said goodbye to her] in March", (CAT, CALLED), [3, 7]),
+        ("so I play the [plays:bassoon] now", EVERYTHING, [1]),
+        ("so I play the [plays:bassoon] as well", EVERYTHING, []),
+        ("I play the [plays:oboe] now", EVERYTHING, []),
+    ],
+)
+def test_a_mark_ends_what_it_names_or_what_can_only_be_meant(
+    line: str, facts: tuple[KnownFact, ...], numbers: list[int]
+) -> None:
+    assert ended(line, *facts) == numbers
+
+
+def test_an_end_that_is_not_sure_ends_nothing() -> None:
+    assert ended("[~job:Handed my badge in] on Friday", sure=0.65) == []
+
+
+def test_someone_named_before_is_whom_she_means() -> None:
+    people = People([related("sister", "Mary")])
+    facts, _ = tagged.proposals(marked("she's [*job:head of platform] as of today", people=people), (), 1, TODAY)
+    assert [(fact.statement, fact.about_third_party) for fact in facts] == [
+        ("The user's sister Mary works as a head of platform.", True)
+    ]

@@ -7,6 +7,10 @@ May import no app, but its edges (asgi, urls, api, management, process.startup) 
 Celery app for `@shared_task`, as Celery asks.
 """
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy reads it once; a worker runs several tasks side by side
+
 from recall.celery import app as celery_app
 
 __all__ = ["celery_app"]

@@ -9,7 +9,7 @@ from recall.celery import app
 from recall.observability import request_id
 
 LEASE_SECONDS = 2
-stalled_worker.EVERY = float(os.environ.get("STALLED_EVERY", stalled_worker.EVERY))  # type: ignore[misc]
+stalled_worker.EVERY = float(os.environ.get("STALLED_EVERY", "600"))  # type: ignore[misc]
 
 app.conf.update(broker_transport_options={**app.conf.broker_transport_options, "visibility_timeout": LEASE_SECONDS})
 

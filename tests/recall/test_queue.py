@@ -172,7 +172,6 @@ def test_the_task_of_a_killed_worker_comes_back_through_redis_as_well(tmp_path: 
             assert lines(diary)[1] == f"begin a long story {second.pid}"
 
 
-@pytest.mark.django_db
 @pytest.mark.processes
 @pytest.mark.redis
 @pytest.mark.parametrize("by_redis", [False, True], ids=["postgresql", "redis"])
@@ -206,6 +205,7 @@ def test_a_worker_with_work_or_nothing_to_do_is_not_stalled() -> None:
     assert [stall.is_stalled() for _ in range(LOOKS)] == [False] * (LOOKS - 1) + [True]
 
 
+@pytest.mark.django_db
 def test_a_task_is_sent_after_the_commit_and_not_after_a_rollback(
     queued: list[tuple[str, tuple[str | int, ...]]], django_capture_on_commit_callbacks: Any
 ) -> None:

@@ -26,8 +26,8 @@ OUTPUTS: Final = (1 + len(LABELS), len(STATES), len(WHOSE))
 """Of the head: no label or one of LABELS, then STATES, then WHOSE."""
 WINDOW: Final = 128
 """Pieces that are read at once: a message of ordinary length. The network was trained on no longer texts."""
-MOST_WINDOWS: Final = 4
-"""Of a message; what stands behind some four hundred words is hardly about the user."""
+LONGEST: Final = 4_000
+"""Characters of a text that is read; a longer one is hardly a message about the user."""
 _LINES: Final = re.compile(r"[^\n]*\S[^\n]*(?:\n|$)")
 _ENDS: Final = re.compile(r"(?<=[.!?])\s+")
 
@@ -63,12 +63,12 @@ def pieces_of(text: str) -> Pieces:
 
 
 def tags_in(text: str, limit: CpuLimit) -> Iterator[Tag]:
-    """The tags of a text, in their order.
+    """The tags of a text, in their order; none of a text longer than LONGEST.
 
     Raises:
         TookTooLongError: the text used up its processor time.
     """
-    for start, part in _windows(text):
+    for start, part in _windows(text) if len(text) <= LONGEST else ():
         limit.check()
         pieces = pieces_of(part)
         ids = np.array([pieces.ids])
@@ -80,13 +80,11 @@ def tags_in(text: str, limit: CpuLimit) -> Iterator[Tag]:
 def _windows(text: str) -> Iterator[tuple[int, str]]:
     """Stretches of whole sentences of at most WINDOW pieces, with their places."""
     ends = sorted({*(found.end() for found in _ENDS.finditer(text)), *(found.end() for found in _LINES.finditer(text))})
-    start = last = taken = 0
+    start = last = 0
     for end in [*ends, len(text)]:
         if last > start and len(whole_tokenizer().encode(text[start:end]).ids) > WINDOW:
             yield start, text[start:last]
-            start, taken = last, taken + 1
-            if taken == MOST_WINDOWS:
-                return
+            start = last
         last = end
     if text[start:last].strip():
         yield start, text[start:last]

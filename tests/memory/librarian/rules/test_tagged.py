@@ -66,6 +66,7 @@ def ended(line: str, *facts: KnownFact, sure: float = 1.0) -> list[int]:
         ("my ex [partner:Goran] picks up the kids", []),
         ("the surgery is set for [birthday:14 April]", []),
         ("i drive [job:a school] bus", []),
+        ("we own a house in [home:Umbria]", []),
         ("keeping [allergy:latex] and [allergy:walnuts] away from me",
          ["The user is allergic to latex. | user/allergy:latex=yes",
           "The user is allergic to walnuts. | user/allergy:walnuts=yes"]),

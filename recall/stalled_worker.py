@@ -73,8 +73,14 @@ class StallStep(bootsteps.StartStopStep):
 
 
 def _queue_length(app: Any, queue: str) -> int:
+    """Tasks in the queue; 0 if the broker doesn't say.
+
+    Any exception counts as that: kombu, redis, psycopg and pgmq share no base class, and one that ended this thread
+    would end the watch without a sign.
+    """
     try:
         with app.connection_for_read() as connection:
             return int(connection.default_channel.queue_declare(queue, passive=True).message_count)
-    except Exception:  # noqa: BLE001 -- the watch outlives whatever the broker or its client says
+    except Exception as error:  # noqa: BLE001 -- see above
+        logger.debug("The length of the queue is not known (%s).", type(error).__name__)
         return 0

@@ -76,7 +76,7 @@ _NEWS: Final = re.compile(
     r"(?i)\b(?:now|these days|nowadays|any ?more|no longer|instead|actually|in fact|turns? out|since|from today|at last"
     r"|finally|just|new|changed|switched|moved|became|gone|again|back|not|never|wrong|typo|correction|sorry|no)\b"
 )
-"""Words with which something new is told: the newer value replaces the known mark."""
+"""Words with which something new is told: the newer value replaces the known one."""
 _SWAPPED: Final = re.compile(
     r"(?i)\b(?:now|these days|nowadays|instead|swapped|switched|over to|packed in|given? up|gave up|no longer"
     r"|any ?more)\b"

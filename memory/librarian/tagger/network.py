@@ -32,7 +32,6 @@ QUERY, KEY, VALUE, MIXED, WIDE, NARROW = LINEAR = (
 """The matrices of a layer, as the published file names them."""
 NORMS: Final = ("attention.output.LayerNorm", "output.LayerNorm")
 WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
-_SERIES: Final = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
 _NEVER: Final = -1e9
 """Added to the score of what isn't to be looked at."""
 

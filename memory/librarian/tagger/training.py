@@ -56,14 +56,14 @@ type Arrays = dict[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedMessage:
     """A message, and the tags it should be given."""
 
     pieces: Pieces
     tags: Sequence[Tag]
 
 
-def read_marked(line: str) -> Marked:
+def read_marked(line: str) -> MarkedMessage:
     """A line of marked text.
 
     Raises:
@@ -78,11 +78,11 @@ def read_marked(line: str) -> Marked:
         tags.append(Tag(len(text), len(text) + len(words), label, SIGNS[sign], bool(star), 1.0))  # type: ignore[arg-type]
         text += words
         at = mark.end()
-    return Marked(pieces_of(text + line[at:]), tags)
+    return MarkedMessage(pieces_of(text + line[at:]), tags)
 
 
 def fit(
-    messages: Sequence[Marked], report: Callable[[int, float], None], *, epochs: int = EPOCHS, seed: int = 1
+    messages: Sequence[MarkedMessage], report: Callable[[int, float], None], *, epochs: int = EPOCHS, seed: int = 1
 ) -> Arrays:
     """The adapters and the head for these messages. `report` is told the mean loss of each epoch."""
     numbers, chance = np.random.default_rng(seed), random.Random(seed)  # noqa: S311 -- an order, no secret
@@ -115,7 +115,7 @@ def begin(numbers: np.random.Generator) -> Arrays:
     return {name: value.astype(np.float32) for name, value in weights.items()}
 
 
-def _batches(messages: Sequence[Marked], chance: random.Random) -> Iterator[list[Marked]]:
+def _batches(messages: Sequence[MarkedMessage], chance: random.Random) -> Iterator[list[MarkedMessage]]:
     """All messages in random order, those of about one length together."""
     order = sorted(messages, key=lambda message: len(message.pieces.ids) + 8 * chance.random())
     batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
@@ -129,7 +129,7 @@ def padded(rows: Sequence[Sequence[int]], filler: int) -> Array:
     return np.array([[*row, *[filler] * (longest - len(row))] for row in rows])
 
 
-def _targets(message: Marked) -> tuple[list[int], list[int], list[int]]:
+def _targets(message: MarkedMessage) -> tuple[list[int], list[int], list[int]]:
     """What the head should say of each piece: label, state and whose; -1 where it doesn't matter."""
     places = message.pieces.places
     labels = [0 if start < end else -1 for start, end in places]
@@ -142,7 +142,7 @@ def _targets(message: Marked) -> tuple[list[int], list[int], list[int]]:
     return labels, states, whose
 
 
-def _gradients(batch: Sequence[Marked], weights: Arrays, dropout: Any) -> tuple[float, Arrays]:
+def _gradients(batch: Sequence[MarkedMessage], weights: Arrays, dropout: Any) -> tuple[float, Arrays]:
     """The loss of a batch, and the gradient of each array of `weights`."""
     ids = padded([message.pieces.ids for message in batch], 0)
     mask = padded([[1] * len(message.pieces.ids) for message in batch], 0)
@@ -269,7 +269,7 @@ class Score:
         return f"precision {precision:.1f} %, recall {recall:.1f} % of {self.right + self.missed}"
 
 
-def judge(messages: Sequence[Marked], weights: Arrays, least: float) -> Score:
+def judge(messages: Sequence[MarkedMessage], weights: Arrays, least: float) -> Score:
     """The score of tags that are at least so sure."""
     score = Score()
     for message in messages:

@@ -9,12 +9,12 @@ from django.core.management.base import BaseCommand, CommandParser
 from safetensors.numpy import save_file
 
 from memory.librarian.tagger.network import WEIGHTS, trained
-from memory.librarian.tagger.training import EPOCHS, Marked, fit, judge, read_marked
+from memory.librarian.tagger.training import EPOCHS, MarkedMessage, fit, judge, read_marked
 
 AT: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
-def read_file(path: Path) -> list[Marked]:
+def read_file(path: Path) -> list[MarkedMessage]:
     """The marked messages of a file, one a line."""
     return [read_marked(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         self.stdout.write(f"epoch {epoch + 1}: loss {loss:.3f}")
         self.stdout.flush()
 
-    def _judge(self, messages: Sequence[Marked]) -> None:
+    def _judge(self, messages: Sequence[MarkedMessage]) -> None:
         weights = dict(trained())
         for least in AT:
             self.stdout.write(f"from {least:.1f}: {judge(messages, weights, least)}")

@@ -7,6 +7,8 @@ A task only points to a row: tasks are idempotent, and the scheduler re-queues s
 import logging
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -23,8 +25,8 @@ from recall import unsent
 from recall.db.acting import by
 from recall.db.row_security import application_login
 from recall.observability import request_id
-from recall.schedule import BEAT_SCHEDULE, BeatThread, Heartbeat
-from recall.stalled_worker import StallStep
+from recall.schedule import BEAT_SCHEDULE, BeatThread
+from recall.worker_watch import WorkerWatch
 
 logger = logging.getLogger(__name__)
 
@@ -120,8 +122,33 @@ GIVE_BROKER = """
 """The queue belongs to the application's login: the transport connects with it, and makes queues. Metrics read it."""
 
 
+class ReleasingChannel(pgmq.Channel):
+    """pgmq's, but a task whose end can't be recorded takes none of the worker's places: it returns after its lease.
+
+    With kombu's own, each task that ends while the database restarts took one for good, until the worker took no more.
+    """
+
+    def basic_ack(self, delivery_tag: Any, multiple: bool = False) -> None:
+        with self._released(delivery_tag):
+            super().basic_ack(delivery_tag, multiple)  # type: ignore[no-untyped-call]
+
+    def basic_reject(self, delivery_tag: Any, requeue: bool = False) -> None:
+        with self._released(delivery_tag):
+            super().basic_reject(delivery_tag, requeue)  # type: ignore[no-untyped-call]
+
+    @contextmanager
+    def _released(self, delivery_tag: Any) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error:
+            self.qos.ack(delivery_tag)
+            raise
+
+
 class PromptTransport(pgmq.Transport):
     """pgmq, but a worker stops within a second of its signal: Celery waits for two of these calls, 2 s each."""
+
+    Channel = ReleasingChannel
 
     # kombu's own base classes disagree on this signature
     def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override]
@@ -152,8 +179,7 @@ app = Celery("recall")
 app.add_defaults(_configuration)
 app.autodiscover_tasks()
 app.steps["worker"].add(BeatThread)
-app.steps["worker"].add(Heartbeat)
-app.steps["worker"].add(StallStep)
+app.steps["worker"].add(WorkerWatch)
 app.user_options["worker"].add(BeatThread.option)
 
 

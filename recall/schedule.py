@@ -12,8 +12,6 @@ from celery.schedules import crontab
 from django.conf import settings
 from psycopg.conninfo import make_conninfo
 
-from recall import unsent
-from recall.db.connections import release_connection
 from recall.observability import heartbeat
 
 BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
@@ -60,11 +58,6 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
 }
 
 
-def _renew(name: str) -> None:
-    heartbeat.renew(name)
-    release_connection()
-
-
 LOCK = "SELECT pg_try_advisory_lock(hashtext('recall.beat'), 0)"
 """Held by the one clock that sends tasks."""
 STANDBY_SECONDS = 1.0
@@ -82,7 +75,7 @@ class Scheduler(PersistentScheduler):
             return STANDBY_SECONDS
         if time.monotonic() - self._renewed_at >= heartbeat.EVERY:
             self._renewed_at = time.monotonic()
-            _renew(f"{heartbeat.CLOCK}{socket.gethostname()}")
+            heartbeat.renew(f"{heartbeat.CLOCK}{socket.gethostname()}")
         return super().tick(*args, **kwargs)
 
     def leads(self) -> bool:
@@ -105,27 +98,6 @@ class Scheduler(PersistentScheduler):
         if self._lock is not None:
             self._lock.close()
         super().close()
-
-
-class Heartbeat(bootsteps.StartStopStep):
-    """A worker's heartbeat, which also sends tasks that couldn't be queued. No one reads Celery's own."""
-
-    label = "Heartbeat"
-    requires = ("celery.worker.components:Timer",)
-
-    def start(self, worker: Any) -> None:
-        """Beat now, and as long as the worker runs."""
-        name = f"{heartbeat.WORKER}{socket.gethostname()}"
-        worker.timer.call_after(0, _renew, (name,))
-        self.repeated = [
-            worker.timer.call_repeatedly(heartbeat.EVERY, _renew, (name,)),
-            worker.timer.call_repeatedly(heartbeat.EVERY, unsent.send_all, (worker.app,)),
-        ]
-
-    def stop(self, worker: Any) -> None:
-        """Leave the last heartbeat, which soon counts as old."""
-        for entry in self.repeated:
-            entry.cancel()
 
 
 class BeatThread(bootsteps.StartStopStep):

@@ -6,6 +6,8 @@ from typing import Final
 import psycopg
 from django.db import DatabaseError, InterfaceError, connection
 
+from recall.db.connections import release_connection
+
 logger = logging.getLogger(__name__)
 
 EVERY: Final = 10.0
@@ -37,6 +39,8 @@ def renew(name: str) -> None:
             cursor.execute(_RENEW, {"name": name})
     except (DatabaseError, InterfaceError, psycopg.Error) as error:
         logger.debug("No heartbeat of %s (%s).", name, type(error).__name__)
+    finally:
+        release_connection()
 
 
 def seconds_since(kind: str) -> float | None:

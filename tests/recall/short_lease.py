@@ -4,14 +4,16 @@ import os
 import time
 from pathlib import Path
 
-from recall import stalled_worker
+from recall import worker_watch
 from recall.celery import app
 from recall.observability import request_id
 
 LEASE_SECONDS = 2
-stalled_worker.EVERY = float(os.environ.get("STALLED_EVERY", "600"))  # type: ignore[misc]
+worker_watch.EVERY = float(os.environ.get("STALLED_EVERY", "600"))  # type: ignore[misc]
 
-app.conf.update(broker_transport_options={**app.conf.broker_transport_options, "visibility_timeout": LEASE_SECONDS})
+app.conf.broker_transport_options |= {"visibility_timeout": LEASE_SECONDS}
+if "REDIS_URL" in os.environ:  # kombu looks for what a killed worker left when a worker starts, then every 100 seconds
+    app.conf.broker_transport_options |= {"unacked_restore_interval": 1, "unacked_restore_throttle": 1}
 
 
 @app.task(name="tests.note")

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+import psycopg
 import pytest
 from celery import Celery
 from django.conf import settings
@@ -30,7 +31,7 @@ from recall.db.acting import by
 from recall.db.row_security import ROLES
 from recall.observability import request_id
 from recall.schedule import BEAT_SCHEDULE
-from recall.stalled_worker import LOOKS, Stall
+from recall.worker_watch import LOOKS, Stall
 from tests.running import PROJECT, Server, clean_environment, own_redis, wait_until
 
 LEASE_IS_OVER = 2.5  # seconds; tests/recall/short_lease.py says 2
@@ -134,6 +135,25 @@ def test_a_worker_outlives_a_restart_of_the_database(server: Server, send: Calla
 
 
 @pytest.mark.processes
+def test_a_task_whose_end_cant_be_recorded_takes_none_of_the_workers_places(
+    server: Server, send: Callable[..., None], tmp_path: Path
+) -> None:
+    send(str(tmp_path / "diary"), "done")
+    with an_app(broker(dict(conninfo_to_dict(server.conninfo)), None)) as receiver, receiver.connection() as broken:
+        channel: Any = broken.default_channel
+        channel.basic_qos(prefetch_count=1)
+        message = channel.basic_get(CONFIGURATION["task_default_queue"])
+        assert not channel.qos.can_consume()
+        server.kill()
+        try:
+            with pytest.raises(psycopg.Error):
+                message.ack()
+            assert channel.qos.can_consume()
+        finally:
+            server.start()
+
+
+@pytest.mark.processes
 def test_a_task_runs_under_the_id_of_the_request_that_queued_it(server: Server, tmp_path: Path) -> None:
     install_on(server)
     named = tmp_path / "named"
@@ -166,7 +186,6 @@ def test_the_task_of_a_killed_worker_comes_back_through_redis_as_well(tmp_path: 
             wait_until(lambda: lines(diary))
             first.send_signal(signal.SIGKILL)
             first.wait()
-        time.sleep(LEASE_IS_OVER)  # kombu checks when a worker starts, and then only every 100 s
         with working(REDIS_URL=redis.url) as second:
             wait_until(lambda: len(lines(diary)) == 2)
             assert lines(diary)[1] == f"begin a long story {second.pid}"

@@ -30,7 +30,7 @@ def test_only_one_of_two_clocks_sends(clocks: tuple[Scheduler, Scheduler], monke
         return 0.5
 
     monkeypatch.setattr(PersistentScheduler, "tick", tick)
-    monkeypatch.setattr("recall.schedule._renew", lambda name: None)
+    monkeypatch.setattr("recall.schedule.heartbeat.renew", lambda name: None)
     first, second = clocks
     assert [first.tick(), second.tick(), first.tick()] == [0.5, STANDBY_SECONDS, 0.5]
     assert sent == [first, first]

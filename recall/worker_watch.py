@@ -1,11 +1,14 @@
-"""Ends a worker that takes no tasks any more, so that its supervisor starts another.
+"""A worker's own watch: its heartbeat, tasks that couldn't be queued, and its end if it takes no tasks any more.
 
-With Redis, a worker of Celery 5.7 sometimes stays connected after the broker was restarted, and takes nothing from then
-on: https://github.com/celery/celery/issues/8091. It has no task by then, so nothing is lost.
+None of it is done in the worker's event loop: it may wait half a minute for a database that is away, and no task would
+be taken meanwhile. With Redis, a worker of Celery 5.7 sometimes stays connected after the broker was
+restarted, and takes nothing from then on: https://github.com/celery/celery/issues/8091. It has no task by then, so
+nothing is lost, and its supervisor starts another.
 """
 
 import logging
 import os
+import socket
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,9 +16,12 @@ from typing import Any, Final
 
 from celery import bootsteps
 
+from recall import unsent
+from recall.observability import heartbeat
+
 logger = logging.getLogger(__name__)
 
-EVERY: Final = 10.0
+EVERY: Final = heartbeat.EVERY
 """Seconds between two looks."""
 LOOKS: Final = 4
 """Looks in a row at which tasks wait and this worker neither has nor took one. The clock sends some every 3 seconds."""
@@ -42,14 +48,14 @@ class Stall:
         return self.looks >= LOOKS
 
 
-class StallStep(bootsteps.StartStopStep):
-    """A thread of the worker: a stalled one may not run its timers either."""
+class WorkerWatch(bootsteps.StartStopStep):
+    """Two threads of a worker. Its heartbeat is the only one that is read; Celery's own isn't sent."""
 
-    label = "Stall"
+    label = "Watch"
     requires = ("celery.worker.components:Pool",)
 
     def start(self, worker: Any) -> None:
-        """Look as long as the worker runs."""
+        """Watch as long as the worker runs."""
         from celery.worker import state  # only a worker needs it
 
         self._ended = threading.Event()
@@ -59,11 +65,19 @@ class StallStep(bootsteps.StartStopStep):
             lambda: bool(state.active_requests or state.reserved_requests),
             lambda: _queue_length(worker.app, queue),
         )
-        threading.Thread(target=self._watch, args=(stall,), name="stall", daemon=True).start()
+        threading.Thread(target=self._beat, args=(worker.app,), name="heartbeat", daemon=True).start()
+        threading.Thread(target=self._watch, args=(stall,), name="watch", daemon=True).start()
 
     def stop(self, worker: Any) -> None:
-        """Stop looking: a worker that drains takes nothing either."""
+        """Stop: a worker that drains takes nothing either, and its last heartbeat soon counts as old."""
         self._ended.set()
+
+    def _beat(self, app: Any) -> None:
+        is_ended = False
+        while not is_ended:
+            heartbeat.renew(f"{heartbeat.WORKER}{socket.gethostname()}")
+            unsent.send_all(app)
+            is_ended = self._ended.wait(EVERY)
 
     def _watch(self, stall: Stall) -> None:
         while not self._ended.wait(EVERY):

@@ -15,6 +15,11 @@ def as_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+def alternatives(words: frozenset[str]) -> str:
+    """The words as alternatives of a pattern, longest first."""
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
 ENGLISH: Final = as_set(
     "i i'm i've i'd my me we our us you your he she they it it's his her their its the a an and or but not no is am are"
     " was were be been have has had do does did don't can can't will would should of to in on at for from with by about"

@@ -22,9 +22,11 @@ from memory.librarian.changes.fact_words import (
 )
 from memory.librarian.engine import KnownFact
 from memory.librarian.rules.retell import is_occupation
-from memory.librarian.rules.words import DIETS, PARTNERS, alternatives
+from memory.librarian.rules.words import DIETS
 from memory.models.kinds import Kind
 from memory.text.keywords import content, stem
+from memory.text.language import alternatives
+from memory.text.relations import PARTNERS
 
 
 class Changed(NamedTuple):

@@ -11,8 +11,9 @@ from typing import Final
 
 import sentencex
 
-from memory.librarian.rules.words import ADVERBS, IRREGULAR_PAST, NOT_PAST, OPENERS, PEOPLE, PETS, SHORT_FORMS, THIRD
+from memory.librarian.rules.words import ADVERBS, IRREGULAR_PAST, NOT_PAST, OPENERS, SHORT_FORMS, THIRD
 from memory.text.language import is_english
+from memory.text.relations import PEOPLE, PETS
 from memory.text.user_text import Span, mask_foreign_text
 
 MAX_MESSAGE: Final = 20_000

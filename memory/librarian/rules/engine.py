@@ -44,12 +44,13 @@ from memory.librarian.rules.retell import (
 )
 from memory.librarian.rules.statement import Note, finished
 from memory.librarian.rules.table import COMPILED, LABEL_OF, Row, Value, items, thing
-from memory.librarian.rules.words import ADVERBS, AFFLICTED, PETS, alternatives
+from memory.librarian.rules.words import ADVERBS, AFFLICTED
 from memory.librarian.tagger.tags import tags_in
 from memory.models.kinds import Kind, default_importance
 from memory.ports.source import Utterance
 from memory.text.dates import FoundDate, find_date
-from memory.text.language import is_english
+from memory.text.language import alternatives, is_english
+from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from memory.text.secrets_filter import MASK, sensitive
 from recall.cpu_limit import CpuLimit, TookTooLongError

@@ -14,12 +14,12 @@ from zoneinfo import ZoneInfo
 
 from memory.librarian.engine import MAX_NAME, MAX_TAG, ProposedEpisode, ProposedStory
 from memory.librarian.rules.clauses import MAX_MESSAGE, Clause, Sentence, clauses, is_past, own_words, sentences
-from memory.librarian.rules.words import PEOPLE, alternatives
 from memory.models.kinds import EpisodeKind, EpisodeOutcome
 from memory.ports.source import Utterance
 from memory.text import keywords
 from memory.text.dates import find_date
-from memory.text.language import is_english
+from memory.text.language import alternatives, is_english
+from memory.text.relations import PEOPLE
 from memory.text.secrets_filter import sensitive
 
 _WE: Final = (

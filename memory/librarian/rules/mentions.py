@@ -11,8 +11,10 @@ from memory.librarian.rules.retell import MODIFIERS, NAME, THE_USER, People, Sub
 from memory.librarian.rules.statement import Note
 from memory.librarian.rules.table import items, job, place
 from memory.models.kinds import Kind
+from memory.text import relations
+from memory.text.language import alternatives
 
-_REL: Final = lists.alternatives(lists.PEOPLE | lists.PETS)
+_REL: Final = alternatives(relations.PEOPLE | relations.PETS)
 _MENTION: Final = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur|[Tt]he(?= (?:eldest|oldest|youngest)\b))"
     rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{_REL}))(?![\w-])(?:(?:,? called|,? named|'s"
@@ -30,13 +32,13 @@ _CALLED: Final = re.compile(
     rf"\b(?P<whose>[Hh]is|[Hh]er|[Tt]heir|[Hh]e|[Ss]he) ?(?:name(?:'s| is)|(?:'s| is) called) (?P<name>{NAME})"
 )
 _DESCRIBED: Final = re.compile(
-    rf"(?i:\b(?:the|an?|this|our|my) (?:[\w-]+ ){{0,3}}?(?P<rel>{lists.alternatives(lists.PEOPLE)})(?: [\w-]+){{0,2}}?)"
+    rf"(?i:\b(?:the|an?|this|our|my) (?:[\w-]+ ){{0,3}}?(?P<rel>{alternatives(relations.PEOPLE)})(?: [\w-]+){{0,2}}?)"
     rf"(?:, | \((?:[\w-]+ ){{0,2}}?)(?P<name>{NAME})(?=[,)])"
 )
 _WHO: Final = (_MENTION, _APPOSED, _NOTED, _KIN, _DESCRIBED)
 _GOT: Final = re.compile(
     r"(?i)\b(?:got|have|getting|adopted|bought|rescued) (?:an?|our|two) (?:[\w-]+ ){0,2}?"
-    rf"(?P<rel>{lists.alternatives(lists.PETS)})(?![\w-])"
+    rf"(?P<rel>{alternatives(relations.PETS)})(?![\w-])"
 )
 _AGED_CHILD: Final = re.compile(rf"\b(?:my|our) [\w-]{{1,6}}[- ]year[- ]old,? (?:called |named )?(?P<name>{NAME})")
 _OLD: Final = re.compile(r"(?i)(\d{1,2})[- ](?:year|yr)s?[- ]old")
@@ -81,18 +83,18 @@ def _mention(subject: Subject, statement: str, key: str, attribute: str, value: 
 
 def name_key(subject: Subject) -> tuple[str, str]:
     """Subject and attribute of the fact that says what someone is called; no attribute where there may be several."""
-    if subject.relation in lists.PARTNERS:
+    if subject.relation in relations.PARTNERS:
         return USER, "partner"
-    return f"{USER}/{subject.relation}", "name" if subject.is_pet or subject.relation in lists.ONLY_ONE else ""
+    return f"{USER}/{subject.relation}", "name" if subject.is_pet or subject.relation in relations.ONLY_ONE else ""
 
 
 _MY_CONDITION: Final = re.compile(
     rf"(?i)\b(?:my|of my|due to my|because of my) (?:severe |bad |mild |chronic"
-    rf" )?(?P<what>{lists.alternatives(lists.CONDITIONS)})(?![\w-])"
+    rf" )?(?P<what>{alternatives(lists.CONDITIONS)})(?![\w-])"
 )
-_MY_DEVICE: Final = re.compile(rf"(?i)\b(?:my|our) (?P<what>{lists.alternatives(lists.DEVICES)})(?![\w-])")
+_MY_DEVICE: Final = re.compile(rf"(?i)\b(?:my|our) (?P<what>{alternatives(lists.DEVICES)})(?![\w-])")
 _MY_MEDICINE: Final = re.compile(
-    rf"(?i)\b(?:(?:my|the|on|taking) (?P<mine>{lists.alternatives(lists.MEDICINES)}|[a-z]{{3,12}}(?:pril|olol"
+    rf"(?i)\b(?:(?:my|the|on|taking) (?P<mine>{alternatives(lists.MEDICINES)}|[a-z]{{3,12}}(?:pril|olol"
     r"|sartan|dipine|statin|oxetine|traline|thyroxine|azepam|gliptin|parin|xaban))|(?:the|my) (?P<what>[a-z]{4,20})"
     r" (?:that )?I(?:'m| am) on)(?!\w)"
 )
@@ -108,7 +110,7 @@ _FROM_WORK: Final = re.compile(
 _NAMES: Final = rf"{NAME}(?:(?:, | and | & |, and ){NAME}){{1,5}}"
 _SEVERAL: Final = re.compile(
     r"(?i)\b(?:my|our|the(?= (?:kids|twins|children))|two|three|four|five|six|\d) (?:[a-z-]+ ){0,2}?"
-    rf"(?P<rel>{lists.alternatives(lists.GROUPS | lists.PET_GROUPS)})"
+    rf"(?P<rel>{alternatives(relations.GROUPS | relations.PET_GROUPS)})"
     rf"(?:(?:,| called| named|:| \(|'s names are|,? \() ?(?-i:(?P<names>{_NAMES}))"
     r"|(?:,? aged|,| \() ?(?P<ages>\d{1,2}(?:(?:, | and | & |, and )\d{1,2}){1,4})\b)"
 )
@@ -161,7 +163,7 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
     for found in _SEVERAL.finditer(sentence):
         yield from _several(found["rel"].lower(), found["names"], found["ages"], month)
     for found in _CALLED_THING.finditer(sentence):
-        is_being = {*found["what"].split()} & (lists.PEOPLE | lists.PETS | lists.GROUPS | {"is", "name"})
+        is_being = {*found["what"].split()} & (relations.PEOPLE | relations.PETS | relations.GROUPS | {"is", "name"})
         if clean_name(found["name"]) and not is_being:
             yield _taken(Kind.ENTITY, f"The user's {found['what']} is called {found['name']}.", value=found["name"])
 
@@ -179,7 +181,7 @@ def _reached(sentence: str, month: str) -> Iterator[Note]:
 
 def _several(relation: str, names: str | None, ages: str | None, month: str) -> Iterator[Note]:
     one = lists.singular(relation)
-    said = partial(_taken, Kind.ENTITY if relation in lists.PET_GROUPS else Kind.PERSON, subject=f"user/{one}")
+    said = partial(_taken, Kind.ENTITY if relation in relations.PET_GROUPS else Kind.PERSON, subject=f"user/{one}")
     for name in filter(clean_name, items(names or "")):
         yield said(f"The user's {one} is called {name}.", value=name)
     if ages:
@@ -199,7 +201,11 @@ def owner(whose: str | None, his: str | None, people: People) -> Subject | None:
         return THE_USER
     relation = whose.strip().removesuffix("'s").lower()
     last = relation.split()[-1]
-    return people.add(related(last, "", " ".join(relation.split()[:-1]))) if last in lists.PEOPLE | lists.PETS else None
+    return (
+        people.add(related(last, "", " ".join(relation.split()[:-1])))
+        if last in relations.PEOPLE | relations.PETS
+        else None
+    )
 
 
 SIGNED: Final = 0.6
@@ -246,7 +252,7 @@ def names_given(own: str, before: str) -> Iterator[Note]:
         patterns.append(_SIGNED.search(own.rstrip()))
     for found in patterns:
         name = clean_name(found["name"]) if found else ""
-        if found and name and name.lower() not in lists.FEMALE | lists.MALE:
+        if found and name and name.lower() not in relations.FEMALE | relations.MALE:
             sure = CALLED if found is greeted else SIGNED
             yield _given(f"The user's name is {name}.", "name", name, found["name"], confidence=sure)
             break

@@ -7,8 +7,10 @@ from typing import Final
 from memory.librarian.rules.retell import FAMILY, NAME, article, clean_name, is_occupation
 from memory.librarian.rules.statement import Note
 from memory.librarian.rules.table import LABEL_OF, Label, items, place
-from memory.librarian.rules.words import AFFLICTED, DIETS, GROUPS, ONLY_ONE, PEOPLE, PETS, alternatives, singular
+from memory.librarian.rules.words import AFFLICTED, DIETS, singular
 from memory.models.kinds import Kind
+from memory.text.language import alternatives
+from memory.text.relations import GROUPS, ONLY_ONE, PEOPLE, PETS
 
 _LABEL: Final = re.compile(r"(?i)(?:my |our |about me[:,]? )?([a-z][a-z -]{1,24}?)\s?(?::|=| [-–—](?= ))\s*(?=\S)")
 _BEING: Final = re.compile(

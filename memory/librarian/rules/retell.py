@@ -12,14 +12,15 @@ from typing import Final
 from memory.facts.keys import USER
 from memory.librarian.rules import words as lists
 from memory.librarian.rules.clauses import Clause, is_past
-from memory.text.language import as_set
+from memory.text import relations
+from memory.text.language import alternatives, as_set
 
 _NAME_WORD: Final = r"[A-ZÀ-ÞŁŚŽČŞİ][\w'-]{1,20}"
 NAME: Final = (
     rf"(?:(?:Dr|Mr|Mrs|Ms|Prof|Professor|Auntie|Aunt|Uncle)\.? )?{_NAME_WORD}"
     rf"(?: (?:(?:van|de|von|der|da|al|Mc) )?{_NAME_WORD}){{0,2}}"
 )
-REL: Final = lists.alternatives(lists.PEOPLE | lists.PETS)
+REL: Final = alternatives(relations.PEOPLE | relations.PETS)
 MODIFIERS: Final = (
     r"(?:(?!(?:to|for|of|and|with|my|our|the|an?|from|is|was|are|at|in|on|about|or|as|by|than|that|who|has)\b)"
     r"[a-z0-9.'-]{2,14}[ -]){0,3}?"
@@ -37,7 +38,7 @@ _NAMED: Final = re.compile(
     rf"(?P<name>{NAME}), (?:who is |who's )?(?:my|our) (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w-]),?(?= |$)"
 )
 _GROUP: Final = re.compile(
-    rf"(?i)(?:my|our) (?P<mod>(?:\w+ ){{0,2}}?)(?P<rel>{lists.alternatives(lists.GROUPS)})(?='| )"
+    rf"(?i)(?:my|our) (?P<mod>(?:\w+ ){{0,2}}?)(?P<rel>{alternatives(relations.GROUPS)})(?='| )"
     r"(?='ve|'re| (?!(?:in|on|at|to|of|for|with|from|and|or|who|that)\b)[a-z])"
 )
 _PRONOUN: Final = re.compile(r"(?i)(he|she|they|it|who)(?='s|'re|'ve|'ll| )")
@@ -47,7 +48,7 @@ _IS: Final = re.compile(r"'s (?:in|at|on|back|now|not|an?|the|still|from|my|our|
 """“Ali's in Ankara”, unlike “Ali's dog”."""
 _TOGETHER: Final = re.compile(
     r"(?i)^(?:(?:my|our) [\w' .-]{2,40}? and (?:I|me),? (?:both |we (?:both )?)?(?=\w)"
-    rf"|me and (?:my|our) [\w' .-]{{2,30}}? (?=(?:are|were|have|{lists.alternatives(lists.OPENERS)})\b))"
+    rf"|me and (?:my|our) [\w' .-]{{2,30}}? (?=(?:are|were|have|{alternatives(lists.OPENERS)})\b))"
 )
 _FRONTED: Final = re.compile(
     r"(?i)(?P<when>(?:on|in|at|by|every|each|since|last|next|this|most|during|after|before|for|from|until|some ?day"
@@ -88,7 +89,7 @@ class Subject:
     @property
     def is_pet(self) -> bool:
         """Whether it is an animal."""
-        return self.relation in lists.PETS
+        return self.relation in relations.PETS
 
     @property
     def is_person(self) -> bool:
@@ -104,7 +105,7 @@ class Subject:
         """Whether “she”, “he”, “it” or “they” may mean them."""
         if pronoun == "they":
             return self.is_group
-        other = {"she": lists.MALE, "he": lists.FEMALE, "it": lists.PEOPLE}.get(pronoun, frozenset())
+        other = {"she": relations.MALE, "he": relations.FEMALE, "it": relations.PEOPLE}.get(pronoun, frozenset())
         return not self.is_group and self.relation not in other
 
 
@@ -152,7 +153,7 @@ def related(rel: str, name: str = "", mod: str = "") -> Subject:
     relation, name = rel.lower(), clean_name(name)
     mod = re.sub(r"\b(?:my|our|new|old|dear|late|\w+[- ](?:year|month|week)s?[- ]old)\b ?", "", mod.lower()).strip(" -")
     label = " ".join(part for part in ("The user's", mod, relation, name) if part)
-    return Subject(label, name if name and relation not in lists.PETS else f"{USER}/{relation}", name, relation)
+    return Subject(label, name if name and relation not in relations.PETS else f"{USER}/{relation}", name, relation)
 
 
 _KNOWN: Final = re.compile(rf"The user's (?P<rel>{REL}) (?:is called )?(?P<name>{NAME})(?= |\.)")
@@ -366,7 +367,7 @@ def _elided(clause: Clause) -> Claim | None:
 
 FAMILY: Final = re.compile(
     r"(?i)(?:an? |one |two |three |four |five |\d )(?:[a-z-]+ ){0,2}?(?:kids?|children|child|sons?|daughters?|toddlers?"
-    rf"|teenagers?|twins|boys|girls|(?:{lists.alternatives(lists.PETS)})s?)(?=,|\.|$| (?:at|in|and|under|aged)\b)"
+    rf"|teenagers?|twins|boys|girls|(?:{alternatives(relations.PETS)})s?)(?=,|\.|$| (?:at|in|and|under|aged)\b)"
 )
 _FOR_YEARS: Final = re.compile(
     r"(?i)(?P<long>(?:\d{1,2}|[a-z-]{3,14}) (?:years?|months?)) (?:(?P<as>(?:as )?an? )|in |at )(?P<what>[\w ]{3,40}?)"
@@ -388,7 +389,7 @@ def _noun_phrase(text: str) -> str:
     if (
         len(parts) <= 4
         and is_occupation(parts[-1])
-        and parts[0].lower() not in (lists.NOT_A_NAME | lists.PEOPLE) - {"a", "an"}
+        and parts[0].lower() not in (lists.NOT_A_NAME | relations.PEOPLE) - {"a", "an"}
     ):
         return f"is {with_article(lower)}"
     if _EVENT.match(text) or (is_verbless and not parts[0].endswith("ing") and _DATED.fullmatch(text)):
@@ -438,7 +439,7 @@ _INNER: Final = re.compile(
 )
 
 
-_AGREES: Final = re.compile(rf"\bthe user ({lists.alternatives(lists.OPENERS)}|am|do)\b")
+_AGREES: Final = re.compile(rf"\bthe user ({alternatives(lists.OPENERS)}|am|do)\b")
 """“The user eat”, after “I” became “the user”."""
 
 

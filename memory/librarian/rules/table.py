@@ -13,9 +13,9 @@ from typing import Final
 
 from memory.librarian.rules import words as lists
 from memory.librarian.rules.retell import NAME, clean_name, is_occupation
-from memory.librarian.rules.words import THIRD, alternatives
+from memory.librarian.rules.words import THIRD
 from memory.models.kinds import Kind
-from memory.text.language import as_set
+from memory.text.language import alternatives, as_set
 
 type Value = tuple[str, str]
 """The value, and the rest of the text."""

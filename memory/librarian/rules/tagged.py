@@ -8,7 +8,6 @@ from typing import Final
 
 from memory.facts.keys import make_key
 from memory.librarian.engine import KnownFact, ProposedFact, Withdrawal
-from memory.librarian.rules import words as lists
 from memory.librarian.rules.clauses import Sentence, sentences
 from memory.librarian.rules.mentions import name_key, people_in
 from memory.librarian.rules.retell import (
@@ -23,7 +22,9 @@ from memory.librarian.rules.retell import (
 )
 from memory.librarian.tagger.tags import Tag
 from memory.models.kinds import Kind
+from memory.text import relations
 from memory.text.dates import find_date
+from memory.text.language import alternatives
 
 SURE_FROM: Final = 0.9
 ASK_FROM: Final = 0.6
@@ -86,20 +87,20 @@ _FIRST_PERSON: Final = re.compile(
     r"(?i)(?<![\w'])(?:i|im|ive|id|me|my|mine|myself|we|us|our|ours|i['’]\w+|we['’]\w+)(?![\w'])"
 )
 _OF_LABEL: Final = {
-    "pet": re.compile(rf"^The user(?: has an? |'s (?:{lists.alternatives(lists.PETS)})\b)"),
+    "pet": re.compile(rf"^The user(?: has an? |'s (?:{alternatives(relations.PETS)})\b)"),
     "plays": re.compile(
         r"\b(?:pastimes?|plays?|trains?|practi[sc]es|swims?|runs?|rows?|climbs?|sings?|dances?|does)\b"
     ),
 }
 """How a statement without a key says that someone has an animal or a pastime."""
 _WORDS: Final = re.compile(r"[^\W\d_]{4,}")
-_RELATIONS: Final = re.compile(rf"(?i)\b(?P<rel>{lists.alternatives(lists.PEOPLE | lists.PETS)})\b")
-_MINE: Final = re.compile(rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({lists.alternatives(lists.PEOPLE | lists.PETS)})\b")
+_RELATIONS: Final = re.compile(rf"(?i)\b(?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})\b")
+_MINE: Final = re.compile(rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({alternatives(relations.PEOPLE | relations.PETS)})\b")
 """Whose name may follow: “my neighbor had a baby, Ada” names no one of the user's."""
-_PARTNER: Final = re.compile(rf"(?i)\b(?:{lists.alternatives(lists.PARTNERS)})\b")
+_PARTNER: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.PARTNERS)})\b")
 _PRONOUN: Final = re.compile(r"(?i)\b(?:s?he|his|hers?|him)\b")
 _POSSESSED: Final = re.compile(
-    rf"(?:\b[A-Z][\w-]+|\b(?i:{lists.alternatives(lists.PEOPLE | lists.PETS)}))['’]s [\w ]{{3,20}}$"
+    rf"(?:\b[A-Z][\w-]+|\b(?i:{alternatives(relations.PEOPLE | relations.PETS)}))['’]s [\w ]{{3,20}}$"
 )
 """“Shanelle's birthday is”: what follows isn't the user's."""
 _KEEPS: Final = re.compile(r"(?i)\b(?:called|named|rescued?|adopted)\W+$")

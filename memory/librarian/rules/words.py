@@ -1,14 +1,8 @@
-"""The word lists of the rules: people, animals, occupations, conditions, verbs. Data, looked up word by word."""
+"""The word lists of the rules: occupations, conditions, verbs. Data, looked up word by word."""
 
-import re
 from typing import Final
 
 from memory.text.language import as_set
-
-
-def alternatives(words: frozenset[str]) -> str:
-    """The words as alternatives of a pattern, longest first."""
-    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 
 def singular(group: str) -> str:
@@ -29,44 +23,6 @@ SHORT_FORMS: Final = {
     "rn": "right now", "bc": "because", "cos": "because", "coz": "because", "uni": "university",
 }  # fmt: skip
 """What is typed in haste, spelled out. Only whole words, in lower case."""
-
-FEMALE: Final = as_set(
-    "wife girlfriend fiancée mother mum mom mam mama mummy sister daughter grandmother grandma gran granny nan nana"
-    " aunt auntie niece mother-in-law sister-in-law daughter-in-law stepmother stepmum stepmom stepsister stepdaughter"
-    " granddaughter godmother goddaughter landlady ex-wife ex-girlfriend"
-)
-MALE: Final = as_set(
-    "husband boyfriend fiancé father dad daddy papa brother son grandfather grandad grandpa granddad uncle nephew"
-    " father-in-law brother-in-law son-in-law stepfather stepdad stepbrother stepson grandson godfather godson landlord"
-    " ex-husband ex-boyfriend"
-)
-ANYONE: Final = as_set(
-    "partner spouse fiance fiancee child kid baby toddler eldest oldest youngest twin cousin grandchild parent friend"
-    " bestie buddy mate flatmate housemate roommate neighbour neighbor colleague coworker co-worker boss manager"
-    " supervisor co-founder cofounder teacher tutor coach trainer doctor gp dentist therapist physio nurse midwife"
-    " assistant apprentice mentor student pupil client accountant lawyer ex tenant babysitter nanny carer"
-    " stepchild sibling professor advisor director"
-)
-PEOPLE: Final = FEMALE | MALE | ANYONE
-"""Whom “my …” may name."""
-GROUPS: Final = as_set(
-    "parents kids children twins sons daughters brothers sisters grandparents siblings friends neighbours neighbors"
-    " in-laws grandkids grandchildren girls boys cousins nephews nieces colleagues flatmates housemates students"
-    " stepkids stepchildren triplets parents-in-law uncles aunts"
-)
-PARTNERS: Final = as_set("wife husband partner spouse girlfriend boyfriend fiancé fiancée fiance fiancee")
-ONLY_ONE: Final = PARTNERS | as_set(
-    "mother mum mom mam dad father boss manager landlord landlady supervisor therapist gp dentist mother-in-law"
-    " father-in-law flatmate roommate"
-)
-"""Relations of which a person has one by far the most often, so that a second name is news of the first."""
-PETS: Final = as_set(
-    "dog puppy pup cat kitten rabbit bunny hamster guinea-pig horse pony parrot budgie bird tortoise turtle snake"
-    " lizard fish goldfish ferret rat mouse hen chicken cockerel duck goat sheep donkey cow labrador greyhound poodle"
-    " beagle collie terrier spaniel dachshund retriever shepherd tabby corgi husky pug whippet lurcher mutt tomcat"
-    " bulldog dalmatian chihuahua hound setter parakeet cockatiel guinea-pig rooster axolotl gecko canary"
-)
-PET_GROUPS: Final = frozenset({f"{pet}s" for pet in PETS} | {"puppies", "ponies", "guinea pigs"})
 
 OCCUPATIONS: Final = as_set(
     "nurse chef cook teacher lecturer professor doctor surgeon dentist vet physio physiotherapist midwife paramedic"

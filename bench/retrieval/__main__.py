@@ -63,6 +63,7 @@ TARGETS: Final[Mapping[str, str]] = {
     "memory": "< 400 MB",
     "fact": "p50 ≤ 12",
     "chunks": "≥ 60",
+    "wall": "≤ 5 %",
 }
 
 
@@ -261,6 +262,32 @@ def ask(people: Sequence[User], questions: Iterator[str], each: int) -> Timings:
             seen.steps.append(found.timings)
         seen.processor += processor_seconds() - processor
     return seen
+
+
+def walled(people: Sequence[User], questions: Iterator[str], each: int) -> tuple[list[float], list[float]]:
+    """Milliseconds of the same questions asked as the user, and as a role whose policies show every row.
+
+    Both read the views of the user's own rows; the policies of the tables below are what the second goes without.
+    Which is asked first alternates, after once that doesn't count.
+    """
+    from django.utils import timezone
+
+    from memory.retrieval.recall import retrieve
+    from recall.db.acting import as_user, by, searching_for
+
+    behind: list[float] = []
+    without: list[float] = []
+    for user in people:
+        for number in range(each):
+            question, now = next(questions), timezone.now()
+            with as_user(user.pk):
+                retrieve(user, question, now=now)
+            for is_behind in (True, False) if number % 2 else (False, True):
+                with as_user(user.pk) if is_behind else by("command"), searching_for(user.pk):
+                    began = time.perf_counter()
+                    retrieve(user, question, now=now)
+                    (behind if is_behind else without).append(1_000 * (time.perf_counter() - began))
+    return behind, without
 
 
 def processor_seconds() -> float:
@@ -479,6 +506,12 @@ def measure(size: Size, *, explain: bool) -> None:
         if name == "large":
             print(ask(people, iter(asked), each).row("  the same asked again", ""), flush=True)
     memory = resident_megabytes()
+
+    print(f"\n{'row-level security, ms a query':<32} {'with':>9} {'without':>9} {'more':>9}   target")
+    for people, items, each in ((small, size.items, QUESTIONS), ([users["middle"]], 10 * size.items, PEOPLE)):
+        behind, without = map(statistics.median, walled(people, questions, each))
+        more = f"{100 * (behind / without - 1):+.1f} %"
+        print(f"{f'{items:,} items':<32} {behind:>9.2f} {without:>9.2f} {more:>9}   {TARGETS['wall']}", flush=True)
 
     print(f"\n{'':<44} {'figure':>9}   target")
     statements = max(

@@ -102,7 +102,8 @@ def assemble_from_inputs(inputs: PromptInputs, started: float, plan: ResolvedPla
     plan = plan or inputs.budget.plan
     measured = list(measure_pieces(inputs))
     fitted = fit([each.piece for each in measured], plan, inputs.history.cut)
-    if repeated := _repeated_refs(fitted):
+    answers = {item.ref for item in inputs.recalled.kept if item.answers}
+    if repeated := _repeated_refs(fitted) - answers:
         inputs = replace(inputs, recalled=inputs.recalled.drop_repeated(repeated))
         measured = list(measure_pieces(inputs))
         fitted = fit([each.piece for each in measured], plan, inputs.history.cut)

@@ -115,7 +115,9 @@ def clock_text(inputs: PromptInputs) -> str:
 def recalled_memory(item: MemoryItem) -> RecalledMemory:
     """The memory as the model sees it."""
     when = item.when.date().isoformat()
-    return RecalledMemory(item.ref, item.source, when, item.text, item.said_by, item.title, item.qualifier)
+    return RecalledMemory(
+        item.ref, item.source, when, item.text, item.said_by, item.title, item.qualifier, item.answers
+    )
 
 
 def score_parts(item: MemoryItem) -> dict[str, Any]:

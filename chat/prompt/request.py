@@ -75,6 +75,8 @@ class RecalledMemory:
     """Title of an episode, or path of a document."""
     qualifier: str = ""
     """Whether it is still true: `MemoryItem.qualifier`."""
+    answers: str = ""
+    """The attribute that the message asks for and this has: `MemoryItem.answers`."""
 
     def as_json(self) -> dict[str, str]:
         """Its fields, without the empty ones."""

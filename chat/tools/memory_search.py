@@ -83,5 +83,5 @@ def refs_in_result(result: str) -> set[str]:
 
 def _as_json(item: MemoryItem) -> dict[str, str]:
     fields = {"date": item.when.date().isoformat(), "id": item.ref, "said_by": item.said_by, "title": item.title}
-    fields |= {"qualifier": item.qualifier}
+    fields |= {"qualifier": item.qualifier, "answers": item.answers}
     return {name: value for name, value in fields.items() if value} | {"text": item.text[:MAX_EXCERPT]}

@@ -12,7 +12,7 @@ down by more than was saved.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.sql import Literal
 
-from memory.embeddings.limits import DIMENSION
+from memory.embeddings.limits import DIMENSION, Vectors
 from memory.embeddings.port import Embedder, embedder
 from memory.index.indexer import serving
 from memory.models import PersonalIndex
@@ -41,7 +41,6 @@ from recall.db import prepared
 from recall.db.acting import searching_for
 from recall.db.sql_files import load_sql_parts
 from recall.environment import setting
-from recall.observability.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -210,19 +209,16 @@ class CandidateSearch:
     project: str = ""
     """Path of the conversation's project, whose rows are marked; empty: none."""
 
-    def run(self, watch: Stopwatch) -> list[CandidateRow]:
-        """The candidates of both legs, in no order. Laps: embed, fetch."""
+    def run(self, vectors: Mapping[Embedder, Vectors]) -> list[CandidateRow]:
+        """The candidates of both legs, in no order."""
         tables = list(self._tables())
         if not tables:
             return []
-        models = serving()
-        vectors = [_embed(model, self.question.semantic_query) for model in models]
-        watch.lap("embed")
+        models = list(vectors)
         sql = self._inline_owner(self._build_sql(tables, models), models[0].name)
-        parameters = self._parameters() | self._model_parameters(models) | {"vectors": vectors}
+        parameters = self._parameters() | self._model_parameters(models)
         with searching_for(self.user_id):
-            rows = prepared.fetch_prepared(sql, parameters)
-        watch.lap("fetch")
+            rows = prepared.fetch_prepared(sql, parameters | {"vectors": list(map(_as_text, vectors.values()))})
         return [_to_row(models[0].name, *row) for row in rows]
 
     def _build_sql(self, tables: Sequence[tuple[_Table, str]], models: Sequence[Embedder]) -> str:
@@ -427,11 +423,15 @@ class CandidateSearch:
         }
 
 
-def _embed(model: Embedder, text: str) -> str:
+def question_vectors(question: Question) -> Mapping[Embedder, Vectors]:
+    """The question's vector by each model that rows are embedded with, the current one first."""
+    return {model: model.embed([question.semantic_query])[0] for model in serving()}
+
+
+def _as_text(vector: Vectors) -> str:
     """The vector as PostgreSQL reads it, times 10,000: a cosine ignores the length, and integers are written and
-    parsed in
-    a quarter of the time."""
-    return str((model.embed([text])[0] * 10_000).round().astype(int).tolist())
+    parsed in a quarter of the time."""
+    return str((vector * 10_000).round().astype(int).tolist())
 
 
 def calibration(model: str) -> Calibration:

@@ -1,6 +1,6 @@
 """Keyed answers: which fact a question about one attribute asks for, so that it leads the recalled memories.
 
-`mark_answers` is pure. A question asks for a key if it names the key's subject and asks for the attribute (ASKS_FOR).
+`mark_answers` is pure. A question asks for a key if it names the key's subject and asks for the attribute.
 """
 
 import re
@@ -11,109 +11,63 @@ from typing import Final
 from memory.retrieval.query import Question, words_of
 from memory.retrieval.truth import CURRENT, QUALIFIER_CHARS, WAITING, CandidateRow, FactState
 from memory.text.keywords import content
+from memory.text.language import alternatives
+from memory.text.relations import GROUPS, PEOPLE, PET_GROUPS, PETS
 
 ONE_SITTING: Final = timedelta(minutes=1)
 """What was said closer together than this is of one message: a fact and the words it was learned from."""
-_WHO: Final = r"(?:[\w'’]+\s+){0,4}?"
-"""Words of the subject, between the verbs of a question."""
-
-
-def _pattern(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(alternatives), re.IGNORECASE)
-
-
-ASKS_FOR: Final[Mapping[str, re.Pattern[str]]] = {
-    "home": _pattern(
-        rf"\bwhere\b\W+{_WHO}(?:liv(?:e|es|ed|ing)|based|resid(?:e|es|ing)|home|house|flat)\b",
-        rf"\b(?:what|which) (?:city|town|country|village|place)\b\W+{_WHO}(?:liv(?:e|es|ed|ing)|based|in|home)\b",
-        r"\b(?:home ?town|home address|address)\b",
-    ),
-    "employer": _pattern(
-        rf"\b(?:where|who(?:m)?)\b\W+{_WHO}(?:work(?:s|ed|ing)?|employed)\b",
-        rf"\b(?:what|which) (?:company|firm)\b\W+{_WHO}work",
-        r"\bemployer\b",
-    ),
-    "job": _pattern(
-        rf"\bwhat (?:do|does|did) {_WHO}do(?: for (?:a living|work))?\s*(?:now|these days|today)?\W*$",
-        r"\bwhat(?:['’]s| is| was) [\w'’ ]{1,40}\b(?:job|occupation|profession)\b",
-        rf"\bwhat (?:do|does|did) {_WHO}work as\b",
-    ),
-    "name": _pattern(
-        r"\bwhat(?:['’]s| is| was|s)\b[\w'’ ]{1,50}\b(?:name|called|named)\b", r"\bname of\b", r"\bwho am i\b"
-    ),
-    "partner": _pattern(
-        r"\bwho(?:['’]s| is| was)\b[\w'’ ]{1,30}\b(?:partner|wife|husband|girlfriend|boyfriend|fianc[eé]e?|spouse)\b",
-        r"\b(?:partner|wife|husband|girlfriend|boyfriend|fianc[eé]e?|spouse)['’]?s? (?:name|called)\b",
-        rf"\bwho\b\W+{_WHO}(?:married to|dating|engaged to|together with|seeing)\b",
-        r"\bwho am i with\b",
-    ),
-    "relationship": _pattern(
-        r"\b(?:am|is|are)\b[\w'’ ]{1,30}\b(?:married|single|divorced|engaged|seeing anyone)\b",
-        r"\b(?:marital|relationship) status\b",
-    ),
-    "age": _pattern(r"\bhow old\b", r"\bwhat(?:['’]s| is)\b[\w'’ ]{1,30}\bage\b"),
-    "birthday": _pattern(r"\bbirthday\b", r"\bdate of birth\b", rf"\bwhen\b\W+{_WHO}born\b"),
-    "origin": _pattern(rf"\bwhere\b\W+{_WHO}(?:from|born|grow up|grew up)\b"),
-    "studies": _pattern(rf"\bwhat\b\W+{_WHO}(?:study|studies|studying|majoring)\b"),
-    "school": _pattern(rf"\b(?:where|which school|what school)\b\W+{_WHO}(?:school|study)\b"),
-    "diet": _pattern(
-        r"\bdiet\b", r"\b(?:am|is|are)\b[\w'’ ]{1,30}\b(?:vegetarian|vegan)\b", rf"\b(?:do|does) {_WHO}eat meat\b"
-    ),
-    "car": _pattern(r"\bwh(?:at|ich) (?:kind of |sort of |make of )?(?:car|vehicle)\b", rf"\bwhat\b\W+{_WHO}drive\b"),
-    "phone": _pattern(r"\bwh(?:at|ich) (?:kind of |sort of )?phone\b"),
-    "species": _pattern(r"\bwhat (?:kind|sort|species) of (?:animal|pet)\b"),
-    "breed": _pattern(r"\bbreed\b", r"\bwhat (?:kind|sort) of (?:dog|cat|horse)\b"),
-    "deadline": _pattern(r"\bdeadline\b", r"\bwhen\b[\w'’ ]{1,40}\bdue\b"),
-    "status": _pattern(r"\bstatus\b"),
-    "budget": _pattern(r"\bbudget\b"),
-    "surname": _pattern(r"\b(?:surname|last name|family name)\b"),
-    "address": _pattern(r"\baddress\b"),
-    "preferred_name": _pattern(r"\b(?:call me|be called|go by|called by you)\b", r"\bwhat(?:['’]s| is) my name\b"),
-    "time_zone": _pattern(r"\btime ?zone\b"),
-    "pronouns": _pattern(r"\bpronouns\b"),
+PROJECTS: Final[Mapping[str, re.Pattern[str]]] = {
+    "deadline": re.compile(r"(?i)\bdeadline\b|\bwhen\b[\w'’ ]{1,40}\bdue\b"),
+    "status": re.compile(r"(?i)\bstatus\b"),
+    "budget": re.compile(r"(?i)\bbudget\b"),
 }
-"""How questions ask for an attribute's value. Words alone would not do: “what to eat when moving house” asks none."""
-FAMILIES: Final[Mapping[str, re.Pattern[str]]] = {
-    "favourite_": _pattern(r"\bfavou?rite\b"),
-    "taste:": _pattern(r"\b(?:do|does|did)\b[\w'’ ]{1,30}\b(?:like|love|hate|dislike|prefer|enjoy)\b"),
-    "diet:": _pattern(rf"\b(?:do|does|can|may) {_WHO}(?:eat|drink|have)\b"),
-}
-"""The same for one attribute per thing: the question must also name the thing."""
-_USER: Final = frozenset({"i", "me", "we", "myself", "us"})
-_NOT_OWN: Final = re.compile(r"\b(?:my|our)\s+[\w-]+['’]s\b|\b(?:my|our)\s+[\w-]+s['’]", re.IGNORECASE)
-"""“My sister's name” asks about the sister."""
+"""How questions ask for an attribute of a project; for those of people and animals see `asked_attribute.py`."""
+LISTED: Final = frozenset({"allergy:"})
+"""Families that a question asks for as a whole; of the others only the thing that it names."""
+BY_SOMEONE: Final = frozenset({"partner", "relationship"})
+"""Attributes of the user that are asked for by naming someone else: “who is my wife”."""
+USER: Final = "user"
+"""The subject of the user's own keys."""
+_FIRST_PERSON: Final = re.compile(r"(?i)\b(?:i|we|my|mine|our|ours|im|ive)\b|\b(?:for|about|to|on|with) me\b")
+_SOMEONE: Final = alternatives(PEOPLE | GROUPS | PETS | PET_GROUPS)
+_OF_SOMEONE: Final = re.compile(
+    rf"(?i)\b(?:my|our)\s+(?:[\w-]+['’]s\b|[\w-]+s['’]|(?:[\w-]+\s+){{0,2}}(?:{_SOMEONE})\b)"
+)
+"""“My sister's name” and “my big sister” ask about the sister."""
 
 
-def mark_answers(rows: Sequence[CandidateRow], question: Question) -> None:
+def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: Mapping[str, float]) -> None:
     """Mark what has the key the question asks for: facts, and below them messages whose fact waits in Review.
 
-    Messages that contradict the current fact get that in their qualifier.
+    `attributes`: what the question may ask for, as `asked_attributes` says. Messages that contradict the current fact
+    get that in their qualifier.
     """
-    words = frozenset(words_of(question.text))
-    asked: list[tuple[int, CandidateRow]] = []
+    asks = _Asked(question.text, attributes)
+    asked: list[tuple[_Closeness, str, CandidateRow]] = []
     for row in rows:
         is_fact = row.candidate.source == "fact"
         keys = [fact.key for fact in row.facts if fact.key and (is_fact or _waits(fact, row.candidate.text))]
         if keys and row.candidate.source in ("fact", "message"):
-            strength = max(_asks_for(key, question.text, words) for key in keys)
-            if strength:
-                asked.append((strength, row))
-    best = max((strength for strength, _ in asked), default=0)
-    leading = [row for strength, row in asked if strength == best]
-    for row in leading:
+            closest = max(keys, key=asks.closeness)
+            asked.append((asks.closeness(closest), closest, row))
+    best = max((closeness for closeness, _, _ in asked), default=_FAR)
+    leading = [(key, row) for closeness, key, row in asked if closeness == best != _FAR]
+    for key, row in leading:
         is_wanted = row.candidate.source == "fact" and (row.qualifier == CURRENT) != question.asks_past
         row.candidate.keyed_answer = 1.0 if is_wanted else 0.9
-    leading = [row for row in leading if row.candidate.source == "fact"]
+        row.answers = key.rpartition("/")[2]
+    answers = [row for _, row in leading]
+    facts = [row for row in answers if row.candidate.source == "fact"]
     for row in rows:
-        answer = next((lead.facts[0] for lead in leading if row.qualifier != CURRENT and _contradicts(row, lead)), None)
+        answer = next((lead.facts[0] for lead in facts if row.qualifier != CURRENT and _contradicts(row, lead)), None)
         if answer is not None:
             row.qualifier += f", contradicts fact:{answer.pk}"
-    _qualify_older(rows, asked, best)
+    _qualify_older(rows, answers)
 
 
-def _qualify_older(rows: Sequence[CandidateRow], asked: Sequence[tuple[int, CandidateRow]], best: int) -> None:
+def _qualify_older(rows: Sequence[CandidateRow], answers: Sequence[CandidateRow]) -> None:
     """Qualify messages that are older than the answer and don't have its value: they tell how it was, if anything."""
-    current = [row for strength, row in asked if strength == best and row.qualifier.startswith((CURRENT, WAITING))]
+    current = [row for row in answers if row.qualifier.startswith((CURRENT, WAITING))]
     newest = max(current, key=lambda row: row.candidate.when, default=None)
     if newest is None:
         return
@@ -133,29 +87,57 @@ def _waits(fact: FactState, text: str) -> bool:
     return fact.status == "proposed" and fact.is_quoted_in(text)
 
 
-def _asks_for(key: str, text: str, words: frozenset[str]) -> int:
-    """How closely a question asks for a key: 0 not at all, else more the more of its subject it names."""
-    subject, _, attribute = key.rpartition("/")
-    pattern = ASKS_FOR.get(attribute) or next(
-        (
-            asks
-            for start, asks in FAMILIES.items()
-            if attribute.startswith(start) and _names_thing(attribute, start, words)
-        ),
-        None,
-    )
-    if pattern is None or not pattern.search(text):
-        return 0
-    if subject == "user":
-        return 1 if words & _USER or ("my" in words and not _NOT_OWN.search(text)) else 0
-    named = frozenset(re.split(r"[/_:]", subject)) - {"user", "project", ""}
-    return 1 + len(named) if named and named <= words else 0
+type _Closeness = tuple[int, float]
+"""How much of the key's subject a question names, then how likely it asks for the attribute; _FAR: not at all."""
+_FAR: Final = (0, 0.0)
 
 
-def _names_thing(attribute: str, start: str, words: frozenset[str]) -> bool:
-    thing = frozenset(re.split(r"[_\W]+", attribute.removeprefix(start)))
-    spelled = thing | {word.replace("colour", "color") for word in thing}
-    return any(word in words or word.removesuffix("s") in words or f"{word}s" in words for word in spelled)
+class _Asked:
+    """What a question asks for: an attribute of the user, or of someone it names."""
+
+    def __init__(self, text: str, attributes: Mapping[str, float]) -> None:
+        self._text = text
+        self._words = frozenset(words_of(text))
+        self._attributes = attributes
+        self._is_own = _FIRST_PERSON.search(text) is not None
+        self._of_someone = _OF_SOMEONE.search(text) is not None
+
+    def closeness(self, key: str) -> _Closeness:
+        """How closely the question asks for a key."""
+        subject, _, attribute = key.rpartition("/")
+        chance = self._chance(attribute)
+        if not chance:
+            return _FAR
+        if subject == USER:
+            asks_user = self._is_own and (attribute in BY_SOMEONE or not self._of_someone)
+            return (1, chance) if asks_user else _FAR
+        named = frozenset(re.split(r"[/_:]", subject)) - {USER, "project", ""}
+        return (1 + len(named), chance) if named and named <= self._words else _FAR
+
+    def _chance(self, attribute: str) -> float:
+        """How likely the question asks for an attribute, 0 to 1."""
+        if attribute in PROJECTS:
+            return float(PROJECTS[attribute].search(self._text) is not None)
+        if attribute in self._attributes:
+            return self._attributes[attribute]
+        families = (family for family in self._attributes if family.endswith(("_", ":")))
+        return max(
+            (
+                self._attributes[family]
+                for family in families
+                if attribute.startswith(family) and self._names(attribute, family)
+            ),
+            default=0.0,
+        )
+
+    def _names(self, attribute: str, family: str) -> bool:
+        """Whether the question names the thing that an attribute of a family is about, or asks for all of them."""
+        thing = frozenset(re.split(r"[_\W]+", attribute.removeprefix(family)))
+        spelled = thing | {word.replace("colour", "color") for word in thing}
+        return family in LISTED or any(
+            word in self._words or word.removesuffix("s") in self._words or f"{word}s" in self._words
+            for word in spelled
+        )
 
 
 def _contradicts(row: CandidateRow, lead: CandidateRow) -> bool:

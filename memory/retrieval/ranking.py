@@ -510,11 +510,12 @@ def _rule(
         return "the same question"
     if row.candidate.is_archived and max(row.parts["semantic"], row.parts["keyword"]) < ARCHIVED_FLOOR:
         return "archived"
-    if row.candidate.ref in limits.told:
+    is_answer = row.candidate.keyed_answer > 0 and row.candidate.source == "fact"
+    if row.candidate.ref in limits.told and not is_answer:
         return "already in the window"
     if len(kept) >= limits.top_k:
         return "beyond top-K"
-    if any(is_near_duplicate(row.candidate, other) for other in (*kept, *told)):
+    if any(is_near_duplicate(row.candidate, other) for other in (*kept, *(() if is_answer else told))):
         return "near-duplicate"
     if limits.token_budget is not None:
         used = sum(other.tokens for other in kept)

@@ -13,7 +13,15 @@ from memory.embeddings.cross_encoder import cross_encoder
 from memory.embeddings.port import embedder
 from memory.models import Fact
 from memory.refs import ids_by_kind
-from memory.retrieval.candidates import EVERYTHING, CandidateSearch, Filters, calibration, load_collection
+from memory.retrieval.asked_attribute import asked_attributes
+from memory.retrieval.candidates import (
+    EVERYTHING,
+    CandidateSearch,
+    Filters,
+    calibration,
+    load_collection,
+    question_vectors,
+)
 from memory.retrieval.denied import qualify_denied
 from memory.retrieval.keyed_answers import mark_answers
 from memory.retrieval.query import parse_question
@@ -82,6 +90,8 @@ class MemoryItem(NamedTuple):
     qualifier: str = CURRENT
     """`current`, `until 2026-03-01`, `superseded by fact:12 (…)`, `before fact:12 (…)`, `contested by fact:12 (…)`,
     `asked, not stated` or `waiting (…)`."""
+    answers: str = ""
+    """The attribute that the question asks for, such as `home`, if this is a value of it."""
 
 
 class CutItem(NamedTuple):
@@ -174,9 +184,13 @@ def retrieve(
         return RetrievalResult(timings=watch.laps)
     then = None if as_of is None else list(Fact.objects.for_user(user).known_at(as_of).values_list("pk", flat=True))
     search = CandidateSearch(user.pk, question, moment, then, filters, exclude_refs, collection, profile, project)
-    found, untrue = apply_truth(search.run(watch), question, moment, as_of=as_of is not None)
+    vectors = question_vectors(question)
+    watch.lap("embed")
+    rows = search.run(vectors)
+    watch.lap("fetch")
+    found, untrue = apply_truth(rows, question, moment, as_of=as_of is not None)
     qualify_denied(found)
-    mark_answers(found, question)
+    mark_answers(found, question, asked_attributes(question.semantic_query, vectors))
     ranked = rerank(
         question,
         [row.candidate for row in found],
@@ -253,4 +267,5 @@ def _build_item(ranked: RankedCandidate, row: CandidateRow) -> MemoryItem:
         conversation_id=row.conversation_id,
         tokens=candidate.tokens,
         qualifier=row.qualifier,
+        answers=row.answers,
     )

@@ -230,6 +230,8 @@ class CandidateRow:
     """Itself, if it is a fact; those an episode rests on; those learned from a message."""
     qualifier: str = CURRENT
     """Whether it holds, as `apply_truth` found."""
+    answers: str = ""
+    """The attribute that the question asks for and it has the value of, as `mark_answers` found."""
 
 
 def apply_truth(

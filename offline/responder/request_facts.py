@@ -49,6 +49,8 @@ class Memory:
     date: str = ""
     title: str = ""
     qualifier: str = ""
+    answers: str = ""
+    """The attribute that the question asks for, if this has its value: Recall says so."""
 
     @property
     def is_current(self) -> bool:
@@ -151,7 +153,7 @@ def _at(clock: dict[str, str], memory: Memory) -> Memory:
 
 def _memory(item: Json, text: str) -> Memory:
     origin = item.get("id") or item.get("path") or item.get("url") or ""
-    known = {name: str(item.get(name) or "") for name in ("date", "title", "qualifier")}
+    known = {name: str(item.get(name) or "") for name in ("date", "title", "qualifier", "answers")}
     waiting = WAITING_FOR.match(known["qualifier"])
     return Memory("\n".join(filter(None, (_readable(text), waiting and waiting[1]))), str(origin), **known)
 

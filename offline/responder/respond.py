@@ -110,8 +110,12 @@ def _tool_answered(reading: Reading) -> Reply | None:
     if last.name in REPORTED:
         return say(_reported(told) or "Done.")
     found = [memory for result in reading.results for memory in result.memories if not result.failed]
-    return _best_answer(reading, found) or say(
-        _in_turn(wording.NOT_FOUND, reading), wording.GENERAL if patterns.GENERAL.match(reading.question) else ""
+    return (
+        _asked_for(reading)
+        or _best_answer(reading, found)
+        or say(
+            _in_turn(wording.NOT_FOUND, reading), wording.GENERAL if patterns.GENERAL.match(reading.question) else ""
+        )
     )
 
 
@@ -280,7 +284,7 @@ def _recall(reading: Reading) -> Reply | None:
     task = patterns.TASK.match(reading.question)
     if not task and not _is_question(reading.question):
         return None
-    answer = _best_answer(reading, _known(reading))
+    answer = _asked_for(reading) or _best_answer(reading, _known(reading))
     if answer:
         return answer
     if task:
@@ -357,6 +361,19 @@ def _asked(reading: Reading) -> str:
     """The question in a longer text: its last sentence with a question mark, else the whole text."""
     asked = [part for part in re.split(r"(?<=[.!?\n])", reading.question) if part.endswith("?")]
     return patterns.TASK.sub("", asked[-1].strip() if asked else reading.question.strip())
+
+
+def _asked_for(reading: Reading) -> Reply | None:
+    """What Recall marks as the answer, unless this conversation says it newer."""
+    past = asks_past(_asked(reading))
+    found = (memory for result in reading.results for memory in result.memories)
+    marked = [memory for memory in (*reading.memories, *found) if memory.answers and (past or memory.is_current)]
+    if not marked or best_matches(_asked(reading), _said(reading)):
+        return None
+    best = [memory for memory in marked if memory.is_current != past] or marked
+    return _answer_from(
+        reading, [Match(sentences(memory.text)[-1], memory) for memory in best if sentences(memory.text)]
+    )
 
 
 def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:

@@ -199,6 +199,15 @@ def test_what_was_before_this_is_what_is_over() -> None:
     assert ask("What's my job?", grower, chef).startswith("You work as a mushroom grower.")
 
 
+def test_what_recall_marks_as_the_answer_is_said_whatever_the_words_of_the_question() -> None:
+    job = memory("The user works as a records manager.", "fact:9") | {"qualifier": "current", "answers": "job"}
+    speech = memory("The user needs a speech for the present occasion, please.", "message:4")
+    asked = "What is my present occupation, please?"
+    assert ask(asked, speech, job).startswith("You work as a records manager.")
+    said = [user("My present occupation is beekeeping."), assistant("Noted.")]
+    assert ask_after(said, asked, job).startswith("Your present occupation is beekeeping.")
+
+
 def test_an_end_that_is_yet_to_come_leaves_a_memory_current() -> None:
     nantes = memory("The user lives in Nantes.", "fact:9") | {"qualifier": "until 2027-06-30"}
     assert ask("Where do I live?", nantes).startswith("You live in Nantes.")

@@ -103,6 +103,17 @@ async def test_each_recalled_memory_has_its_qualifier_in_the_prompt_and_in_the_r
     assert kept[old.ref] == superseded
 
 
+async def test_what_answers_the_question_says_so_in_the_prompt(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    home = await Fact.objects.acreate(
+        user=alice, statement="The user lives in Ghent.", status="active", key="user/home", value="Ghent"
+    )
+    tab = await tabs.open(alice)
+
+    await tab.talk("Which town do I live in these days?")
+
+    assert {memory["id"]: memory["answers"] for memory in recalled(provider)} == {home.ref: "home"}
+
+
 async def test_the_receipt_names_the_rule_of_what_is_not_true(alice: Any, tabs: Tabs, provider: Provider) -> None:
     (bought,) = await earlier(alice, ("user", CELLO))
     await Fact.objects.acreate(

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.models import User
 from memory.models import Fact
-from memory.retrieval.recall import retrieve
+from memory.retrieval.recall import AlreadyInPrompt, retrieve
 from tests.memory.retrieval.test_recall import NOW, OTHERS, remember, talk, texts
 
 FACTS = {
@@ -66,6 +66,34 @@ def test_a_question_for_no_attribute_is_led_by_none(alice: User, known: None, qu
     found = retrieve(alice, question, now=NOW)
 
     assert not any("keyed_answer" in item.parts for item in (*found.kept, *(cut.item for cut in found.cut)))
+
+
+@pytest.mark.parametrize("question", ["Where does my brother live?", "How does my boss's name go?"])
+def test_a_question_about_someone_else_isnt_led_by_the_users_own(alice: User, known: None, question: str) -> None:
+    found = retrieve(alice, question, now=NOW)
+
+    assert not any(item.answers for item in found.kept)
+
+
+def test_all_allergies_lead_together_and_say_what_they_answer(alice: User) -> None:
+    facts = {
+        f"user/allergy:{what}": remember(alice, f"The user is allergic to {what}.", key=f"user/allergy:{what}")[0].ref
+        for what in ("latex", "walnuts")
+    }
+    remember(alice, *OTHERS)
+
+    found = retrieve(alice, "What must I stay away from because of my allergies?", now=NOW)
+
+    leading = {item.ref: item.answers for item in found.kept if item.answers}
+    assert leading == {ref: key.removeprefix("user/") for key, ref in facts.items()}
+
+
+def test_the_answer_is_recalled_even_if_the_profile_states_it(alice: User, known: None) -> None:
+    stated = AlreadyInPrompt(facts=frozenset(fact.ref for fact in Fact.objects.for_user(alice)))
+
+    first = retrieve(alice, "Where do I live?", now=NOW, told=stated).kept[0]
+
+    assert (first.text, first.answers) == (FACTS["user/home"][0], "home")
 
 
 def test_a_waiting_message_that_contradicts_it_comes_after_and_says_so(alice: User) -> None:

@@ -1,0 +1,88 @@
+"""Which attribute of someone a question asks for: softmax regression over the question's vector.
+
+`manage.py train-questions` fits the weights to questions that people put in very different words (“what do I do for a
+living”, “which box do I tick for my line of work”). Whom the question is about is not learned: `keyed_answers.py`
+reads that from its words.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from safetensors.numpy import load_file
+
+from memory.embeddings.limits import MINILM, MINILM_INT8, Vectors
+from memory.embeddings.port import Embedder, embedder
+
+ASKS_FOR: Final[Mapping[str, tuple[str, ...]]] = {
+    "home": ("home",),
+    "address": ("address", "home"),
+    "origin": ("origin",),
+    "job": ("job",),
+    "employer": ("employer",),
+    "studies": ("studies",),
+    "school": ("school",),
+    "name": ("name", "preferred_name"),
+    "pet_name": ("name",),
+    "preferred_name": ("preferred_name", "name"),
+    "surname": ("surname", "name"),
+    "age": ("age", "birthday"),
+    "birthday": ("birthday",),
+    "partner": ("partner", "relationship"),
+    "relationship": ("relationship", "partner"),
+    "diet": ("diet", "diet:", "allergy:"),
+    "allergy": ("allergy:",),
+    "pets": ("species",),
+    "breed": ("breed", "species"),
+    "car": ("car",),
+    "phone": ("phone",),
+    "time_zone": ("time_zone",),
+    "pronouns": ("pronouns",),
+    "pastime": (),
+    "likes": ("favourite_", "taste:"),
+    "dislikes": ("taste:",),
+}
+"""What questions ask for → the attributes or families whose facts answer; the first does so best."""
+LABELS: Final = ("none", *ASKS_FOR)
+MOSTLY_NONE: Final = 0.5
+"""Probability of “none” above which a question asks for no attribute."""
+POSSIBLE: Final = 0.1
+"""Probability from which an attribute may be what a question asks for."""
+SECOND: Final = 0.5
+"""Weight of an attribute that answers less well than another."""
+WEIGHTS: Final = Path(__file__).with_name("asked_attribute.safetensors")
+
+
+def asked_attributes(text: str, vectors: Mapping[Embedder, Vectors]) -> Mapping[str, float]:
+    """How likely a question asks for each attribute or family of `memory/facts/keys.py`; those that are POSSIBLE.
+
+    `text`: in the third person; `vectors`: those it has already, by model.
+    """
+    read = next((vector for model, vector in vectors.items() if model.name in (MINILM_INT8, MINILM)), None)
+    none, *chances = probabilities(embedder(MINILM_INT8).embed([text])[0] if read is None else read)
+    if none > MOSTLY_NONE:
+        return {}
+    asked: defaultdict[str, float] = defaultdict(float)
+    for attributes, chance in zip(ASKS_FOR.values(), chances, strict=True):
+        for place, attribute in enumerate(attributes):
+            asked[attribute] += float(chance) * (SECOND if place else 1.0)
+    return {attribute: chance for attribute, chance in asked.items() if chance >= POSSIBLE}
+
+
+def probabilities(vectors: Vectors) -> Vectors:
+    """Of each of LABELS: (384,) → (labels,), or of several vectors at once."""
+    return softmax(vectors @ _weights()["weight"] + _weights()["bias"])
+
+
+def softmax(scores: Vectors) -> Vectors:
+    """Shares that add up to 1 along the last axis."""
+    raised: Vectors = np.exp(scores - scores.max(-1, keepdims=True))
+    return (raised / raised.sum(-1, keepdims=True)).astype(np.float32)
+
+
+@cache
+def _weights() -> Mapping[str, Vectors]:
+    return {name: value.astype(np.float32) for name, value in load_file(WEIGHTS).items()}

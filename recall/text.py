@@ -4,6 +4,8 @@ import re
 from typing import Any, Final
 
 _LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
+_WAY_BACK: Final = re.compile(r" ?\[[^\]\n]*\]\(/c/[^)\s]*\)")
+"""A document's link to its conversation: a button, not words."""
 _FORM: Final = re.compile(r"(?m)^[ \t]*(?:#{1,6}|[-*+>])[ \t]+|\*\*|`+")
 
 
@@ -24,8 +26,8 @@ def storable_json(value: Any) -> Any:
 
 
 def with_links_by_their_words(text: str) -> str:
-    """Markdown with each link replaced by its text."""
-    return _LINK.sub(r"\1", text)
+    """Markdown with each link replaced by its text, without links to conversations."""
+    return _LINK.sub(r"\1", _WAY_BACK.sub("", text))
 
 
 def in_a_line(text: str, chars: int) -> str:

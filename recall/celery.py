@@ -159,7 +159,11 @@ class PromptTransport(pgmq.Transport):
 def broker(dsn: dict[str, Any], redis_url: str | None) -> dict[str, Any]:
     """Celery's broker settings: Redis if configured, else PostgreSQL by libpq keywords."""
     if redis_url:
-        options = {"visibility_timeout": LEASE_SECONDS, "socket_connect_timeout": 1}  # a web request waits for it
+        options = {
+            "visibility_timeout": LEASE_SECONDS,
+            "socket_connect_timeout": 1,  # a web request waits for it
+            "unacked_restore_throttle": 1,  # look for a killed worker's tasks every 10 seconds, not every 100
+        }
         return {"broker_url": redis_url, "broker_transport_options": options}
     # The keyword form: kombu misreads a URI with ?host=. pgmq insists on a password, which a socket ignores.
     conn_string = make_conninfo(**{"port": "5432", "password": "none", **dsn})

@@ -12,8 +12,8 @@ LEASE_SECONDS = 2
 worker_watch.EVERY = float(os.environ.get("STALLED_EVERY", "600"))  # type: ignore[misc]
 
 app.conf.broker_transport_options |= {"visibility_timeout": LEASE_SECONDS}
-if "REDIS_URL" in os.environ:  # kombu looks for what a killed worker left when a worker starts, then every 100 seconds
-    app.conf.broker_transport_options |= {"unacked_restore_interval": 1, "unacked_restore_throttle": 1}
+if "REDIS_URL" in os.environ:
+    app.conf.broker_transport_options |= {"unacked_restore_interval": 1}  # seconds
 
 
 @app.task(name="tests.note")

@@ -39,6 +39,7 @@ QUALIFIERS: Final = {
     "contested by": "A proposal contradicts it",
     "waiting": "Waits for your review",
     "asked": "You asked this",
+    "made": "Made up",
     "ended": "No longer true",
 }
 """Starts of a memory's qualifier (`MemoryItem.qualifier`), as the page says it. What is current needs no words."""

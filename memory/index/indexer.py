@@ -27,6 +27,7 @@ from memory.embeddings.port import MODELS, embedder
 from memory.index import chunking
 from memory.models import Chunk, Document, Episode, Fact, Indexed
 from memory.ports.source import Utterance, get_source
+from memory.text.made_up import MADE_UP, is_made_up
 from memory.text.message_kinds import FORGOTTEN_BEFORE, NOT_KNOWN, admits_not_knowing, kind_of_request
 from memory.text.secrets_filter import mask_secrets
 from memory.tombstones import Recognizer, load
@@ -157,11 +158,11 @@ def _chunks_of(
 
 
 def _omit_rule(said: Utterance) -> str:
-    """The rule by which a message isn't a memory; empty if it is one, or from an imported participant."""
+    """The rule by which a message isn't a memory, or MADE_UP; empty if it is one, or from an imported participant."""
     if said.author:
         return ""
     if said.speaker == "user":
-        return kind_of_request(said.text)
+        return kind_of_request(said.text) or (MADE_UP if is_made_up(said.text) else "")
     return NOT_KNOWN if admits_not_knowing(said.text) else ""
 
 

@@ -36,7 +36,7 @@ from memory.retrieval.ranking import (
     Source,
     on_scale_of,
 )
-from memory.retrieval.truth import CandidateRow, FactState, TruthRule
+from memory.retrieval.truth import CandidateRow, FactState, Omit
 from recall.db import prepared
 from recall.db.acting import searching_for
 from recall.db.sql_files import load_sql_parts
@@ -460,7 +460,7 @@ def _to_row(
     number: int,
     tokens: int,
     is_archived: bool,
-    omit: TruthRule | None,
+    omit: Omit | None,
     facts: list[list[Any]] | None,
     in_project: bool,
 ) -> CandidateRow:

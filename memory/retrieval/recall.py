@@ -89,7 +89,7 @@ class MemoryItem(NamedTuple):
     """Base count of the text."""
     qualifier: str = CURRENT
     """`current`, `until 2026-03-01`, `superseded by fact:12 (…)`, `before fact:12 (…)`, `contested by fact:12 (…)`,
-    `asked, not stated` or `waiting (…)`."""
+    `asked, not stated`, `made up, not stated` or `waiting (…)`."""
     answers: str = ""
     """The attribute that the question asks for, such as `home`, if this is a value of it."""
 

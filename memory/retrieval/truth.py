@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from memory.retrieval.ranking import Candidate
 from memory.text import message_kinds
 from memory.text.keywords import content, words
+from memory.text.made_up import MADE_UP
 
 if TYPE_CHECKING:
     from memory.retrieval.query import Question
@@ -34,6 +35,8 @@ TruthRule = Literal[
     "answered from memories",
     "forgotten",
 ]
+Omit = TruthRule | Literal["made up"]
+"""What the index marks a message with (`Chunk.omit`)."""
 REJECTED: Final = "rejected"
 RETRACTED: Final = "retracted"
 SUPERSEDED: Final = "superseded"
@@ -61,6 +64,8 @@ WAITING: Final = "waiting"
 """Qualifier of a message whose facts all wait for the user's decision."""
 ASKED: Final = "asked, not stated"
 """Qualifier of a message of the user's that asks and states nothing, and is too long to be left out."""
+NOT_STATED: Final = f"{MADE_UP}, not stated"
+"""Qualifier of a message of the user's that tells a story, plays a role or gives words to work on."""
 MAX_ASKED: Final = 40
 """Words of such a message; a longer one has more to say."""
 QUALIFIER_CHARS: Final = 160
@@ -224,8 +229,8 @@ class CandidateRow:
     said_by: str
     conversation_id: str
     """The conversation it was said in or is about; empty: none."""
-    omit: TruthRule | None = None
-    """The rule by which its message is no memory (`Chunk.omit`)."""
+    omit: Omit | None = None
+    """The rule by which its message is no memory, or that it makes something up."""
     facts: tuple[FactState, ...] = ()
     """Itself, if it is a fact; those an episode rests on; those learned from a message."""
     qualifier: str = CURRENT
@@ -251,7 +256,7 @@ def apply_truth(
     kept: list[CandidateRow] = []
     left_out: list[tuple[CandidateRow, TruthRule]] = []
     for row in rows:
-        rule = row.omit if as_of else _judge(row, untrue, true, question, now)
+        rule = _rule_of_message(row) if as_of or row.omit else _judge(row, untrue, true, question, now)
         if rule is None:
             kept.append(row)
         else:
@@ -268,12 +273,18 @@ def _holds_again(fact: FactState, rows: Iterable[CandidateRow], now: datetime) -
     )
 
 
+def _rule_of_message(row: CandidateRow) -> TruthRule | None:
+    """The rule found when the message was indexed; what is made up is recalled and says so."""
+    if row.omit == MADE_UP:
+        row.qualifier = NOT_STATED
+        return None
+    return row.omit
+
+
 def _judge(
     row: CandidateRow, untrue: Sequence[FactState], true: Sequence[FactState], question: Question, now: datetime
 ) -> TruthRule | None:
     """The rule that leaves the row out; else None, and its text and qualifier are set."""
-    if row.omit:
-        return row.omit
     if row.candidate.source == "fact":
         return _judge_fact(row, question, now)
     if row.candidate.source == "episode" and (rule := _rule_of_all(row.facts, question, now)):

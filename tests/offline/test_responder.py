@@ -541,6 +541,7 @@ def test_a_contested_line_of_the_profile_answers_with_what_waits() -> None:
     assert said.startswith("You live in Duluth.\n\nThis still waits in Review.")
 
 
-def test_a_question_that_was_recalled_answers_nothing() -> None:
-    asked = memory("I live in Hobart, right", "message:8") | {"qualifier": "asked, not stated"}
+@pytest.mark.parametrize("qualifier", ["asked, not stated", "made up, not stated"])
+def test_a_question_or_a_story_that_was_recalled_answers_nothing(qualifier: str) -> None:
+    asked = memory("I live in Hobart, right", "message:8") | {"qualifier": qualifier}
     assert "Hobart" not in ask("Where do I live?", asked)

@@ -33,8 +33,6 @@ READ_FROM: Final = 0.5
 SURE: Final = 0.85
 ASK: Final = 0.7
 """Confidence of a claim that is sure, and of one that is not."""
-MADE_UP_FROM: Final = 0.0
-"""Score of a message of which the tagger's marks aren't taken: half of what is made up, and one of 500 that isn't."""
 MAX_CONTEXT: Final = 1_500
 """Characters of a message by which it is judged; the model reads no more."""
 WEIGHTS: Final = Path(__file__).with_name("claims.json")
@@ -94,12 +92,6 @@ def probabilities(found: Sequence[Candidate], message: str) -> list[float]:
     unreal = context(_dot(_weights()["unreal"], [1.0, *whole]))
     rows = ([1.0, *features(one), unreal, *vector] for one, vector in zip(found, vectors, strict=True))
     return [1 / (1 + math.exp(-max(-30.0, min(30.0, _dot(_weights()["claim"], row))))) for row in rows]
-
-
-def is_made_up(message: str) -> bool:
-    """Whether a message is rather made up, an exercise or someone else's words."""
-    (whole,) = embedder().embed([message[:MAX_CONTEXT]])
-    return _dot(_weights()["unreal"], [1.0, *whole]) > MADE_UP_FROM
 
 
 def context(score: float) -> float:

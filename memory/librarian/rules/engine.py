@@ -50,6 +50,7 @@ from memory.models.kinds import Kind, default_importance
 from memory.ports.source import Utterance
 from memory.text.dates import FoundDate, find_date
 from memory.text.language import alternatives, is_english
+from memory.text.made_up import made_up
 from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from memory.text.secrets_filter import MASK, sensitive
@@ -82,19 +83,22 @@ class RuleEngine:
         facts: list[ProposedFact] = []
         ends: list[Withdrawal] = []
         skipped = 0
-        for utterance in reading.utterances:
-            if utterance.speaker == "user" and not unreal.is_unreal(own_words(utterance.text, utterance.echoes)):
-                limit = CpuLimit()
-                try:
-                    told = claims.kept(list(candidates(utterance, reading, limit, facts)), utterance.text)
-                    found = _tagged(utterance, reading, limit, facts)
-                except TookTooLongError:
-                    skipped += 1
-                    continue
-                today = utterance.said_at.astimezone(reading.zone).date()
-                more, replaced = tagged.proposals(found, told, utterance.number, today)
-                facts += [fact for fact in told if fact not in replaced] + more
-                ends += tagged.endings(found, reading.known, utterance.number)
+        said = [utterance for utterance in reading.utterances if utterance.speaker == "user"]
+        texts = (own_words(utterance.text, utterance.echoes) for utterance in said)
+        for utterance, is_made_up in zip(said, made_up(texts), strict=True):
+            if is_made_up:
+                continue
+            limit = CpuLimit()
+            try:
+                told = claims.kept(list(candidates(utterance, reading, limit, facts)), utterance.text)
+                found = _tagged(utterance, reading, limit, facts)
+            except TookTooLongError:
+                skipped += 1
+                continue
+            today = utterance.said_at.astimezone(reading.zone).date()
+            more, replaced = tagged.proposals(found, told, utterance.number, today)
+            facts += [fact for fact in told if fact not in replaced] + more
+            ends += tagged.endings(found, reading.known, utterance.number)
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
         episode, stories = episode_in(reading.utterances, names), stories_in(reading.utterances, reading.zone)
         return Extraction(facts, episode=episode, stories=stories, ends=ends, skipped=skipped)
@@ -189,8 +193,7 @@ def _tagged(
     month = f"{said.said_at.astimezone(reading.zone):%B %Y}"
     people = _people_before(said, reading, earlier)
     found = tagged.marked(own, said.text, tags_in(own, limit), people, month)
-    shown = [mark for mark in found if not _is_hidden(mark.sentence, said)]
-    return [] if shown and claims.is_made_up(own) else shown
+    return [mark for mark in found if not _is_hidden(mark.sentence, said)]
 
 
 def _is_hidden(sentence: Sentence, said: Utterance) -> bool:

@@ -1,25 +1,9 @@
-"""Hard filters: what is no claim about the user's world, whatever it looks like.
-
-Fiction, exercises and role play take the whole message; passing states, plain denials and secrets one clause.
-"""
+"""Hard filters: what is no claim about the user's world, whatever it looks like. What is made up takes the whole
+message (`memory/text/made_up.py`); passing states, plain denials and secrets take one clause."""
 
 import re
 from typing import Final
 
-_UNREAL: Final = re.compile(
-    r"(?i)\b(?:role[- ]?play|pretend|imagine (?:i|you|we)|let's play|in this scenario|d ?& ?d|dnd|backstory"
-    r"|my (?:\w+ )?"
-    r"(?:character|protagonist|narrator|heroine|hero)\b|(?:in|for|of) (?:my|the|this|our|a) (?:novel|screenplay"
-    r"|(?:short )?story|play|script|sketch|scene|fanfic\w*|campaign|fairy tale|case study|scenario|worksheet|exercise"
-    r"|word problem)\b|you(?:'re| are| be) (?:the|a|an|my|me) [\w ]{2,40}[,.]? (?:and |i'm|i am|i'll)|act(?:ing)? as|in"
-    r" the voice of|(?:view|perspective) of|first person|verse \w+:|chapter (?:\d+|one|two|three|four|five)"
-    r"|dating profile|persona|word problem"
-    r"|case study|passive voice|past tense|\d+ words as an?|translate (?:this|into|to|the)|put into|continue (?:in|from"
-    r"|the story|this)|monologue|limerick|fill in the|for the sake of argument|(?:check|correct|fix|improve) (?:the|my"
-    r"|this|these) (?:grammar|spelling|sentences?|phrasing)|complete the (?:dialogue|sentence|story|text)|(?:the )?(?:"
-    r"lyrics|song|line|chorus) (?:go|goes|is|says)|how (?:do|would|can) (?:i|you) say)\b|(?:^|\n)[A-Z]: .*\n[A-Z]: "
-)
-"""The message makes something up, or gives words to work on."""
 _SECRET: Final = re.compile(
     r"(?i)\b(?:pw|pwd|pass ?words?|passwd|passcode|pass ?phrase|pin(?: code)?|log-?ins?|login code|security code|seed"
     r" phrase|recovery (?:phrase|code|words)|(?:door|gate|alarm|entry|key ?safe|locker) code|safe combination)\b"
@@ -50,11 +34,6 @@ def without_pastes(own: str) -> str:
     if found and _WORK_ON.search(found[0]):
         return found[0] + re.sub(r"[^\n]", " ", own[found.end() :])
     return own
-
-
-def is_unreal(own: str) -> bool:
-    """Whether the message makes something up or gives words to work on."""
-    return _UNREAL.search(own) is not None
 
 
 def names_a_secret(words: str) -> bool:

@@ -18,8 +18,8 @@ from memory.evaluation.librarian.run import utterances_of
 from memory.librarian.engine import ExtractionInput
 from memory.librarian.rules.claims import FORMS, MAX_CONTEXT, WEIGHTS, Candidate, context, features
 from memory.librarian.rules.engine import candidates
-from memory.librarian.rules.unreal import is_unreal
 from memory.ports.source import Utterance
+from memory.text.made_up import is_made_up
 from recall.cpu_limit import CpuLimit
 
 TOLERATED_WEIGHT: Final = 0.15
@@ -92,7 +92,7 @@ class Command(BaseCommand):
 def _labeled(message: LabeledMessage) -> Iterable[Example]:
     """Each judged candidate of a message."""
     utterances = utterances_of(message)
-    is_filtered = is_unreal(message.text)
+    is_filtered = is_made_up(message.text)
     for candidate in _judged(utterances[-1], ExtractionInput(utterances, "", message.zone)):
         statement = candidate.fact.statement
         right, sought = message.is_right(statement), bool(find_stated(message.facts, [statement]))

@@ -98,6 +98,7 @@ def test_the_panel_says_whether_a_memory_still_holds(alice: Any, sign_in: SignIn
         ("waiting", ("Waits for your review", "")),
         ("waiting (The user sings.), contradicts fact:3", ("Waits for your review", "The user sings.")),
         ("asked, not stated", ("You asked this", "")),
+        ("made up, not stated", ("Made up", "")),
     ],
 )
 def test_each_qualifier_has_words_of_its_own(qualifier: str, words: tuple[str, str]) -> None:

@@ -307,6 +307,15 @@ def test_a_long_question_is_recalled_as_a_question(alice: User) -> None:
     assert item.qualifier == "asked, not stated"
 
 
+@pytest.mark.parametrize("asks_past", [False, True])
+def test_what_is_made_up_is_recalled_as_made_up(alice: User, asks_past: bool) -> None:
+    talk(alice, "Let's do a roleplay. I'm Captain Voss and I keep bees on a station orbiting Titan.")
+
+    (item,) = retrieve(alice, "Where did I keep bees once?" if asks_past else "Do I keep bees?", now=NOW).kept
+
+    assert item.qualifier == "made up, not stated"
+
+
 def test_every_other_memory_is_current(alice: User) -> None:
     talk(alice, "I keep bees in Kent.")
     Episode.objects.create(user=alice, title="Bees", summary="The user bought bees in Kent.", happened_at=NOW)

@@ -174,6 +174,15 @@ def test_a_value_ends_where_it_ends(text: str, value: str) -> None:
     assert (home.value, home.statement) == (value, f"The user lives in {value}.")
 
 
+def test_a_role_play_lasts_until_it_is_ended() -> None:
+    said = read(
+        "lets do a roleplay, you're the ship's computer",
+        "Computer, I live on Titan and my wife is called Zelda.",
+        "OK, game over. I live in Cork.",
+    )
+    assert [fact.statement for fact in said] == ["The user lives in Cork."]
+
+
 def test_whom_a_name_belongs_to_is_not_guessed() -> None:
     assert not [
         one for one in read("Our neighbour had a baby girl called Ada.") if one.statement.endswith("is called Ada.")

@@ -85,6 +85,7 @@ NOT_PROSE: Final = (
     "/migrations/",
     "memory/librarian/rules/",
     "memory/text/language.py",
+    "memory/text/relations.py",
     "static/vendor/",
     "docs/examples/",
 )

@@ -77,6 +77,8 @@ PREFIXES: Final[Mapping[str, Attribute]] = {
     "taste:": Attribute(Kind.PREFERENCE, "taste:coffee: liked or disliked; a change of mind replaces it", _PEOPLE),
     "allergy:": Attribute(Kind.CONSTRAINT, "allergy:peanuts: one each, so none replaces another", _PEOPLE),
     "diet:": Attribute(Kind.CONSTRAINT, "diet:pork: a single food that is not eaten", _PEOPLE),
+    "pet:": Attribute(Kind.ENTITY, "pet:cat: a kind of animal they have; its own facts are of user/cat", _PEOPLE),
+    "pastime:": Attribute(Kind.BIOGRAPHY, "pastime:chess: one each, so none replaces another", _PEOPLE),
     "condition:": Attribute(Kind.CONSTRAINT, "condition:asthma: a condition each", _BEINGS),
 }
 """Families of attributes: one attribute for each thing."""

@@ -22,12 +22,14 @@ PROJECTS: Final[Mapping[str, re.Pattern[str]]] = {
     "budget": re.compile(r"(?i)\bbudget\b"),
 }
 """How questions ask for an attribute of a project; for those of people and animals see `asked_attribute.py`."""
-LISTED: Final = frozenset({"allergy:"})
+LISTED: Final = frozenset({"allergy:", "pet:", "pastime:"})
 """Families that a question asks for as a whole; of the others only the thing that it names."""
-BY_SOMEONE: Final = frozenset({"partner", "relationship"})
-"""Attributes of the user that are asked for by naming someone else: “who is my wife”."""
+BY_SOMEONE: Final = ("partner", "relationship", "pet:")
+"""Starts of attributes of the user that are asked for by naming someone else: “who is my wife”."""
 USER: Final = "user"
 """The subject of the user's own keys."""
+NAMED: Final = 0.2
+"""Factor for a value that the question names itself."""
 _FIRST_PERSON: Final = re.compile(r"(?i)\b(?:i|we|my|mine|our|ours|im|ive)\b|\b(?:for|about|to|on|with) me\b")
 _SOMEONE: Final = alternatives(PEOPLE | GROUPS | PETS | PET_GROUPS)
 _OF_SOMEONE: Final = re.compile(
@@ -43,19 +45,21 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
     get that in their qualifier.
     """
     asks = _Asked(question.text, attributes)
-    asked: list[tuple[_Closeness, str, CandidateRow]] = []
+    asked: list[tuple[_Closeness, FactState, CandidateRow]] = []
     for row in rows:
         is_fact = row.candidate.source == "fact"
-        keys = [fact.key for fact in row.facts if fact.key and (is_fact or _waits(fact, row.candidate.text))]
-        if keys and row.candidate.source in ("fact", "message"):
-            closest = max(keys, key=asks.closeness)
+        keyed = [fact for fact in row.facts if fact.key and (is_fact or _waits(fact, row.candidate.text))]
+        if keyed and row.candidate.source in ("fact", "message"):
+            closest = max(keyed, key=asks.closeness)
             asked.append((asks.closeness(closest), closest, row))
     best = max((closeness for closeness, _, _ in asked), default=_FAR)
-    leading = [(key, row) for closeness, key, row in asked if closeness == best != _FAR]
-    for key, row in leading:
+    leading = [(fact, row) for closeness, fact, row in asked if closeness == best != _FAR]
+    for fact, row in leading:
         is_wanted = row.candidate.source == "fact" and (row.qualifier == CURRENT) != question.asks_past
         row.candidate.keyed_answer = 1.0 if is_wanted else 0.9
-        row.answers = key.rpartition("/")[2]
+        row.answers = fact.attribute
+        if row.candidate.source == "message" and row.qualifier.startswith(WAITING):
+            row.qualifier = f"{WAITING} ({fact.statement[:QUALIFIER_CHARS]})"
     answers = [row for _, row in leading]
     facts = [row for row in answers if row.candidate.source == "fact"]
     for row in rows:
@@ -98,18 +102,21 @@ class _Asked:
     def __init__(self, text: str, attributes: Mapping[str, float]) -> None:
         self._text = text
         self._words = frozenset(words_of(text))
+        self._stems = frozenset(content(text))
         self._attributes = attributes
         self._is_own = _FIRST_PERSON.search(text) is not None
         self._of_someone = _OF_SOMEONE.search(text) is not None
 
-    def closeness(self, key: str) -> _Closeness:
-        """How closely the question asks for a key."""
-        subject, _, attribute = key.rpartition("/")
+    def closeness(self, fact: FactState) -> _Closeness:
+        """How closely the question asks for a fact's key."""
+        subject, _, attribute = fact.key.rpartition("/")
         chance = self._chance(attribute)
         if not chance:
             return _FAR
+        if ":" not in attribute and not fact.value_stems.isdisjoint(self._stems):
+            chance *= NAMED  # “my role at Acme” hardly asks for the employer
         if subject == USER:
-            asks_user = self._is_own and (attribute in BY_SOMEONE or not self._of_someone)
+            asks_user = self._is_own and (attribute.startswith(BY_SOMEONE) or not self._of_someone)
             return (1, chance) if asks_user else _FAR
         named = frozenset(re.split(r"[/_:]", subject)) - {USER, "project", ""}
         return (1 + len(named), chance) if named and named <= self._words else _FAR

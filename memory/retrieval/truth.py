@@ -86,6 +86,9 @@ ATTRIBUTE_WORDS: Final[Mapping[str, frozenset[str]]] = {
         "studies": "study studies studying degree course university",
         "car": "car drive drives",
         "phone": "phone",
+        "allergy": "allergic allergy intolerant react",
+        "pastime": "play plays playing train trains practise practice pastime hobby do does",
+        "pet": "have has own owns got keep keeps pet",
     }.items()
 }
 """Words that make a sentence with the value of a fact state it in other words: “I'm based in Nantes”."""
@@ -190,7 +193,8 @@ class FactState:
         if not self.value_stems or not self.value_stems <= stems:
             return False
         words_of = TASTE_WORDS.get(self.value) if self.attribute.startswith("taste:") else None
-        beside = ATTRIBUTE_WORDS.get(self.attribute, frozenset()) if words_of is None else words_of
+        family = self.attribute.partition(":")[0]
+        beside = ATTRIBUTE_WORDS.get(family, frozenset()) if words_of is None else words_of
         is_told = self.attribute in BEING and _IS.search(sentence) and len(stems) <= len(self.value_stems) + MAX_BESIDE
         return bool(beside & stems) or len(stems) == len(self.value_stems) or bool(is_told)
 

@@ -56,7 +56,7 @@ from memory.text.replaced_statement import replaced_statement
 from memory.text.secrets_filter import MASK, sensitive
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/10"
+VERSION: Final = "rules/11"
 LONGEST: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95

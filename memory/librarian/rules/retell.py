@@ -494,3 +494,21 @@ def inflected(verb: str) -> str:
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
         return f"{verb[:-1]}ies"
     return f"{verb}es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
+
+
+def gerund(verb: str) -> str:
+    """swim → swimming, ride a bike → riding a bike; a word that ends so already stays."""
+    first, _, rest = verb.partition(" ")
+    if first.endswith("ing"):
+        return verb
+    if first.endswith("ie"):
+        first = f"{first[:-2]}y"
+    elif first.endswith("e") and not first.endswith(("ee", "oe", "ye")):
+        first = first[:-1]
+    elif _SHORT_VERB.fullmatch(first):
+        first += first[-1]
+    return f"{first}ing {rest}".rstrip()
+
+
+_SHORT_VERB: Final = re.compile(r"(?i)[^aeiou\W]+[aeiou][^aeiouwxy\W]")
+"""One vowel between consonants: the last letter doubles."""

@@ -17,6 +17,7 @@ from memory.librarian.rules.retell import (
     Subject,
     article,
     clean_name,
+    gerund,
     is_occupation,
     related,
 )
@@ -24,9 +25,10 @@ from memory.librarian.tagger.tags import Tag
 from memory.models.kinds import Kind
 from memory.text import relations
 from memory.text.dates import find_date
+from memory.text.keywords import content
 from memory.text.language import alternatives
 
-SURE_FROM: Final = 0.9
+SURE_FROM: Final = 0.85
 ASK_FROM: Final = 0.6
 """Probability of a tag that is kept unasked, and of one that is worth a question."""
 END_FROM: Final = 0.7
@@ -43,7 +45,7 @@ class Says:
 
     kind: Kind
     attribute: str
-    """As in the table: {slug} is the value as a name of an attribute. Empty if it can have many values."""
+    """As in the table: {slug} is the value as a name of an attribute."""
     statement: str
     """{who} is the subject, {v} the value, {a} its article, {now} the month."""
     ends: tuple[str, ...] = ()
@@ -66,10 +68,10 @@ SAYS: Final[Mapping[str, Says]] = {
     "partner": Says(Kind.PERSON, "partner", "{who}'s {relation} is called {v}.", named=True, ends=("relationship",)),
     "diet": Says(Kind.CONSTRAINT, "diet", "{who} follows this diet: {v}."),
     "allergy": Says(Kind.CONSTRAINT, "allergy:{slug}", "{who} is allergic to {v}.", value="yes", health=True),
-    "pet": Says(Kind.ENTITY, "", "{who} has a pet {v}{called}."),
+    "pet": Says(Kind.ENTITY, "pet:{slug}", "{who} has a pet {v}{called}.", value="yes"),
     "car": Says(Kind.ENTITY, "car", "{who} drives {a} {v}."),
     "zone": Says(Kind.BIOGRAPHY, "time_zone", "{who}'s time zone is {v}."),
-    "plays": Says(Kind.BIOGRAPHY, "", "One of {who}'s pastimes is {v}."),
+    "plays": Says(Kind.BIOGRAPHY, "pastime:{slug}", "One of {who}'s pastimes is {v}.", value="yes"),
     "likes": Says(Kind.PREFERENCE, "taste:{slug}", "{who} likes {v}.", value="likes"),
     "dislikes": Says(Kind.PREFERENCE, "taste:{slug}", "{who} dislikes {v}.", value="dislikes"),
 }
@@ -98,17 +100,48 @@ _RELATIONS: Final = re.compile(rf"(?i)\b(?P<rel>{alternatives(relations.PEOPLE |
 _MINE: Final = re.compile(rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({alternatives(relations.PEOPLE | relations.PETS)})\b")
 """Whose name may follow: “my neighbor had a baby, Ada” names no one of the user's."""
 _PARTNER: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.PARTNERS)})\b")
+_DOES: Final = re.compile(r"(?i)\b(?:i|we|s?he|they|to|and|still|also|often|usually|sometimes)\W+$")
+"""Before a verb: “I swim”."""
+_HEDGED: Final = re.compile(
+    r"(?i)\b(?:(?:i|we) (?:think|guess|believe|suppose)|maybe|perhaps|probably|possibly|apparently|supposedly|not sure"
+    r"|might|seems?|they say|says?)\b"
+)
+"""Before what someone isn't sure of."""
+_SURNAME: Final = re.compile(r"(?i)\b(?:surname|(?:last|family|maiden|married) name)\b")
+_OF_ANOTHER: Final = re.compile(r"(?i)\b(?:her|his|their|(?!(?:it|that|he|she|who)['’])[\w-]+['’]s) (?:[\w-]+ )?$")
+"""Before a relation of someone else's: “her husband”."""
 _PRONOUN: Final = re.compile(r"(?i)\b(?:s?he|his|hers?|him)\b")
 _POSSESSED: Final = re.compile(
-    rf"(?:\b[A-Z][\w-]+|\b(?i:{alternatives(relations.PEOPLE | relations.PETS)}))['’]s [\w ]{{3,20}}$"
+    r"(?i)\b(?!(?:it|that|this|what|here|there|he|she|who|where|when|let|one|everyone|today)['’])[\w-]+['’]s"
+    r" (?!now\b|not\b|the\b|an?\b)[\w ]{3,20}$"
 )
-"""“Shanelle's birthday is”: what follows isn't the user's."""
-_KEEPS: Final = re.compile(r"(?i)\b(?:called|named|rescued?|adopted)\W+$")
-"""Before the name of an animal whose kind isn't in the list."""
+"""“Shanelle's birthday is”, “the boat's name is”: what follows isn't the user's."""
 _OF_PRONOUN: Final = {"his": "he", "him": "he", "her": "she", "hers": "she"}
+_OF: Final = (
+    r" (?:{}) (?:the |an? )?[\w'-]+(?: [\w'-]+)?(?=$|[,.;:!?)]| (?:at|in|for|and|but|so|now|here|since|when|because)\b)"
+)
+_REST: Final = {
+    "job": re.compile(_OF.format("of")),
+    **dict.fromkeys(
+        ("likes", "dislikes"),
+        re.compile(_OF.format("of|with|without|from") + r"| (?:that|which|who) [^,.;:!?\n]{3,50}"),
+    ),
+}
+"""What belongs to a value and is seldom marked with it: “head | of supply chain”, “the smell | of lavender”."""
 _NUMBER: Final = re.compile(r"\d{1,3}")
+_SAID_BY: Final[Mapping[str, tuple[str, ...]]] = {
+    "diet": ("diet", "allergy:", "condition:"),
+    "allergy": ("diet", "allergy:", "condition:"),
+    "name": ("name", "preferred_name", "surname"),
+    "likes": ("taste:", "favourite_"),
+}
+"""Starts of further attributes that say of a value what a label says of it."""
 MAX_SAME: Final = 9
 """Words of a statement that says no more than its value."""
+_OWN_WORDS: Final = {"plays", "pet", "likes", "dislikes"}
+"""Labels of which a statement in the user's words says it better: “plays for the national team”."""
+YOUNGEST: Final = 10
+"""Years of a user."""
 MAX_VALUE: Final = 60
 """Characters of a value."""
 
@@ -123,6 +156,16 @@ class Marked:
     quote: str
     """The sentence as it was written."""
     value: str
+
+    @property
+    def before(self) -> str:
+        """What the sentence says before the tag."""
+        return self.sentence.text[: self.tag.start - self.sentence.start]
+
+    @property
+    def hedged(self) -> bool:
+        """Whether the words before it leave it open."""
+        return _HEDGED.search(self.before) is not None
 
     @property
     def after(self) -> str:
@@ -140,9 +183,12 @@ def marked(own: str, text: str, tags: Iterable[Tag], people: People, month: str)
         for _ in people_in(sentence.text, people, month):
             pass  # notes in `people` whom the sentence names
         given: set[tuple[str, str]] = set()
-        for tag in [tag for tag in waiting if sentence.start <= tag.start < sentence.end]:
+        told = [tag for tag in waiting if sentence.start <= tag.start < sentence.end]
+        for tag in told:
             subject = _subject(tag, sentence, own, people)
-            value = _value(tag.label, own[tag.start : tag.end])
+            if subject is None and tag.label == "name" and any(other.label == "pet" for other in told):
+                subject = related("pet")  # of a kind that isn't in the list
+            value = _value(tag, own[tag.start : sentence.end])
             if subject is None or not value or not _CHECKS.get(tag.label, _passes)(value, sentence.text):
                 continue
             key = make_key(subject.key, SAYS[tag.label].attribute.format(slug=value.lower()))
@@ -156,22 +202,22 @@ def _subject(tag: Tag, sentence: Sentence, own: str, people: People) -> Subject 
     """Whom a tag is about: the user, or the one named last before it, or behind it, or whom a pronoun means."""
     before = own[sentence.start : tag.start]
     is_own = _FIRST_PERSON.search(sentence.text) is not None or not _PRONOUN.search(before)
-    if not tag.other and is_own and not _POSSESSED.search(before):
+    of_theirs = _POSSESSED.search(before)
+    if not tag.other and is_own and (of_theirs is None or (tag.label == "partner" and _PARTNER.search(of_theirs[0]))):
         return THE_USER
     named = (who for who in (*people.last, *people.known) if who.name)
     called = next((who for who in named if re.search(rf"\b{re.escape(who.name)}\b", before)), None)
     if called and tag.label != "name":
         return called
     whose = _MINE if tag.label == "name" else _RELATIONS
-    if relations := whose.findall(before):
-        return people.add(related(relations[-1]))
+    if mentioned := list(whose.finditer(before)):
+        is_of_another = _OF_ANOTHER.search(before[: mentioned[-1].start()])
+        return None if is_of_another else people.add(related(mentioned[-1][1]))
     pronoun = _PRONOUN.search(before)
     if pronoun and (meant := people.find(_OF_PRONOUN.get(pronoun[0].lower(), pronoun[0].lower()))):
         return meant
     if tag.label != "name" and (after := _RELATIONS.search(own[tag.end : sentence.end])):
         return people.add(related(after["rel"]))
-    if tag.label == "name" and _KEEPS.search(before):
-        return related("pet")
     return people.last[0] if people.last else None
 
 
@@ -193,17 +239,25 @@ def _passes(value: str, sentence: str) -> bool:
 
 def _names_work(value: str) -> bool:
     words = value.split()
+    if any(char.isdigit() for char in value):
+        return False
     return len(words) > 1 or is_occupation(words[0]) or words[0].endswith(("er", "or", "ist", "ian", "man", "ic"))
 
 
-def _value(label: str, words: str) -> str:
-    value = " ".join(words.split()).strip(" ,.;:!?\"'()")[:MAX_VALUE]
-    if label == "age":
+def _value(tag: Tag, words: str) -> str:
+    """The value in the words from its tag on to the end of the sentence; empty: they are none."""
+    length = tag.end - tag.start
+    rest = _REST[tag.label].match(words[length:]) if tag.label in _REST else None
+    value = " ".join(words[: length + (rest.end() if rest else 0)].split()).strip(" ,.;:!?\"'()")[:MAX_VALUE]
+    is_named = SAYS[tag.label].named
+    if tag.label == "age":
         found = _NUMBER.search(value)
-        return found[0] if found else ""
-    if SAYS[label].named and value.islower():
+        return found[0] if found and (tag.other or int(found[0]) >= YOUNGEST) else ""
+    if is_named and value.islower():
         value = value.title()
-    return clean_name(value) if label in {"name", "partner"} else value
+    if tag.label in {"name", "partner"}:
+        return clean_name(value)
+    return value if is_named or content(value) else ""
 
 
 def proposals(
@@ -216,41 +270,50 @@ def proposals(
         if mark.tag.state != "now" or mark.tag.sure < ASK_FROM:
             continue
         fact = _proposal(mark, found, number, today)
-        if fact is None or any(_is_told(mark.tag.label, fact, other) for other in new):
+        if fact is None or any(_is_told(mark, fact, other) for other in new):
             continue
-        told = next((other for other in facts if _is_told(mark.tag.label, fact, other)), None)
+        told = next((other for other in facts if _is_told(mark, fact, other)), None)
         if told is not None:
             if (
                 told.confidence < SURE
                 and mark.tag.sure >= AGREES_FROM
+                and not mark.hedged
                 and told.value.casefold() == fact.value.casefold()
             ):
                 replaced.append(told)
                 new.append(told.model_copy(update={"confidence": SURE}))
             continue
-        replaced += [other for other in facts if fact.key and _says_no_more(other, fact)]
+        same = [other for other in facts if fact.key and _says_no_more(mark, fact, other)]
+        if same and mark.tag.label in _OWN_WORDS:
+            fact = fact.model_copy(update={"statement": same[0].statement})
+        replaced += same
         new.append(fact)
     return new, replaced
 
 
 def _proposal(mark: Marked, found: Sequence[Marked], number: int, today: date) -> ProposedFact | None:
     tag, subject, says, value = mark.tag, mark.subject, SAYS[mark.tag.label], mark.value
-    key, attribute, statement = subject.key, says.attribute.format(slug=value.lower()), says.statement
+    key, statement = subject.key, says.statement
+    called, tags = "", subject.tags
+    if tag.label == "pet":
+        value, called = _animal(value.split(), mark.after)
+        tags = tuple(word for word in (called.removeprefix(" called "), value) if word)
+    if tag.label == "plays" and _DOES.search(mark.before):
+        value = gerund(value)
+    attribute = says.attribute.format(slug=value.lower())
     if tag.label == "birthday":
         day = find_date(value, today)
         if day is None or day.first != day.last:
             return None
         value = f"{day.first.day} {day.first:%B}"
+    if tag.label == "name" and subject == THE_USER and _SURNAME.search(mark.sentence.text):
+        attribute, statement = "surname", "{who}'s surname is {v}."
     if tag.label == "name" and subject != THE_USER:
         if not subject.relation:
             return None
         key, attribute = name_key(subject)
         statement = f"The user's {subject.relation} is called {{v}}."
     relation = _PARTNER.search(mark.sentence.text)
-    called, tags = "", subject.tags
-    if tag.label == "pet":
-        value, called = _animal(value.split(), mark.after)
-        tags = tuple(word for word in (called.removeprefix(" called "), value) if word)
     who = subject.label[0].lower() + subject.label[1:] if statement.startswith("One") else subject.label
     with_whom = relation[0].lower() if relation else "partner"
     filled = statement.format(
@@ -269,7 +332,7 @@ def _proposal(mark: Marked, found: Sequence[Marked], number: int, today: date) -
         value=says.value.format(v=value),
         quote=mark.quote,
         number=number,
-        confidence=SURE if tag.sure >= SURE_FROM else ASK,
+        confidence=SURE if tag.sure >= SURE_FROM and not mark.hedged else ASK,
         importance=0.5,
         tags=tags,
         about_third_party=kind is Kind.PERSON,
@@ -292,21 +355,24 @@ def _animal(words: Sequence[str], after: str) -> tuple[str, str]:
     return " ".join(kind), f" called {' '.join(name)}" if name else ""
 
 
-def _is_told(label: str, fact: ProposedFact, other: ProposedFact) -> bool:
+def _is_told(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
     """Whether another fact of the message says it: by its key, the same value, or as whom or what it is about."""
-    if label in {"name", "pet"} and fact.value in other.tags:
+    if mark.tag.label == "name" and fact.value in other.tags:
         return True  # “the user's sister Mary lives in Oslo”
-    return (bool(fact.key) and fact.key == other.key) or (not fact.key and _shares_value(fact, other))
+    if mark.tag.label == "pet" and mark.value.split()[0] in other.tags:
+        return True  # “the user's dog Rex likes cheese”
+    if other.attribute.startswith(_SAID_BY.get(mark.tag.label, ())) and _shares_value(mark, fact, other):
+        return True  # “the user is coeliac”: a condition
+    return (bool(fact.key) and fact.key == other.key) or (not fact.key and _shares_value(mark, fact, other))
 
 
-def _says_no_more(other: ProposedFact, fact: ProposedFact) -> bool:
+def _says_no_more(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
     """Whether a fact without a key is the same in other words, and hardly more."""
-    return not other.key and len(other.statement.split()) <= MAX_SAME and _shares_value(fact, other)
+    return not other.key and len(other.statement.split()) <= MAX_SAME and _shares_value(mark, fact, other)
 
 
-def _shares_value(fact: ProposedFact, other: ProposedFact) -> bool:
-    value = fact.statement.rsplit(" ", 1)[-1].strip(".").casefold() if fact.value in {"yes", "likes"} else fact.value
-    return value.casefold() in other.statement.casefold() and fact.subject == other.subject
+def _shares_value(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
+    return mark.value.casefold() in other.statement.casefold() and fact.subject == other.subject
 
 
 def endings(found: Sequence[Marked], known: Sequence[KnownFact], number: int) -> Iterator[Withdrawal]:

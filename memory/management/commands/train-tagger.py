@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 from memory.librarian.tagger.network import WEIGHTS, trained
 from memory.librarian.tagger.training import EPOCHS, MarkedMessage, fit, judge, read_marked
 
-AT: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
+AT: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9)
 
 
 def read_file(path: Path) -> list[MarkedMessage]:

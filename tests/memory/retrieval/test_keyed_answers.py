@@ -44,6 +44,7 @@ def known(alice: User) -> None:
         ("What is my dog called?", "user/dog/name"),
         ("What is my favorite color?", "user/favourite_colour"),
         ("When is the deadline of Atlas?", "project:atlas/deadline"),
+        ("What's my role at Acme?", "user/job"),
     ],
 )
 def test_the_fact_with_the_key_leads(alice: User, known: None, question: str, key: str) -> None:

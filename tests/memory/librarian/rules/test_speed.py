@@ -105,7 +105,7 @@ def test_a_message_that_takes_too_long_is_skipped_and_the_next_one_read(monkeypa
     limits: list[CpuLimit] = []
     monkeypatch.setattr(engine, "CpuLimit", Impatient)
     assert [fact.value for fact in read("I live in Porto.", "I live in Lyon.")] == ["Lyon"]
-    assert RuleEngine().version == "rules/10"
+    assert RuleEngine().version == "rules/11"
 
 
 def test_the_time_of_a_message_is_its_own_processor_time() -> None:

@@ -60,9 +60,10 @@ def ended(line: str, *facts: KnownFact, sure: float = 1.0) -> list[int]:
         ("Been with [partner:imogen] for months, the new girlfriend",
          ["The user's girlfriend is called Imogen. | user/partner=Imogen"]),
         ("there's a rescue [pet:greyhound] called [*name:Olive] asleep on my feet",
-         ["The user has a pet greyhound called Olive."]),
-        ("our [pet:spaniel Biscuit] ate a sock", ["The user has a pet spaniel called Biscuit."]),
-        ("my only animal is a [pet:budgie], Kevin, so relax", ["The user has a pet budgie called Kevin."]),
+         ["The user has a pet greyhound called Olive. | user/pet:greyhound=yes"]),
+        ("our [pet:spaniel Biscuit] ate a sock", ["The user has a pet spaniel called Biscuit. | user/pet:spaniel=yes"]),
+        ("my only animal is a [pet:budgie], Kevin, so relax",
+         ["The user has a pet budgie called Kevin. | user/pet:budgie=yes"]),
         ("my ex [partner:Goran] picks up the kids", []),
         ("the surgery is set for [birthday:14 April]", []),
         ("i drive [job:a school] bus", []),
@@ -73,9 +74,24 @@ def ended(line: str, *facts: KnownFact, sure: float = 1.0) -> list[int]:
         ("my sister has been in [*home:Filey] since May",
          ["The user's sister lives in Filey. | user/sister/home=Filey"]),
         ("Shanelle's birthday is the [birthday:14th of august], I forgot", []),
-        ("We took up [plays:fencing]", ["One of the user's pastimes is fencing."]),
+        ("We took up [plays:fencing]", ["One of the user's pastimes is fencing. | user/pastime:fencing=yes"]),
         ("my dad swears by [*likes:bluegrass]", ["The user's dad likes bluegrass. | user/dad/taste:bluegrass=likes"]),
         ("not in [-home:Lublin] any more, I [~job:quit]", []),
+        ("I [plays:swim] here", ["One of the user's pastimes is swimming. | user/pastime:swimming=yes"]),
+        ("my surname is [name:Okafor-Reid] since the wedding",
+         ["The user's surname is Okafor-Reid. | user/surname=Okafor-Reid"]),
+        ("My sister is in Perth and her husband is a [*job:geologist]", []),
+        ("I have type [age:1] diabetes", []),
+        ("The boat's name is [partner:Sandpiper] now", []),
+        ("My wife's name is [partner:Helen]", ["The user's wife is called Helen. | user/partner=Helen"]),
+        ("we're [job:4 backend] devs", []),
+        ("now [job:head] of supply chain at a firm in Toulouse",
+         ["The user works as a head of supply chain. | user/job=head of supply chain"]),
+        ("can't bear the [dislikes:smell] of lavender, so which plants",
+         ["The user dislikes smell of lavender. | user/taste:smell_of_lavender=dislikes"]),
+        ("I prefer [likes:dishes] that stand in the oven",
+         ["The user likes dishes that stand in the oven. | user/taste:dishes_that_stand_in_the_oven=likes"]),
+        ("it's loud [likes:and] cold", []),
     ],
 )  # fmt: skip
 def test_a_mark_becomes_a_statement_with_its_key(line: str, statements: list[str]) -> None:
@@ -86,7 +102,8 @@ def test_a_mark_that_is_hardly_sure_asks_and_one_that_is_not_says_nothing() -> N
     line = "I'm in [home:Ghent] now"
     (sure,), _ = tagged.proposals(marked(line, sure=0.95), (), 1, TODAY)
     (asked,), _ = tagged.proposals(marked(line, sure=0.65), (), 1, TODAY)
-    assert (sure.confidence, asked.confidence) == (tagged.SURE, tagged.ASK)
+    (hedged,), _ = tagged.proposals(marked("I think my sister is in [*home:Porto]"), (), 1, TODAY)
+    assert [one.confidence for one in (sure, asked, hedged)] == [tagged.SURE, tagged.ASK, tagged.ASK]
     assert proposed(line, sure=0.55) == []
 
 
@@ -101,6 +118,23 @@ def test_what_the_table_read_of_the_same_key_stays_and_what_has_no_key_is_replac
     assert ([one.confidence for one in new], replaced) == ([tagged.SURE], [doubted])  # both read the same
     new, replaced = tagged.proposals(marked("I'm in [home:Ghent] now"), [in_own_words], 1, TODAY)
     assert ([one.key for one in new], replaced) == (["user/home"], [in_own_words])
+
+
+def test_what_is_not_eaten_is_told_once() -> None:
+    (diet,) = tagged.proposals(marked("I'm [diet:coeliac]"), (), 1, TODAY)[0]
+    said = {"statement": "The user is coeliac.", "attribute": "condition:coeliac", "value": "yes"}
+    coeliac = diet.model_copy(update=said)
+    assert tagged.proposals(marked("I'm [diet:coeliac]"), [coeliac], 1, TODAY) == ([], [])
+
+
+def test_a_pastime_keeps_the_users_words_and_gets_a_key() -> None:
+    plays = tagged.proposals(marked("I [plays:row] for Bath"), (), 1, TODAY)[0][0]
+    own = plays.model_copy(update={"statement": "The user is rowing for Bath.", "attribute": "", "value": ""})
+
+    new, replaced = tagged.proposals(marked("I'm [plays:rowing] for Bath"), [own], 1, TODAY)
+
+    assert [(one.statement, one.key) for one in new] == [("The user is rowing for Bath.", "user/pastime:rowing")]
+    assert replaced == [own]
 
 
 def test_a_name_that_another_statement_tells_is_not_told_again() -> None:

@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header
 
-.PHONY: run pid test chaos lint audit types screenshots lock ci migrations clean help
+.PHONY: run pid test chaos lint audit types bench-check screenshots lock ci migrations clean help
 
 run: $(RUNNING)  ## start everything; stop with Ctrl-C
 	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.process.token_vocabulary
@@ -42,6 +42,9 @@ audit: $(DEVELOPING)  ## known vulnerabilities of the locked packages, as the pa
 
 types: $(DEVELOPING)  ## mypy, strict
 	.venv/bin/mypy $(PACKAGES)
+
+bench-check: $(DEVELOPING)  ## the benches' recorded ratios against those of a revision (ARGS=v1.2), 10% worse fails
+	.venv/bin/python -m bench.results $(ARGS)
 
 screenshots: $(DEVELOPING)  ## every page, both themes, three widths, below var/screenshots
 	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.process.token_vocabulary

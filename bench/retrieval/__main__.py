@@ -1,6 +1,6 @@
 """Retrieval latency, from a question's text to ranked, explained memories, and how it grows with the collection.
 
-    .venv/bin/python -m bench.retrieval [--users 1000] [--items 1000] [--large 100000] [--keep FOLDER] [--explain]
+    .venv/bin/python -m bench.retrieval [--users 1000] [--items 1000] [--large 100000] [--keep FOLDER] [--record]
 
 Real rows in a PostgreSQL of its own: `--users` users with `--items` items each (nine of ten are passages of messages,
 the others facts and episodes), one with ten times and one with `--large` as many. 10,000 passages are real texts with
@@ -36,6 +36,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import psutil
+
+from bench.results import record
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -480,8 +482,8 @@ def resident_megabytes() -> float:
 # The run ---------------------------------------------------------------------------------------------------------
 
 
-def measure(size: Size, *, explain: bool) -> None:
-    """All figures, in one table."""
+def measure(size: Size, *, explain: bool) -> Mapping[str, float]:
+    """All figures, in one table; the ratios of some."""
     from accounts.models import User
     from bench.retrieval.real_texts import corpus
     from memory.embeddings.port import embedder
@@ -496,20 +498,25 @@ def measure(size: Size, *, explain: bool) -> None:
     print(
         f"{'milliseconds a query':<24} {'p50':>9} {'p95':>9} {'embedding':>9} {'database':>9} {'ranking':>9}   target"
     )
+    medians: dict[str, float] = {}
     for name, people, items, each in (
         ("small", small, size.items, QUESTIONS),
         ("middle", [users["middle"]], 10 * size.items, PEOPLE),
         ("large", [users["large"]], size.large, PEOPLE),
     ):
         asked = [next(questions) for _ in range(len(people) * (each + 1))]
-        print(ask(people, iter(asked), each).row(f"{items:,} items", TARGETS[name]), flush=True)
+        seen = ask(people, iter(asked), each)
+        medians[name] = statistics.median(seen.whole)
+        print(seen.row(f"{items:,} items", TARGETS[name]), flush=True)
         if name == "large":
             print(ask(people, iter(asked), each).row("  the same asked again", ""), flush=True)
     memory = resident_megabytes()
+    ratios = {f"{name} collection over the small one": medians[name] / medians["small"] for name in ("middle", "large")}
 
     print(f"\n{'row-level security, ms a query':<32} {'with':>9} {'without':>9} {'more':>9}   target")
     for people, items, each in ((small, size.items, QUESTIONS), ([users["middle"]], 10 * size.items, PEOPLE)):
         behind, without = map(statistics.median, walled(people, questions, each))
+        ratios[f"row-level security, {items:,} items"] = behind / without
         more = f"{100 * (behind / without - 1):+.1f} %"
         print(f"{f'{items:,} items':<32} {behind:>9.2f} {without:>9.2f} {more:>9}   {TARGETS['wall']}", flush=True)
 
@@ -526,6 +533,7 @@ def measure(size: Size, *, explain: bool) -> None:
     line("cut and indexed by words, passages/s", f"{indexed.chunks / indexed.words:.0f}", "")
     line("embedded, passages/s", f"{indexed.chunks / indexed.vectors:.0f}", "")
     line("both, passages/s", f"{indexed.chunks / (indexed.words + indexed.vectors):.0f}", "chunks")
+    return ratios
 
 
 def line(name: str, figure: str, target: str) -> None:
@@ -539,6 +547,7 @@ def main() -> None:
     parser.add_argument("--large", type=int, default=100_000, help="items of the person who has most")
     parser.add_argument("--keep", type=Path, help="a folder for the database, kept for the next run")
     parser.add_argument("--explain", action="store_true", help="print each statement's plan, as it was carried out")
+    parser.add_argument("--record", action="store_true", help="keep the ratios in bench/results")
     parser.add_argument("--load-only", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     size = Size(options.users, options.items, options.large)
@@ -560,7 +569,9 @@ def main() -> None:
             loaded_in(folder, size)
             build_personal_indexes()
             print_tables()
-            measure(size, explain=options.explain)
+            ratios = measure(size, explain=options.explain)
+            if options.record:
+                record("retrieval", ratios)
     finally:
         if options.keep is None:
             shutil.rmtree(folder, ignore_errors=True)

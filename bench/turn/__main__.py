@@ -1,6 +1,6 @@
 """Time to first token, and answers per second on one core.
 
-    .venv/bin/python -m bench.turn [--turns 100] [--facts 1000]
+    .venv/bin/python -m bench.turn [--turns 100] [--facts 1000] [--record]
     .venv/bin/python -m bench.turn --compiles 1000 [--facts 1000]
 
 The web process is pinned to the first core; PostgreSQL, the model (the offline server, without a pause) and the load
@@ -34,6 +34,7 @@ import psutil
 
 from bench.own_database import OTHER_CORE, own_database
 from bench.ports import free_port, wait_for
+from bench.results import record
 
 AT_ONCE: Final = (1, 10, 50)
 WORDS: Final = 25
@@ -306,6 +307,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=200, help="counted turns of each load")
     parser.add_argument("--facts", type=int, default=1000, help="facts of each person")
     parser.add_argument("--compiles", type=int, default=0, help="only time so many compilations of one conversation")
+    parser.add_argument("--record", action="store_true", help="keep the ratios in bench/results")
     options = parser.parse_args()
     os.sched_setaffinity(0, {OTHER_CORE})
     model_port, web_port, relay_port = free_port(), free_port(), free_port()
@@ -335,6 +337,12 @@ def main() -> None:
             share = relay[at_once].turns_a_second / recall[at_once].turns_a_second
             compared = f"first token {more:+.1f} ms over the bare relay; the relay carries {share:.1f}× the turns"
             print(f"{at_once:>3} at once: {compared}")
+        if options.record:
+            firsts = {n: (statistics.median(seen[n].first_token) for seen in (recall, relay)) for n in AT_ONCE}
+            record(
+                "turn",
+                {f"first token over the relay's, {n} at once": ours / bare for n, (ours, bare) in firsts.items()},
+            )
 
 
 if __name__ == "__main__":

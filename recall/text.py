@@ -4,8 +4,8 @@ import re
 from typing import Any, Final
 
 _LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
-_WAY_BACK: Final = re.compile(r" ?\[[^\]\n]*\]\(/c/[^)\s]*\)")
-"""A document's link to its conversation: a button, not words."""
+_WAY_BACK: Final = re.compile(r" ?\[Open the conversation\]\(/c/[^)\s]*\)")
+"""The link of a conversation's summary: a button, not words."""
 _FORM: Final = re.compile(r"(?m)^[ \t]*(?:#{1,6}|[-*+>])[ \t]+|\*\*|`+")
 
 
@@ -26,7 +26,7 @@ def storable_json(value: Any) -> Any:
 
 
 def with_links_by_their_words(text: str) -> str:
-    """Markdown with each link replaced by its text, without links to conversations."""
+    """Markdown with each link replaced by its text, without a summary's link to its conversation."""
     return _LINK.sub(r"\1", _WAY_BACK.sub("", text))
 
 

@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from memory.embeddings.port import embedder
 from memory.facts.contradiction import against
+from memory.facts.keys import PREFIXES, split_key
 from memory.facts.links import link_superseded, mark_superseded
 from memory.facts.review import BY_EDITING, BY_SUPERSEDING, allow_again, check_open, reword, whom
 from memory.facts.undo import RefusedError, locked_facts, one_change, record, snapshot
@@ -82,8 +83,13 @@ def _against_any(facts: Iterable[Fact], into: Fact) -> Q:
     return which
 
 
+def _keys(facts: Iterable[Fact]) -> set[str]:
+    return {fact.key for fact in facts if fact.key}
+
+
 def _check_one_key(facts: Iterable[Fact]) -> None:
-    if len({fact.key for fact in facts if fact.key}) > 1:
+    """One attribute has one fact; of a family, such as pastimes, several may be told in one statement."""
+    if len(_keys(facts)) > 1 and not all(split_key(key)[1].startswith(tuple(PREFIXES)) for key in _keys(facts)):
         raise RefusedError(TWO_KEYS)
 
 
@@ -99,7 +105,9 @@ def _retire(rest: Sequence[Fact], others: Sequence[Fact], by: User) -> None:
 def _take_over(stays: Fact, rest: Sequence[Fact]) -> None:
     """Inherit from the merged facts, in memory."""
     keyed = next((fact for fact in rest if fact.key), None)
-    if not stays.key and keyed is not None:
+    if len(_keys([stays, *rest])) > 1:
+        stays.key = stays.value = ""
+    elif not stays.key and keyed is not None:
         stays.kind, stays.key, stays.value = keyed.kind, keyed.key, keyed.value
     stays.importance = max(fact.importance for fact in (stays, *rest))
     stays.confidence = max(fact.confidence for fact in (stays, *rest))

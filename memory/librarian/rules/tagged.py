@@ -224,10 +224,14 @@ def _subject(tag: Tag, sentence: Sentence, own: str, people: People) -> Subject 
 _BIRTHDAY: Final = re.compile(r"(?i)\b(?:b-?days?|birthdays?|born|turn(?:s|ed|ing)?|years? old|dob|day)\b")
 _FORMER: Final = re.compile(r"(?i)\b(?:ex|former|late)\b")
 _OWNS: Final = re.compile(r"(?i)\b(?:own|owns|owned|rent out|rents out) (?:an?|the|our|my)\b")
+_SPEAKS: Final = re.compile(
+    r"(?i)\b(?:speak|speaks|speaking|spoke|learn|learns|learning|learnt|learned|fluent|language)\b"
+)
 _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
     "job": lambda value, _: value.split()[0].lower() not in {"a", "an", "the", "my"} and _names_work(value),
     "partner": lambda _, sentence: _FORMER.search(sentence) is None,
+    "origin": lambda _, sentence: _SPEAKS.search(sentence) is None,
     "home": lambda _, sentence: _OWNS.search(sentence) is None,  # a house they own may be a second one
 }
 """What a value and its sentence must be like, by label."""

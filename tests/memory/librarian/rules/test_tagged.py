@@ -82,6 +82,7 @@ def ended(line: str, *facts: KnownFact, sure: float = 1.0) -> list[int]:
          ["The user's surname is Okafor-Reid. | user/surname=Okafor-Reid"]),
         ("My sister is in Perth and her husband is a [*job:geologist]", []),
         ("I have type [age:1] diabetes", []),
+        ("I speak [origin:Dutch] at home", []),
         ("The boat's name is [partner:Sandpiper] now", []),
         ("My wife's name is [partner:Helen]", ["The user's wife is called Helen. | user/partner=Helen"]),
         ("we're [job:4 backend] devs", []),

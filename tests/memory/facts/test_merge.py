@@ -106,6 +106,20 @@ def test_different_keys_are_not_merged(alice: User) -> None:
     refused([home(alice, "Porto"), name], "different profile entries", alice)
 
 
+def test_several_pastimes_become_one_fact_without_a_key(alice: User) -> None:
+    chess, tuba = (
+        Fact.objects.create(
+            user=alice, statement=f"The user plays {what}.", status="active", key=f"user/pastime:{what}", value="yes"
+        )
+        for what in ("chess", "tuba")
+    )
+
+    merge([chess, tuba], chess, "The user plays chess and the tuba.", by=alice)
+
+    chess.refresh_from_db()
+    assert (chess.statement, chess.key, chess.value) == ("The user plays chess and the tuba.", "", "")
+
+
 def test_what_was_decided_meanwhile_is_not_merged(alice: User, two: list[Fact]) -> None:
     reject(two[1], by=alice)
     refused(two, "changed: it is now rejected", alice)

@@ -292,6 +292,16 @@ def walled(people: Sequence[User], questions: Iterator[str], each: int) -> tuple
     return behind, without
 
 
+def cost_of_wall(name: str, people: Sequence[User], questions: Iterator[str], each: int) -> float:
+    """The median of a query with row-level security over the one without, printed in a row."""
+    behind, without = map(statistics.median, walled(people, questions, each))
+    more = f"{100 * (behind / without - 1):+.1f} %"
+    print(
+        f"{f'row-level security, {name}':<32} {behind:>9.2f} ms, without {without:.2f} ms: {more} ({TARGETS['wall']})"
+    )
+    return behind / without
+
+
 def processor_seconds() -> float:
     """Processor seconds of this process and of the server's."""
     own, server = psutil.Process().cpu_times(), psutil.Process(server_pid())
@@ -513,12 +523,8 @@ def measure(size: Size, *, explain: bool) -> Mapping[str, float]:
     memory = resident_megabytes()
     ratios = {f"{name} collection over the small one": medians[name] / medians["small"] for name in ("middle", "large")}
 
-    print(f"\n{'row-level security, ms a query':<32} {'with':>9} {'without':>9} {'more':>9}   target")
     for people, items, each in ((small, size.items, QUESTIONS), ([users["middle"]], 10 * size.items, PEOPLE)):
-        behind, without = map(statistics.median, walled(people, questions, each))
-        ratios[f"row-level security, {items:,} items"] = behind / without
-        more = f"{100 * (behind / without - 1):+.1f} %"
-        print(f"{f'{items:,} items':<32} {behind:>9.2f} {without:>9.2f} {more:>9}   {TARGETS['wall']}", flush=True)
+        ratios[f"row-level security, {items:,} items"] = cost_of_wall(f"{items:,} items", people, questions, each)
 
     print(f"\n{'':<44} {'figure':>9}   target")
     statements = max(

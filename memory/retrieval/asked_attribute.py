@@ -35,6 +35,7 @@ ASKS_FOR: Final[Mapping[str, tuple[str, ...]]] = {
     "relationship": ("relationship", "partner"),
     "diet": ("diet", "diet:", "allergy:"),
     "allergy": ("allergy:",),
+    "condition": ("condition:", "allergy:"),
     "pets": ("pet:", "species"),
     "breed": ("breed", "species", "pet:"),
     "car": ("car",),

@@ -32,6 +32,8 @@ def test_it_understands_most_questions_of_an_author_it_has_not_seen() -> None:
         ("Who is the lady I share my life with?", "partner"),
         ("what age am I", "age"),
         ("what's tunde allergic to?", "allergy:"),
+        ("Remind me, who's my landlord?", "name"),
+        ("Does my rabbit suffer from anything?", "condition:"),
     ],
 )
 def test_the_likeliest_attribute_is_the_one_that_is_meant(question: str, attribute: str) -> None:

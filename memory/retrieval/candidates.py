@@ -12,7 +12,7 @@ down by more than was saved.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -36,7 +36,7 @@ from memory.retrieval.ranking import (
     Source,
     on_scale_of,
 )
-from memory.retrieval.truth import CandidateRow, FactState, Omit
+from memory.retrieval.truth import CandidateRow, FactState, TruthRule
 from recall.db import prepared
 from recall.db.acting import searching_for
 from recall.db.sql_files import load_sql_parts
@@ -165,6 +165,8 @@ _FACTS: Final = _Table(
 )
 _PAST_FACTS: Final = replace(_FACTS, kind="past", limit="past", is_counted=False)
 """Facts that no longer hold: left out by the truth filter, which knows by them what is not true in other texts."""
+_WAITING: Final = replace(_FACTS, kind="waiting", is_counted=False)
+"""Proposals: not recalled themselves, they find the messages that say them."""
 _EPISODES: Final = _Table(
     kind="episode",
     table="own_memory_episode",
@@ -186,7 +188,8 @@ _CHUNKS: Final = _Table(
     has_signs=True,
 )
 _WEIGHING: Final = ", ".join(
-    f"ARRAY[{table.weights}]::float4[] AS of_{table.kind}" for table in (_FACTS, _PAST_FACTS, _EPISODES, _CHUNKS)
+    f"ARRAY[{table.weights}]::float4[] AS of_{table.kind}"
+    for table in (_FACTS, _PAST_FACTS, _WAITING, _EPISODES, _CHUNKS)
 )
 
 
@@ -219,7 +222,7 @@ class CandidateSearch:
         parameters = self._parameters() | self._model_parameters(models)
         with searching_for(self.user_id):
             rows = prepared.fetch_prepared(sql, parameters | {"vectors": list(map(_as_text, vectors.values()))})
-        return [_to_row(models[0].name, *row) for row in rows]
+        return _once(_to_row(models[0].name, *row) for row in rows)
 
     def _build_sql(self, tables: Sequence[tuple[_Table, str]], models: Sequence[Embedder]) -> str:
         """The statement over these tables, each with the condition that selects its rows."""
@@ -241,7 +244,7 @@ class CandidateSearch:
             weights=_SQL["weights"].format(held=held, rows="%(rows)s" if by_index else counts),
             all_hits=" UNION ALL ".join(f"SELECT '{kind}' AS origin, id, word FROM {kind}_hits" for kind in kinds),  # noqa: S608
             found=", ".join(self._part(f"{way}_found", table, own) for table, own in tables),
-            candidates=" UNION ALL ".join(self._candidates(table) for table, _ in tables),
+            candidates=" UNION ALL ".join(self._candidates(table, dict(tables)) for table, _ in tables),
         )
 
     def _way_of_meaning(self, table: _Table, models: Sequence[Embedder]) -> str:
@@ -265,7 +268,14 @@ class CandidateSearch:
             dimension=DIMENSION,
         )
 
-    def _candidates(self, table: _Table) -> str:
+    def _candidates(self, table: _Table, conditions: Mapping[_Table, str]) -> str:
+        if table is _WAITING:
+            return _SQL["waiting_candidates"].format(
+                columns=_CHUNKS.columns,
+                in_project=_CHUNKS.in_project if self.project else "false",
+                joins=_CHUNKS.joins,
+                own=conditions[_CHUNKS],
+            )
         return _SQL["candidates"].format(
             columns=table.columns,
             in_project=table.in_project if self.project else "false",
@@ -303,6 +313,8 @@ class CandidateSearch:
         if "episode" in wanted and not only.path and not only.tags:
             yield _EPISODES, " AND ".join(self._episodes())
         if wanted & {"document", "message", "segment"} and not only.kinds:
+            if "message" in wanted and self.known_then is None:
+                yield _WAITING, " AND ".join([_SQL["waiting_facts"], *self._facts()])
             yield _CHUNKS, " AND ".join(self._chunks())
 
     def _facts(self) -> Iterator[str]:
@@ -460,7 +472,7 @@ def _to_row(
     number: int,
     tokens: int,
     is_archived: bool,
-    omit: Omit | None,
+    omit: TruthRule | None,
     facts: list[list[Any]] | None,
     in_project: bool,
 ) -> CandidateRow:
@@ -488,6 +500,19 @@ def _to_row(
     said_by = (author or ("user" if own_words else "assistant")) if source == "message" else ""
     states = tuple(FactState(*fact) for fact in facts or ())
     return CandidateRow(candidate, message_id, _title(source, title), said_by, conversation, omit, states)
+
+
+def _once(rows: Iterable[CandidateRow]) -> list[CandidateRow]:
+    """Each passage once: one that a proposal found, too, fits as well as the better of the two."""
+    kept: dict[tuple[str, str], CandidateRow] = {}
+    for row in rows:
+        found = row.candidate
+        same = kept.setdefault((found.ref, found.text), row).candidate
+        if same is not found:
+            same.words = max(same.words, found.words)
+            distances = [one.distance for one in (same, found) if one.distance is not None]
+            same.distance = min(distances, default=None)
+    return list(kept.values())
 
 
 def _title(source: Source, title: str) -> str:

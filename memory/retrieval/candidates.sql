@@ -193,6 +193,17 @@ SELECT own.vector <=> meaning, own.embedded_by, share, {columns}, {in_project}
     FROM {kind}_found JOIN {table} AS own USING (id) LEFT JOIN meant ON model = own.embedded_by {joins}
 
 
+-- part: waiting_candidates
+-- What waits in Review is recalled as the message that says it, which its statement finds, too: of “pancakes without
+-- wheat, please, I'm coeliac” no word speaks of a condition.
+SELECT waiting.vector <=> meaning, waiting.embedded_by, share, {columns}, {in_project}
+    FROM waiting_found JOIN own_memory_fact AS waiting USING (id) LEFT JOIN meant ON model = waiting.embedded_by,
+        LATERAL (SELECT * FROM own_memory_chunk AS said WHERE said.message_id = waiting.message_id
+            AND said.kind = 'message' ORDER BY strpos(said.text, waiting.quote) = 0, said.number LIMIT 1) AS own
+        {joins}
+    WHERE {own}
+
+
 -- part: fact_state
 -- A fact as the truth filter reads it (`truth.FactState`).
 jsonb_build_array({fact}.id, {fact}.status, {fact}.statement, {fact}.quote, {fact}.key, {fact}.value,
@@ -251,6 +262,10 @@ coalesce(document.path <@ %(project_path)s::ltree, EXISTS (SELECT FROM chat_conv
 status IN ('active', 'archived')
     AND (valid_from IS NULL OR valid_from <= %(moment)s::timestamptz)
     AND (valid_until IS NULL OR valid_until > %(moment)s::timestamptz)
+
+
+-- part: waiting_facts
+status = 'proposed'
 
 
 -- part: past_facts

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Final
 
 from memory.retrieval.query import Question, words_of
-from memory.retrieval.truth import CURRENT, QUALIFIER_CHARS, WAITING, CandidateRow, FactState
+from memory.retrieval.truth import CURRENT, QUALIFIER_CHARS, WAITING, CandidateRow, FactState, waiting
 from memory.text.keywords import content
 from memory.text.language import alternatives
 from memory.text.relations import GROUPS, PEOPLE, PET_GROUPS, PETS
@@ -22,7 +22,7 @@ PROJECTS: Final[Mapping[str, re.Pattern[str]]] = {
     "budget": re.compile(r"(?i)\bbudget\b"),
 }
 """How questions ask for an attribute of a project; for those of people and animals see `asked_attribute.py`."""
-LISTED: Final = frozenset({"allergy:", "pet:", "pastime:"})
+LISTED: Final = frozenset({"allergy:", "condition:", "pet:", "pastime:"})
 """Families that a question asks for as a whole; of the others only the thing that it names."""
 BY_SOMEONE: Final = ("partner", "relationship", "pet:")
 """Starts of attributes of the user that are asked for by naming someone else: “who is my wife”."""
@@ -48,19 +48,21 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
     asked: list[tuple[_Closeness, FactState, CandidateRow]] = []
     for row in rows:
         is_fact = row.candidate.source == "fact"
-        keyed = [fact for fact in row.facts if fact.key and (is_fact or _waits(fact, row.candidate.text))]
-        if keyed and row.candidate.source in ("fact", "message"):
-            closest = max(keyed, key=asks.closeness)
-            asked.append((asks.closeness(closest), closest, row))
+        if row.candidate.source in ("fact", "message"):
+            keyed = (fact for fact in row.facts if fact.key and (is_fact or _waits(fact, row.candidate.text)))
+            asked += [(asks.closeness(fact), fact, row) for fact in keyed]
     best = max((closeness for closeness, _, _ in asked), default=_FAR)
-    leading = [(fact, row) for closeness, fact, row in asked if closeness == best != _FAR]
-    for fact, row in leading:
+    leading: dict[int, tuple[CandidateRow, list[FactState]]] = {}
+    for closeness, fact, row in asked:
+        if closeness == best != _FAR:
+            leading.setdefault(id(row), (row, []))[1].append(fact)
+    for row, values in leading.values():
         is_wanted = row.candidate.source == "fact" and (row.qualifier == CURRENT) != question.asks_past
         row.candidate.keyed_answer = 1.0 if is_wanted else 0.9
-        row.answers = fact.attribute
+        row.answers = values[0].attribute
         if row.candidate.source == "message" and row.qualifier.startswith(WAITING):
-            row.qualifier = f"{WAITING} ({fact.statement[:QUALIFIER_CHARS]})"
-    answers = [row for _, row in leading]
+            row.qualifier = waiting(values)
+    answers = [row for row, _ in leading.values()]
     facts = [row for row in answers if row.candidate.source == "fact"]
     for row in rows:
         answer = next((lead.facts[0] for lead in facts if row.qualifier != CURRENT and _contradicts(row, lead)), None)

@@ -188,9 +188,10 @@ def retrieve(
     watch.lap("embed")
     rows = search.run(vectors)
     watch.lap("fetch")
-    found, untrue = apply_truth(rows, question, moment, as_of=as_of is not None)
+    asked = asked_attributes(question.semantic_query, vectors)
+    found, untrue = apply_truth(rows, question, moment, as_of=as_of is not None, asks_attribute=bool(asked))
     qualify_denied(found)
-    mark_answers(found, question, asked_attributes(question.semantic_query, vectors))
+    mark_answers(found, question, asked)
     ranked = rerank(
         question,
         [row.candidate for row in found],

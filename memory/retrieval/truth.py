@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from memory.retrieval.ranking import Candidate
 from memory.text import message_kinds
 from memory.text.keywords import content, words
-from memory.text.made_up import MADE_UP
+from memory.text.made_up import MADE_UP, is_about_fiction
 
 if TYPE_CHECKING:
     from memory.retrieval.query import Question
@@ -34,9 +34,8 @@ TruthRule = Literal[
     "did not know",
     "answered from memories",
     "forgotten",
+    "made up",
 ]
-Omit = TruthRule | Literal["made up"]
-"""What the index marks a message with (`Chunk.omit`)."""
 REJECTED: Final = "rejected"
 RETRACTED: Final = "retracted"
 SUPERSEDED: Final = "superseded"
@@ -54,6 +53,7 @@ RULES: Final[Mapping[str, str]] = {
     message_kinds.NOT_KNOWN: "The answer said that it didn't know.",
     message_kinds.FROM_MEMORIES: "Recall wrote it from other memories, which are searched themselves.",
     message_kinds.FORGOTTEN_BEFORE: "It repeats something you had forgotten.",
+    MADE_UP: "It makes something up, and the question asks for what is so.",
 }
 """Each rule, with its reason as pages show it."""
 HISTORY: Final[frozenset[TruthRule]] = frozenset({SUPERSEDED, ENDED})
@@ -233,7 +233,7 @@ class CandidateRow:
     said_by: str
     conversation_id: str
     """The conversation it was said in or is about; empty: none."""
-    omit: Omit | None = None
+    omit: TruthRule | None = None
     """The rule by which its message is no memory, or that it makes something up."""
     facts: tuple[FactState, ...] = ()
     """Itself, if it is a fact; those an episode rests on; those learned from a message."""
@@ -244,13 +244,20 @@ class CandidateRow:
 
 
 def apply_truth(
-    rows: Iterable[CandidateRow], question: Question, now: datetime, *, as_of: bool = False
+    rows: Iterable[CandidateRow],
+    question: Question,
+    now: datetime,
+    *,
+    as_of: bool = False,
+    asks_attribute: bool = False,
 ) -> tuple[list[CandidateRow], list[tuple[CandidateRow, TruthRule]]]:
     """The rows to rank, their texts without untrue sentences and with qualifiers; and those left out, with the rule.
 
-    `as_of`: the rows are what was known at a past moment, when today's facts say nothing.
+    `as_of`: the rows are what was known at a past moment, when today's facts say nothing. `asks_attribute`: whether the
+    question asks for an attribute of someone, such as a home, which nothing made up answers.
     """
     rows = list(rows)
+    asks_what_is_so = asks_attribute and not is_about_fiction(question.text)
     facts = [row.facts[0] for row in rows if row.candidate.source == "fact"]
     untrue: list[FactState] = []
     true: list[FactState] = []
@@ -260,7 +267,10 @@ def apply_truth(
     kept: list[CandidateRow] = []
     left_out: list[tuple[CandidateRow, TruthRule]] = []
     for row in rows:
-        rule = _rule_of_message(row) if as_of or row.omit else _judge(row, untrue, true, question, now)
+        if as_of or row.omit:
+            rule = _rule_of_message(row, asks_what_is_so=asks_what_is_so)
+        else:
+            rule = _judge(row, untrue, true, question, now)
         if rule is None:
             kept.append(row)
         else:
@@ -277,9 +287,9 @@ def _holds_again(fact: FactState, rows: Iterable[CandidateRow], now: datetime) -
     )
 
 
-def _rule_of_message(row: CandidateRow) -> TruthRule | None:
-    """The rule found when the message was indexed; what is made up is recalled and says so."""
-    if row.omit == MADE_UP:
+def _rule_of_message(row: CandidateRow, *, asks_what_is_so: bool) -> TruthRule | None:
+    """The rule found when the message was indexed; what is made up is recalled for other questions, and says so."""
+    if row.omit == MADE_UP and not asks_what_is_so:
         row.qualifier = NOT_STATED
         return None
     return row.omit
@@ -391,7 +401,8 @@ def _untrue_fact(
     if wrong:
         holds = any(not fact.rule(now) and fact.supports(stems) for fact in quoted)
         return wrong[0], holds
-    found = next((fact for fact in untrue if fact.is_stated_in(sentence, stems)), None)
+    corrected = {fact.key for fact in quoted if fact.key}
+    found = next((fact for fact in untrue if fact.key not in corrected and fact.is_stated_in(sentence, stems)), None)
     if found is None:
         return None, False
     others = (fact for fact in (*true, *quoted) if not fact.key or fact.key != found.key)
@@ -425,12 +436,17 @@ def _sentences(text: str) -> Iterator[str]:
         yield text[end:]
 
 
+def waiting(facts: Sequence[FactState]) -> str:
+    """The qualifier of a message in which these facts wait: “waiting (The user is allergic to latex.)”."""
+    told = " ".join(fact.statement for fact in facts)
+    return f"{WAITING} ({told[:QUALIFIER_CHARS]})" if told else WAITING
+
+
 def _qualifier_of_message(text: str, own: Sequence[FactState], now: datetime) -> str:
     """Whether a message holds; what waits in Review is spelled out, as the words alone may not: “*John, with an h”."""
     if own and all(fact.status == "proposed" for fact in own):
         quoted = [fact for fact in own if fact.is_quoted_in(text)]
-        told = max(quoted, key=lambda fact: bool(fact.key), default=None)
-        return WAITING if told is None else f"{WAITING} ({told.statement[:QUALIFIER_CHARS]})"
+        return waiting([fact for fact in quoted if fact.key] or quoted[:1])
     if own and all(fact.contest is not None and not fact.rule(now) for fact in own):
         return own[0].qualifier(now)
     lasting = [fact.until for fact in own if fact.rule(now) is None and fact.status != "proposed"]

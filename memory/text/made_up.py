@@ -35,6 +35,17 @@ _PLAY_ENDS: Final = re.compile(
 """What a role play lasts until: what is said in it is no one's, message after message."""
 
 
+_FICTION: Final = re.compile(
+    r"(?i)\b(?:character|protagonist|narrator|heroine|hero|story|novel|poem|script|screenplay|role(?:[- ]?play)?|game"
+    r"|campaign|scene|fiction|chapter|d ?& ?d|dnd)s?\b"
+)
+
+
+def is_about_fiction(question: str) -> bool:
+    """Whether a question asks about something made up."""
+    return _FICTION.search(question) is not None
+
+
 def is_made_up(own: str) -> bool:
     """Whether the message makes something up or gives words to work on."""
     return _MADE_UP.search(own) is not None

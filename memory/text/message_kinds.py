@@ -68,10 +68,12 @@ _NOT_KNOWN: Final = re.compile(
     r"\b(?:know|remember|recall|find|found|have|sure|information|record|memory|memories|told|mentioned|shared|access)\b"
     r"|\bfound nothing\b|\b(?:you (?:haven['’]t|have not|never) (?:told|mentioned|shared|said)"
     r"|nothing (?:in|about)\b[^.!?\n]{0,40}\b(?:memory|memories|recall|knowledge))"
-    r"|\bnothing (?:on|about) (?:that|this|it)\b",
+    r"|\bnothing (?:on|about) (?:that|this|it)\b"
+    r"|\ba real model\b|\bask me about it later\b|\bthe librarian (?:will )?propose|\bonly recall it\b"
+    r"|\bi['’]ve stopped using that\b",
     re.IGNORECASE,
 )
-"""Phrases of an answer that doesn't know."""
+"""Phrases of an answer that doesn't know; the last are the demo's."""
 NOT_KNOWN_WORDS: Final = 60
 """Maximum words of an answer that doesn't know and adds nothing; a longer one has content of its own."""
 

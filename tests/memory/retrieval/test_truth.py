@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from accounts.models import User
+from chat.models import Conversation
 from memory.facts.links import link
 from memory.models import Chunk, Episode, Fact, FactLink
 from memory.retrieval.recall import RetrievalResult, retrieve
@@ -285,6 +286,69 @@ def test_a_message_whose_facts_wait_says_so(alice: User) -> None:
     assert (item.source, item.qualifier) == ("message", "waiting (The user keeps bees in Kent.)")
 
 
+def test_what_waits_finds_the_message_that_says_it_in_other_words(alice: User) -> None:
+    talk(alice, "Buckwheat works, I have that.", *["The kettle wants descaling."] * 3)
+    (said,) = talk(alice, "Pancakes without wheat, please, I'm coeliac.")
+    learned(alice, said, "The user has a medical condition: coeliac disease.", "I'm coeliac", status="proposed")
+
+    (item,) = retrieve(alice, "What medical condition do I have?", now=NOW).kept
+
+    assert (item.ref, item.qualifier) == (
+        f"message:{said}",
+        "waiting (The user has a medical condition: coeliac disease.)",
+    )
+
+
+def test_what_the_demo_says_without_an_answer_is_no_memory(alice: User) -> None:
+    talk(alice, "I keep bees in Kent.", "I've read that. Ask me about it later.")
+    assert texts(retrieve(alice, "Where do I keep bees?", now=NOW)) == ["I keep bees in Kent."]
+
+
+def test_what_waits_finds_nothing_in_a_deleted_conversation(alice: User) -> None:
+    (said,) = talk(alice, "Pancakes without wheat, please, I'm coeliac.")
+    learned(alice, said, "The user has a medical condition: coeliac disease.", "I'm coeliac", status="proposed")
+    Conversation.objects.for_user(alice).update(deleted_at=NOW)
+
+    assert retrieve(alice, "What medical condition do I have?", now=NOW).kept == ()
+
+
+def test_a_message_that_says_several_things_spells_out_all_that_wait(alice: User) -> None:
+    (said,) = talk(alice, "Allergies: penicillin and latex.")
+    for thing in ("penicillin", "latex"):
+        learned(alice, said, f"The user is allergic to {thing}.", "Allergies: penicillin and latex.", value=thing,
+                key=f"user/allergy:{thing}", status="proposed")  # fmt: skip
+
+    (item,) = retrieve(alice, "What am I allergic to?", now=NOW).kept
+
+    assert item.qualifier == "waiting (The user is allergic to penicillin. The user is allergic to latex.)"
+
+
+def test_a_message_with_the_newer_value_is_not_left_out_for_the_older_that_it_names(alice: User) -> None:
+    (before,) = talk(alice, "My boss is Mr Adeyemi.", days_ago=300)
+    (after,) = talk(alice, "I've got a new boss, Katarzyna, Mr Adeyemi retired on Friday.")
+    boss = {"key": "user/boss/name"}
+    learned(alice, before, "The user's boss is called Mr Adeyemi.", "My boss is Mr Adeyemi.", value="Mr Adeyemi",
+            status="expired", **boss)  # fmt: skip
+    learned(alice, after, "The user's boss is called Katarzyna.", "I've got a new boss, Katarzyna", value="Katarzyna",
+            status="proposed", **boss)  # fmt: skip
+
+    found = retrieve(alice, "Who is my boss?", now=NOW)
+
+    assert [(item.ref, item.qualifier) for item in found.kept] == [
+        (f"message:{after}", "waiting (The user's boss is called Katarzyna.)")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"), [("What's my profession?", 0), ("What is the profession of the pirate in my story?", 1)]
+)
+def test_what_is_made_up_answers_no_question_for_what_is_so(alice: User, question: str, kept: int) -> None:
+    talk(alice, "Let's pretend: my profession is pirate, I sail from Tortuga.")
+    found = retrieve(alice, question, now=NOW)
+    assert len(found.kept) == kept
+    assert kept or set(rules(found).values()) == {"made up"}
+
+
 def test_a_fact_that_a_proposal_contradicts_is_contested_until_the_user_decides(alice: User) -> None:
     first, later = talk(alice, "I keep bees in Kent.", "The bees are in Surrey these days.")
     old = learned(alice, first, "The user keeps bees in Kent.", "I keep bees in Kent.")
@@ -311,7 +375,9 @@ def test_a_long_question_is_recalled_as_a_question(alice: User) -> None:
 def test_what_is_made_up_is_recalled_as_made_up(alice: User, asks_past: bool) -> None:
     talk(alice, "Let's do a roleplay. I'm Captain Voss and I keep bees on a station orbiting Titan.")
 
-    (item,) = retrieve(alice, "Where did I keep bees once?" if asks_past else "Do I keep bees?", now=NOW).kept
+    (item,) = retrieve(
+        alice, "Where did I keep bees in that roleplay?" if asks_past else "Who keeps bees in my role play?", now=NOW
+    ).kept
 
     assert item.qualifier == "made up, not stated"
 

@@ -39,10 +39,13 @@ def add_opening_memory(
     """For a conversation's first turn: add what the user was last working on, after the memories relevant to the
     question."""
     project, only = conversation.scope, conversation.only_project
-    known = [*(item.ref for item in recalled.kept), *already_in_prompt.facts]
+    is_vague = is_vague_opener(question)
+    known = [item.ref for item in recalled.kept]
+    if not is_vague:  # after a greeting, the profile alone doesn't say which of its goals is open
+        known += already_in_prompt.facts
     opening = find_opening_memory(user, now, known, project=project, only_project=only)
     items = [opening] if opening else []
-    if is_vague_opener(question):
+    if is_vague:
         last = _last_session(user, conversation, now)
         if last is not None and (opening is None or opening.conversation_id != str(last.pk)):
             items += _own_words(last)

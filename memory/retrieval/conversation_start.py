@@ -17,6 +17,7 @@ from memory.models.kinds import Kind
 from memory.retrieval.decay import decay
 from memory.retrieval.query import words_of
 from memory.retrieval.recall import MemoryItem
+from memory.retrieval.truth import QUALIFIER_CHARS, WAITING
 from memory.text.message_kinds import is_small_talk
 from recall.db.prepared import PreparedQuery
 
@@ -31,7 +32,7 @@ without a model give .5 or .6 (`memory/librarian/rules/episodes.py: CUES`), so t
 _RETURNING: Final = "back continue earlier last left off pick proceed resume stopped were"
 RETURNING: Final = frozenset(_RETURNING.split())
 """Words of a wish to go on, which names no topic beside these and small talk: “So where were we?”"""
-_BESIDE: Final = "and can carry conversation did from i ill im ive lets on session time up we where"
+_BESIDE: Final = "and can carry conversation did from i ill im its ive lets on session time up we where"
 
 
 def _episodes(user: Any, since: Any, now: Any) -> QuerySet[Episode]:
@@ -41,8 +42,9 @@ def _episodes(user: Any, since: Any, now: Any) -> QuerySet[Episode]:
 
 
 def _goals(user: Any, now: Any) -> QuerySet[Fact]:
-    """Open goals, without those that are in every prompt."""
-    goals = Fact.objects.filter(user=user, kind=Kind.GOAL).active(now).defer("vector", "search")
+    """Open goals, also those that wait in Review, without those that are in every prompt."""
+    goals = Fact.objects.filter(user=user, kind=Kind.GOAL).defer("vector", "search")
+    goals = goals.active(now) | goals.filter(status=Fact.Status.PROPOSED, message__isnull=False)
     return goals.filter(Q(key="") | Q(importance__lt=GUARANTEED_IMPORTANCE)).order_by(
         "-importance", "-recorded_at", "-id"
     )
@@ -121,7 +123,7 @@ def _open_goal(user: User, now: datetime, known: Collection[str], project: str) 
     if goal is None or goal.ref in known:
         return None
     last_use = goal.last_used_at or goal.recorded_at
-    return MemoryItem(
+    item = MemoryItem(
         ref=goal.ref,
         source="fact",
         text=goal.statement,
@@ -131,3 +133,8 @@ def _open_goal(user: User, now: datetime, known: Collection[str], project: str) 
         score=goal.importance,
         tokens=goal.tokens,
     )
+    if goal.status == Fact.Status.PROPOSED:  # recalled as the words that say it
+        said = f"message:{goal.message_id}"
+        qualifier = f"{WAITING} ({goal.statement[:QUALIFIER_CHARS]})"
+        item = item._replace(ref=said, source="message", text=goal.quote, said_by="user", qualifier=qualifier)
+    return item if item.ref not in known else None

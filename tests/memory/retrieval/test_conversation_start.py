@@ -14,6 +14,7 @@ from memory.retrieval.conversation_start import (
     find_opening_memory,
     is_vague_opener,
 )
+from tests.memory.retrieval.test_recall import talk
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 
@@ -57,7 +58,6 @@ def test_an_episode_that_is_over_gives_way_to_an_open_goal(alice: User, fields: 
 @pytest.mark.parametrize(
     "fields",
     [
-        {"status": "proposed"},
         {"status": "rejected"},
         {"valid_until": NOW - timedelta(days=1)},
         {"kind": "preference"},
@@ -101,3 +101,19 @@ def test_a_greeting_or_a_wish_to_go_on_is_vague(text: str) -> None:
 )
 def test_an_opener_with_a_topic_is_not(text: str) -> None:
     assert not is_vague_opener(text)
+
+
+def test_a_goal_that_waits_in_review_opens_as_the_words_that_say_it(alice: User) -> None:
+    (said,) = talk(alice, "I'm writing my thesis about lichens.")
+    goal(alice, "The user is writing their thesis about lichens.", status="proposed", message_id=said,
+         quote="I'm writing my thesis about lichens.")  # fmt: skip
+
+    found = find_opening_memory(alice, NOW)
+
+    assert found is not None
+    assert (found.ref, found.text, found.qualifier) == (
+        f"message:{said}",
+        "I'm writing my thesis about lichens.",
+        "waiting (The user is writing their thesis about lichens.)",
+    )
+    assert find_opening_memory(alice, NOW, [f"message:{said}"]) is None

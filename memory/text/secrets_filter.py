@@ -78,6 +78,15 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         ),
     ),
     (KEY, re.compile(r"\b(?:pw|pass|pwd|login)(?: is|['’]s|:| =)? (?P<value>(?=[^\s\d]{1,40}\d)\S{5,60})", re.I)),
+    # “Authorization: Bearer tok_9fQe72Lm”, “x-api-key=…”: a word of eight or more signs with a digit
+    (
+        KEY,
+        re.compile(
+            r"\b(?:authorization|bearer|x-api-key|x-auth-token|client_secret)\b[\"']?\s{0,3}[:=]?\s{0,3}[\"']?"
+            r"(?:(?:bearer|basic|token)\s{1,3})?(?P<value>(?=[\w.~+/-]{0,60}\d)[\w.~+/-]{8,200}={0,2})",
+            re.I,
+        ),
+    ),
     (KEY, re.compile(r"\bpin(?: code| number)?\b[^.\n]{0,20}?\b(?P<value>\d{4,8})\b", re.I)),
     # Five characters or more with a digit among them, or grouped digits; a date such as the passport's expiry doesn't
     # count.
@@ -126,6 +135,7 @@ _SHAPED: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     # Shapes that detect-secrets 1.5 doesn't know: keys of model providers, Stripe's test keys, newer tokens, Google's.
     (KEY, re.compile(r"\b(?:sk|pk|rk)[-_](?:ant[-_]|live[-_]|test[-_]|proj[-_])?[A-Za-z0-9_-]{16,}")),
     (KEY, re.compile(r"\b(?:github_pat_|xox[ce]-|xapp-|AIza|ya29\.|hf_|gsk_|dop_v1_|shpat_)[A-Za-z0-9_-]{16,}")),
+    (KEY, re.compile(r"\b(?:tok|token|key|secret|sess|pat|api)_(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{12,}")),
     (KEY, re.compile(r"\bnpm_[A-Za-z0-9]{36}\b|_authToken\s{0,5}=\s{0,5}\S")),
     (KEY, re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY")),
     (IDENTITY, re.compile(r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])")),  # US social security numbers have no check digit

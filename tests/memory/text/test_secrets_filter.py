@@ -25,7 +25,10 @@ HELD: list[tuple[str, str]] = [
     ("my passport number is C01X00T47", IDENTITY),
     ("my driver's license is D1234567", IDENTITY),
     ("the account number is 12345678", IDENTITY),
+    ("requests.get(url, headers={'Authorization': 'Bearer 9fQe72LmXv04'})", KEY),
+    ("curl -H 'x-api-key: 8fa93jd02k'", KEY),
     # with a known shape
+    ("tok_9fQe72LmXv04pRz", KEY),
     ("AKIAIOSFODNN7EXAMPLE", KEY),
     ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", KEY),
     ("glpat-abcdefghij0123456789", KEY),
@@ -115,6 +118,8 @@ HARMLESS = [
     "https://example.org/a/very/long/path-with-many-words-in-it",
     "supercalifragilisticexpialidocious",
     "APARTMENTCOMPLEX",
+    "the bearer of good news in 2024",
+    "my variable is called token_count2",
     # sentences about secrets that reveal none
     "I use the password manager Bitwarden",
     "The password is wrong.",

@@ -179,8 +179,11 @@ def _people_before(said: Utterance, reading: ExtractionInput, earlier: list[Prop
     before = [utterance for utterance in reading.utterances if utterance.number < said.number]
     previous = [utterance.number for utterance in before if utterance.speaker == "user"][-PRONOUN_REACH:]
     just_before = known_people(fact.statement for fact in earlier if fact.number in previous)
-    known = [*(fact.statement for fact in reading.known), *(fact.statement for fact in earlier), *reading.waiting]
-    return People(just_before[::-1], known_people(known))
+    statements = [*(fact.statement for fact in reading.known), *(fact.statement for fact in earlier), *reading.waiting]
+    known = known_people(statements)
+    texts = " ".join(utterance.text for utterance in before if utterance.number in previous)
+    named = [one for one in known if one.name and re.search(rf"\b{re.escape(one.name)}\b", texts)]
+    return People([*just_before[::-1], *(one for one in named if one not in just_before)], known)
 
 
 def _tagged(

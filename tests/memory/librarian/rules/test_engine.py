@@ -253,6 +253,14 @@ def test_she_is_whom_one_of_the_last_two_messages_named() -> None:
     assert [one.value for one in told] == ["Ostrava"]
 
 
+def test_she_is_also_who_is_known_and_was_just_named_in_a_request() -> None:
+    texts = "Write a congratulations card for Noor", "She moved to Olomouc last week."
+    said = [Utterance(n, 2 * n, "user", text, SATURDAY) for n, text in enumerate(texts, start=1)]
+    reading = ExtractionInput(said, "Alice", LISBON, waiting=["The user's sister Noor is a welder."])
+    (fact,) = RuleEngine().extract(reading).facts
+    assert fact.statement == "The user's sister Noor lives in Olomouc."
+
+
 def test_who_waits_in_review_is_known_by_name() -> None:
     said = [Utterance(1, 1, "user", "Petr is allergic to walnuts", SATURDAY)]
     reading = ExtractionInput(said, "Alice", LISBON, waiting=["The user's husband Petr cooks."])

@@ -51,6 +51,8 @@ LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 """The words before the claim in "No, actually I live in Lyon"."""
+TRAIL = re.compile(r"(?:[ ,]+(?:tbh|lol|haha|btw|ngl|imo|though|pls|please|thanks))+$", re.IGNORECASE)
+"""The words behind it: "I hate mornings tbh"."""
 CLAIM = re.compile(
     r"^(?:(?:[Ii]|[Ww]e)\b(?:['’](?:m|ve|d|re))? |(?:[Mm]y|[Oo]ur) \w|"
     r"(?:[Ss]?[Hh]e|[Tt]hey) (?:is|isn't|has|was|lives?|works?|moved|had)\b|"
@@ -105,7 +107,7 @@ def second_person(sentence: str) -> str:
 def restate_claim(text: str) -> str | None:
     """The first clear claim of a message, as said to the user and without a period; None: there is none."""
     for sentence in re.split(r"(?<=[.!?])\s+|\n+", text.strip()):
-        claim = LEAD_IN.sub("", sentence).rstrip(" .!;,")
+        claim = TRAIL.sub("", LEAD_IN.sub("", sentence).rstrip(" .!;,"))
         if claim.endswith("?") or len(claim.split()) not in CLAIM_WORDS:
             continue
         if CLAIM.match(claim) and not NO_CLAIM.search(claim):

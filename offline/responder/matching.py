@@ -49,6 +49,8 @@ SAME_STEM = {
 REWRITES = (
     (re.compile(r"\bwhat (?:do|does) ((?:\w+ ){1,5}?)do\b(?: for (?:a living|work))?", re.I), r" \1 work "),
     (re.compile(r"\b(?:which|what) (?:city|town|country|village|place)\b", re.I), " where live "),
+    (re.compile(r"(?:\b(?:is|are|am|be|might|may|will|would|to)|['’](?:m|re|s|ll|d)) mov(?:e|ing)\b", re.I),
+     " relocate "),
     (re.compile(r"\b(?:still )?alive\b|\bpassed away\b|\bput down\b|\bburied\b", re.I), " died "),
     (re.compile(r"\bbroke up\b|\bsplit up\b|\bseeing someone\b|\bgoing out with\b|\bseeing\b", re.I), " partner "),
     (re.compile(r"\bam i into\b|\bi'm into\b|\bgone off\b|\bcan't stand\b", re.I), " like "),
@@ -94,6 +96,7 @@ CHANGED = re.compile(
 OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
 WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
+OF_SOMEONE_UNNAMED = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b", re.IGNORECASE)
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
 NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) \w+")
 PAST = re.compile(r"\bdid (?:i|he|she|they|my|we)\b|\bused to\b|\bbefore\b|\bprevious|\bformer|\bwas\b|\bwere\b", re.I)
@@ -262,6 +265,8 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], own: f
     if any(re.search(rf"\b(?:my|our|user's) {word}\b", sentence, re.I) for word in RELATION_ASKED.findall(question)):
         return False  # “Ingrid left, my boss is Tomas now” tells of the boss
     if owned is None:
+        if OF_SOMEONE_UNNAMED.match(sentence):
+            return bool(OF_ONESELF.search(question))
         named = NAMED.match(sentence)
         return named is not None and bool(OF_ONESELF.search(question)) and _stem(named[1].lower()) not in asked
     if _stem(owned[1].lower()) in asked:

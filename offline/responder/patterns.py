@@ -38,7 +38,8 @@ HELP = re.compile(
     r"^\W*(?:help|what can (?:you|i) do(?: here)?|how (?:do you|does this|does it) work)\W*$", re.IGNORECASE
 )
 OVERVIEW = re.compile(
-    r"\bwhat (?:do|did|can|else do) you (?:know|remember|recall|have)\b(?:.{0,80}\b(?:about me|of me|on me)\b)?\W*$|"
+    r"\bwhat (?:do|did|can|else do) you (?:know|remember|recall|have)\b(?:.{0,80}\b(?:about me|of me|on me)\b)?"
+    r"(?: so far| already| yet| now)?\W*$|"
     r"^\W*(?:tell me|what is known|what's known) about (?:me|myself)\W*$",
     re.IGNORECASE,
 )

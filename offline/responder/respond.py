@@ -257,11 +257,18 @@ def _greeting(reading: Reading) -> Reply | None:
     name, last = _known_name(reading), reading.clock.get("Last session", "this is the first")
     lines = wording.WELCOME if last == "this is the first" or reading.exchanges else wording.WELCOME_BACK
     first = (_in_turn(lines, reading)).format(name=f", {name}" if name else "")
-    open_ = [m for m in reading.memories if m.id.startswith(("fact:", "episode:")) and m.text.startswith("The user")]
+    open_ = [line for m in reading.memories for line in _open_in(m) if line.startswith("The user")]
     if open_:
-        return say(f"{first} Last time: {_lower(second_person(sentences(open_[0].text)[0]))}")
+        return say(f"{first} Last time: {_lower(second_person(open_[0]))}")
     said = [m.text for m in reading.memories if m.id.startswith("message:") and not _is_courtesy(m.text)]
-    return say(wording.LAST_SAID.format(welcome=first, said=said[-1]) if said else first)
+    return say(wording.LAST_SAID.format(welcome=first, said=max(said, key=len)) if said else first)
+
+
+def _open_in(memory: Memory) -> list[str]:
+    """The first statement of a fact or an episode, or what waits in a message."""
+    if memory.is_waiting:
+        return sentences(memory.text.splitlines()[-1])[:1]
+    return sentences(memory.text)[:1] if memory.id.startswith(("fact:", "episode:")) else []
 
 
 def _is_courtesy(text: str) -> bool:
@@ -272,6 +279,8 @@ def _courtesy(reading: Reading) -> Reply | None:
     """Thanks, goodbye, yes and no."""
     if patterns.WELL.search(reading.question):
         return say(wording.WELL)
+    if reading.question.rstrip().endswith("?"):  # “Thanks. And where does she work?”
+        return None
     lines = next((lines for pattern, lines in COURTESIES if pattern.match(reading.question)), None)
     name = _known_name(reading)
     return say(_in_turn(lines, reading).format(name=f", {name}" if name else "")) if lines else None
@@ -371,9 +380,16 @@ def _asked_for(reading: Reading) -> Reply | None:
     if not marked or best_matches(_asked(reading), _said(reading)):
         return None
     best = [memory for memory in marked if memory.is_current != past] or marked
-    return _answer_from(
-        reading, [Match(sentences(memory.text)[-1], memory) for memory in best if sentences(memory.text)]
-    )
+    wanted = stems(_asked(reading)) | stems(best[0].answers.replace(":", " ").replace("_", " "))
+    return _answer_from(reading, [Match(said, memory) for memory in best for said in _answering(memory, wanted)])
+
+
+def _answering(memory: Memory, wanted: frozenset[str]) -> list[str]:
+    """The sentences of a memory that answer: what waits, else the one nearest to what is wanted."""
+    if memory.is_waiting:  # what waits is its last line
+        return sentences(memory.text.splitlines()[-1])
+    said = sentences(memory.text)
+    return said and [max(said, key=lambda one: (len(stems(one) & wanted), len(one)))]
 
 
 def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:

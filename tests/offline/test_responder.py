@@ -235,6 +235,44 @@ def test_who_comes_back_is_told_what_they_said_last(text: str) -> None:
     assert "Last time you said: “I'm writing a talk on bees.”" in ask(text, said)
 
 
+def test_who_comes_back_is_told_what_said_most_or_what_waits() -> None:
+    mine = {"source": "message", "said_by": "user"}
+    said = [memory("I still have to finish the methods chapter.", "message:4"), memory("On it this week.", "message:5")]
+    assert "“I still have to finish the methods chapter.”" in ask("Hi, me again", *(one | mine for one in said))
+    waits = memory("im training, sort of", "message:6") | {"qualifier": "waiting (The user is training for a race.)"}
+    assert "Last time: you're training for a race." in ask("Hi, me again", *(one | mine for one in (*said, waits)))
+
+
+def test_thanks_before_a_question_are_no_answer_to_it() -> None:
+    told = ask("Thanks! What do you remember about me so far?", memory("The user keeps bees.", "fact:2"))
+    assert told.startswith("Here's what I know about you:\n\n- You keep bees.")
+    assert ask("Thanks, where do I live?", memory("The user lives in Porto.", "fact:3")).startswith(
+        "You live in Porto."
+    )
+
+
+def test_where_someone_is_going_to_move_is_not_where_they_live() -> None:
+    home, plan = memory("The user lives in Leicester.", "fact:1"), user("We're moving to Norwich in March.")
+    assert ask_after([plan, assistant("Noted.")], "Where do I live now?", home).startswith("You live in Leicester.")
+
+
+def test_a_guess_is_not_of_someone_unnamed() -> None:
+    assert "firefighter" not in ask("What's my dog's name?", memory("He's a firefighter.", "message:1"))
+
+
+def test_what_waits_answers_by_its_statements() -> None:
+    waits = memory("wait no, to pistachios. brain fog sorry", "message:1") | {
+        "qualifier": "waiting (The user is allergic to pistachios. The user is allergic to latex.)",
+        "answers": "allergy:pistachios",
+    }
+    told = ask("What am I allergic to?", waits)
+    assert told.startswith("You're allergic to pistachios. You're allergic to latex.")
+
+
+def test_a_claim_is_repeated_without_its_interjections() -> None:
+    assert ask("I hate mornings tbh lol").startswith("Noted: you hate mornings.")
+
+
 def test_a_question_that_yes_or_no_answers_gets_the_newest_words() -> None:
     told = ask(
         "Am I on the board of the tennis club?",

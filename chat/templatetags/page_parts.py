@@ -23,10 +23,12 @@ from chat.pages import conversation, settings
 from chat.pages.palette import COOKIE, OFF, SHORTCUTS
 from memory.documents import trash as memory_trash
 from memory.models import Fact
+from memory.text.plain_words import plain_words
 
 register = template.Library()
 register.filter("device", device_of)
 register.filter("is_readable", is_readable)
+register.filter("plain_words", plain_words)
 
 
 @register.simple_tag

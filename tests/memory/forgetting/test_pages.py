@@ -15,6 +15,7 @@ from chat.evaluation.stores import tables_with
 from chat.messages.activity import readable
 from chat.models import Message
 from memory.models import Fact, Forgetting
+from memory.text.second_person import second_person
 from recall.redaction import FORGOTTEN
 from tests.memory.forgetting.conversation import OLDER, STATEMENT, WORDS, Told
 
@@ -41,8 +42,8 @@ def test_the_dry_run_lists_what_would_go_and_come_back_and_changes_nothing(told:
     page = sign_in(told.user).get(ADDRESS, asked_for(told)).content.decode()
 
     assert "Nothing is deleted until you confirm" in page
-    assert STATEMENT.replace("'", "&#x27;") in page
-    assert OLDER.replace("'", "&#x27;") in page
+    assert html.escape(second_person(STATEMENT)) in page
+    assert html.escape(second_person(OLDER)) in page
     assert Fact.objects.filter(pk=told.fact.pk).exists()
 
 

@@ -230,6 +230,12 @@ def test_answers_up_to_a_day_stand_with_what_they_were_given(alice: User, bob: U
     assert today.index("Where am I?") < today.index("Where was I?")
 
 
+def test_answers_are_listed_without_markdown(alice: User, sign_in: SignIn) -> None:
+    answered(alice, on(2026, 3, 1), "Here\n\n- a **gratin**\n- a salad")
+    page = sign_in(alice).get("/answers").content.decode()
+    assert "Here\n\na gratin\na salad!" in page
+
+
 # The API -----------------------------------------------------------------------------------------------------------
 
 

@@ -46,7 +46,7 @@ types: $(DEVELOPING)  ## mypy, strict
 bench-check: $(DEVELOPING)  ## the benches' recorded ratios against those of a revision (ARGS=v1.2), 10% worse fails
 	.venv/bin/python -m bench.results $(ARGS)
 
-screenshots: $(DEVELOPING)  ## every page, both themes, three widths, below var/screenshots
+screenshots: $(DEVELOPING)  ## every page, both themes, four widths, below var/screenshots
 	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.process.token_vocabulary
 	.venv/bin/python -m tests.browser.screenshots $(PAGES)
 

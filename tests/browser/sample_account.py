@@ -70,13 +70,13 @@ TALKS: Final = (
 """Days ago, title, and the messages: the user's, then Recall's."""
 
 EPISODES: Final = (
-    (33, "plain", "Getting familiar", "Mara told of her work at sea and of her sister's bakery.", 0.3, 0.5),
-    (21, "decision_made", "The film opens the talk", "Mara decided to open her talk with the drone film.", 0.6, 0.8),
-    (15, "issue_identified", "The pump failed", "The watering pump stopped and half of the seedlings died.", -0.7, 0.6),
-    (12, "problem_solved", "A pump that works", "A second battery keeps the pump running at night.", 0.7, 0.7),
-    (9, "pivot", "A new home by the harbour", "Mara moved from Lisbon to Setúbal.", 0.5, 0.9),
+    (33, 0, 1, "plain", "Getting familiar", "Mara told of her work at sea and of her sister's bakery.", 0.3, 0.5),
+    (21, 1, 2, "decision_made", "The film opens the talk", "Mara decided to open with the drone film.", 0.6, 0.8),
+    (15, 0, 2, "issue_identified", "The pump failed", "The pump stopped and half the seedlings died.", -0.7, 0.6),
+    (12, 0, 3, "problem_solved", "A pump that works", "A second battery runs the pump at night.", 0.7, 0.7),
+    (9, 2, 1, "pivot", "A new home by the harbour", "Mara moved from Lisbon to Setúbal.", 0.5, 0.9),
 )
-"""Days ago, kind, title, summary, valence, significance."""
+"""Days ago, the talk's position, its turn, kind, title, summary, valence, significance."""
 
 DOCUMENTS: Final = (
     ("/projects/seagrass/outline", "# The talk\n\nOpen with the drone film. Then the map.\n\n## Numbers\n\n19.8 ha.\n"),
@@ -98,7 +98,7 @@ def begin(email: str) -> dict[str, str]:
     from recall.llm.tokens import count_tokens
 
     user, now = User.objects.get(email=email), timezone.now()
-    told: dict[str, str] = {}
+    talks: list[Conversation] = []
     for days, title, said in TALKS:
         at = now - timedelta(days=days)
         conversation = Conversation.objects.create(
@@ -118,18 +118,20 @@ def begin(email: str) -> dict[str, str]:
         conversation.active_leaf = parent
         conversation.save()
         librarian_triggers.end(conversation)
-        told[title] = str(conversation.pk)
-    for days, kind, title, summary, valence, significance in EPISODES:
+        talks.append(conversation)
+    for days, talk, turn, kind, title, summary, valence, significance in EPISODES:
         at = now - timedelta(days=days)
         Episode.objects.create(
-            user=user, kind=kind, title=title, summary=summary, valence=valence, significance=significance,
-            happened_at=at, recorded_at=at, participants=["Mara"], tokens=count_tokens(summary),
+            user=user, conversation=talks[talk], first_turn=turn, last_turn=turn, kind=kind, title=title,
+            summary=summary, valence=valence, significance=significance, happened_at=at, recorded_at=at,
+            participants=["Mara"], tokens=count_tokens(summary),
         )  # fmt: skip
     for path, text in DOCUMENTS:
         revisions.save(user, path, text, "user", started_from=0)
     projects.create(user, "Seagrass", "Short sentences; the audience are fishermen.")
     roles.create(user, "Editor", "Say what is missing before you say what is good.")
-    return {"conversation": told["Dinner on Saturday"], "formulas": told["Moving to Setúbal"]}
+    garden, _, moving, dinner = (str(conversation.pk) for conversation in talks)
+    return {"conversation": dinner, "formulas": moving, "story": garden}
 
 
 def _after(at: datetime, turn: int) -> datetime:

@@ -1,4 +1,4 @@
-"""`make screenshots`: every page in both themes and three widths, below var/screenshots, for checking by eye."""
+"""`make screenshots`: every page in both themes and four widths, below var/screenshots, for checking by eye."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -10,10 +10,10 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.browser.people import PATIENCE, OfflineServer, Person, Watch, new_name
-from tests.browser.tour import ENTRANCES, PLACES, furnish
+from tests.browser.tour import ENTRANCES, PLACES, furnish, visit
 from tests.running import PROJECT, App, free_port, running
 
-WIDTHS: Final = {"phone": (390, 844), "tablet": (1024, 768), "desktop": (1440, 900)}
+WIDTHS: Final = {"small": (320, 568), "phone": (390, 844), "tablet": (1024, 768), "desktop": (1440, 900)}
 SCHEMES: Final = ("light", "dark")
 FOLDER: Final = PROJECT / "var" / "screenshots"
 
@@ -34,7 +34,7 @@ def _take(person: Person, folder: Path, addresses: Mapping[str, str]) -> Iterato
             context = person.open_browser(viewport={"width": across, "height": down}, color_scheme=scheme)
             page = context.new_page()
             for name, address in addresses.items():
-                page.goto(address)
+                visit(page, address)
                 page.wait_for_load_state("networkidle")
                 taken = folder / f"{name}-{width}-{scheme}.png"
                 page.screenshot(path=taken)

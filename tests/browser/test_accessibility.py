@@ -21,7 +21,7 @@ from tests.browser.people import (
     new_name,
     wear,
 )
-from tests.browser.tour import ENTRANCES, PLACES, furnish
+from tests.browser.tour import ENTRANCES, PLACES, furnish, visit
 from tests.running import App
 from tests.test_isolation import OWN_PAGES
 
@@ -83,8 +83,7 @@ def test_axe_finds_nothing_on_any_page_in_light_nor_in_dark_on_a_phone(mara: Per
     page = mara.open_browser(**DESKTOP, color_scheme="light").new_page()
     found: list[str] = []
     for address in addresses:
-        page.goto(address)
-        assert page.url == f"{mara.app.url}{address}", "the tour shows the page it names"
+        visit(page, address)
         found += violations(page, address)
         wear(page, "dark")
         page.set_viewport_size(PHONE_SIZE)
@@ -98,7 +97,7 @@ def test_axe_finds_nothing_on_any_page_in_light_nor_in_dark_on_a_phone(mara: Per
 def test_everything_can_be_read_without_script(mara: Person, addresses: list[str]) -> None:
     page = mara.open_browser(java_script_enabled=False).new_page()
     for address in addresses:
-        page.goto(address)
+        visit(page, address)
         assert page.locator("h1").count() == 1, address
         assert page.locator(LOADING).count() == 0, address
         assert len(page.locator("main").inner_text().split()) > 5, address
@@ -193,6 +192,6 @@ def test_axe_finds_nothing_at_the_entrance(newcomer: Callable[[str], Person], sc
     page = newcomer("Nobody").open_browser(color_scheme=scheme).new_page()
     found: list[str] = []
     for address in ENTRANCES.values():
-        page.goto(address)
+        visit(page, address)
         found += violations(page, address)
     assert not found, "\n".join(found)

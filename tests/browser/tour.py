@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 import psycopg
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.people import OfflineServer, Person, ask, last_answer
 from tests.running import PROJECT, App, clean_environment, wait_until
@@ -41,7 +41,7 @@ PLACES: Final[Mapping[str, str]] = {
     "document": "/memory/documents/projects/seagrass/outline",
     "folder": "/memory/documents/projects",
     "timeline": "/memory/timeline",
-    "story": "/memory/timeline/{conversation}",
+    "story": "/memory/timeline/{story}",
     "rules": "/memory/rules",
     "history": "/memory/history",
     "time-travel": "/memory/time-travel",
@@ -83,6 +83,14 @@ no shellfish for you.
 - 200 ml cream, nutmeg
 - 40 minutes at 190 °C
 """
+
+
+def visit(page: Page, address: str) -> None:
+    """Open a page of the tour. It must be the page that is meant: neither another nor an error."""
+    response = page.goto(address)
+    assert response is not None
+    assert response.status == (404 if address == PLACES["not-found"] else 200), (address, response.status)
+    assert page.url.endswith(address), (address, page.url)
 
 
 def furnish(person: Person, app: App, offline: OfflineServer) -> dict[str, str]:

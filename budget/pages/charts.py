@@ -167,29 +167,35 @@ def within(
     title: str,
     columns: Sequence[tuple[str, float, float]],
     heads: tuple[str, str, str],
+    excess: str,
     format_value: Format,
 ) -> Chart:
-    """One column per (label, part, whole): a solid part inside, or above, the hollow whole."""
+    """One column per (label, part, whole): a solid part inside the hollow whole. What the part has above the whole is
+    a bar of its own on top, named `excess` in the legend."""
     axis = _Axis(0, max((max(part, whole) for _, part, whole in columns), default=0))
     bars: list[Bar] = []
     for number, (label, part, whole) in enumerate(columns):
         x, width = _place(number, len(columns))
         sentence = f"{label}: {format_value(part)}; {heads[2].lower()} {format_value(whole)}"
-        for value, look in ((whole, "whole"), (part, "part")):
-            if value > 0:
-                top = axis.y(value)
-                bars.append(Bar(x, top, width, _r(axis.y(0) - top), look, sentence))
+        for low, high, look in ((0.0, whole, "whole"), (0.0, min(part, whole), "part"), (whole, part, "excess")):
+            if high > low:
+                top = axis.y(high)
+                bars.append(Bar(x, top, width, _r(axis.y(low) - top), look, sentence))
     return Chart(
         name,
         title,
-        f"{_range(heads[1], [part for _, part, _ in columns], format_value)} {heads[2]}: "
-        f"{format_value(sum(c[2] for c in columns))}, compared with {format_value(sum(c[1] for c in columns))}.",
+        f"{_range(heads[1], [part for _, part, _ in columns], format_value)} In total "
+        f"{format_value(sum(c[1] for c in columns))}, {heads[2].lower()} {format_value(sum(c[2] for c in columns))}.",
         heads,
         [(label, format_value(part), format_value(whole)) for label, part, whole in columns],
         rules=axis.rules(format_value),
         bars=bars,
         labels=_ends([label for label, _, _ in columns]),
-        legend=[Key("part", heads[1]), Key("whole", heads[2])],
+        legend=[
+            Key("part", heads[1]),
+            Key("whole", heads[2]),
+            *([Key("excess", excess)] if any(bar.look == "excess" for bar in bars) else []),
+        ],
     )
 
 

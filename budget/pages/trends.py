@@ -39,7 +39,7 @@ def by_section(turns: Sequence[dict[str, Any]]) -> Chart:
 def cost_by_day(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Chart:
     """Cost per day, within the cost without caching."""
     columns = [(f"{day:%-d %b}", float(used.cost), float(used.cost_uncached)) for day, used in _from_first(days)]
-    return within("cost", "Cost by day", columns, ("Day", "Cost", "Without caching"), money)
+    return within("cost", "Cost by day", columns, ("Day", "Cost", "Without caching"), "Extra for caching", money)
 
 
 def cache_by_day(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Chart:

@@ -22,6 +22,10 @@ def pile(*columns: dict[str, float]) -> Chart:
     return stacked("x", "X", [(f"Turn {n}", c) for n, c in enumerate(columns, 1)], PARTS, told, "Turn")
 
 
+def costs(*days: tuple[str, float, float]) -> Chart:
+    return within("x", "X", days, ("Day", "Cost", "Without caching"), "Extra for caching", told)
+
+
 def around(*values: float | None) -> Chart:
     return points("x", "X", [(f"Turn {n}", v) for n, v in enumerate(values, 1)], ("Turn", "Error"), told, stems=True)
 
@@ -48,13 +52,25 @@ def test_every_shape_says_its_figure_and_the_table_says_them_all() -> None:
 
 
 def test_what_it_cost_stands_inside_what_it_would_have_cost() -> None:
-    chart = within("x", "X", [("1 May", 2, 8), ("2 May", 3, 3)], ("Day", "Cost", "Without caching"), told)
+    chart = costs(("1 May", 2, 8), ("2 May", 3, 3))
     whole, part = chart.bars[:2]
     assert (whole.look, part.look) == ("whole", "part")
     assert (whole.x, whole.width) == (part.x, part.width)
     assert whole.height == pytest.approx(4 * part.height, abs=4 * EXACT)
     assert list(chart.rows) == [("1 May", "2", "8"), ("2 May", "3", "3")]
-    assert chart.description == "Cost: 2 to 3, latest 3. Without caching: 11, compared with 5."
+    assert chart.description == "Cost: 2 to 3, latest 3. In total 5, without caching 11."
+    assert [key.text for key in chart.legend] == ["Cost", "Without caching"]
+
+
+def test_what_it_cost_beyond_that_is_a_bar_of_its_own_on_top() -> None:
+    chart = costs(("1 May", 4, 3), ("2 May", 1, 0))
+    whole, part, excess, second = chart.bars
+    assert [bar.look for bar in chart.bars] == ["whole", "part", "excess", "excess"]
+    assert whole.path == part.path
+    assert excess.y + excess.height == pytest.approx(part.y, abs=EXACT)
+    assert part.height == pytest.approx(3 * excess.height, abs=3 * EXACT)
+    assert second.y + second.height == pytest.approx(FLOOR, abs=EXACT)
+    assert [key.text for key in chart.legend] == ["Cost", "Without caching", "Extra for caching"]
 
 
 def test_figures_below_zero_hang_from_the_line_of_zero() -> None:
@@ -74,7 +90,7 @@ def test_a_day_without_a_figure_leaves_a_gap_and_a_dash_in_the_table() -> None:
 
 
 def test_nothing_to_show_is_an_empty_chart_that_says_so() -> None:
-    for chart in (pile(), around(), within("x", "X", [], ("Day", "Cost", "Without"), told)):
+    for chart in (pile(), around(), costs()):
         assert chart.is_empty
         assert "No data yet." in chart.description
 

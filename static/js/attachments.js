@@ -35,7 +35,17 @@ export class Attachments {
   constructor(on) {
     this.#on = on;
     this.#listen();
-    const kept = sessionStorage.getItem(on.key());
+    this.reload();
+  }
+
+  /** Show the drafts that the tab remembers, which are another conversation's if it has changed. */
+  reload() {
+    for (const { element, xhr } of this.#items.splice(0)) {
+      xhr?.abort();
+      element.remove();
+    }
+    this.#list.hidden = true;
+    const kept = sessionStorage.getItem(this.#on.key());
     if (kept) this.restore(kept.split(",").map(Number));
   }
 
@@ -74,10 +84,13 @@ export class Attachments {
   /** Show drafts that the server still has, after a reload or a rejected message. @param {number[]} ids */
   async restore(ids) {
     if (!ids.length) return;
+    const key = this.#on.key();
     const query = new URLSearchParams([...ids.map((id) => ["id", String(id)]), ...Object.entries(this.#on.about())]);
     const response = await fetch(`${this.#area.dataset.address}?${query}`).catch(() => null); // the tab keeps the ids
     if (!response?.ok || response.redirected) return;
-    for (const draft of (await response.json()).attachments) {
+    const { attachments } = await response.json();
+    if (key !== this.#on.key()) return; // another conversation is shown
+    for (const draft of attachments) {
       if (this.ids.includes(draft.id)) continue;
       const item = this.#show(new Blob(), draft.name, draft.kind);
       this.#onUploaded(item, draft);

@@ -324,13 +324,16 @@ const asked = {};
 
 /** Fetch a partial and swap it in, unless a newer request was made meanwhile.
  * @param {string} url @param {string} id of the element it replaces or fills @param {string} [swapStyle]
- * @param {() => boolean} [isFree] whether it may be replaced now: checked on arrival */
+ * @param {() => boolean} [isFree] whether it may be replaced now: checked on arrival
+ * @returns {Promise<boolean | void>} whether it was */
 async function refetch(url, id, swapStyle = "outerHTML", isFree = () => true) {
   const turn = (asked[id] = (asked[id] ?? 0) + 1);
   const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null); // the socket reports it
   if (response?.redirected) return onState("signed_out");
   const html = response?.ok && (await response.text().catch(() => "")); // it may be cut off, too
-  if (html && asked[id] === turn && $(id) && isFree()) htmx.swap($(id), html, { swapStyle });
+  if (!html || asked[id] !== turn || !$(id) || !isFree()) return false;
+  htmx.swap($(id), html, { swapStyle });
+  return true;
 }
 
 /** @param {string} [which] query for another part than the one shown */
@@ -409,6 +412,62 @@ function becomeConversation(id) {
   attachments.remember();
   history.pushState(null, "", `/c/${id}`);
   refetchList();
+}
+
+// Another conversation --------
+
+const NOTHING_YET = $("receipt").innerHTML;
+const OF_CONVERSATION = /^\/c\/([0-9a-f-]{36})$/;
+
+/** The conversation at an address, if it can be shown in place: not a part of it, and not while a temporary chat is open.
+ * @param {URL | Location} address */
+function conversationAt({ origin, pathname, search, hash }) {
+  const isWhole = origin === location.origin && !search && !hash;
+  return (isWhole && !temporary.isOn && pathname.match(OF_CONVERSATION)?.[1]) || "";
+}
+
+/** @param {string} href @returns {boolean} whether it is shown in place */
+function visit(href) {
+  const id = conversationAt(new URL(href, location.href));
+  if (id && id !== conversation) history.pushState(null, "", `/c/${id}`);
+  else if (id) history.replaceState(null, "", `/c/${id}`); // from a part of it to its end
+  if (id) showConversation(id);
+  return Boolean(id);
+}
+
+/** Show another conversation in place. Its draft and attachments replace those of this one, which the tab keeps.
+ * @param {string} id */
+async function showConversation(id) {
+  const list = $("conversation-list").dataset.address;
+  if (narrow.matches) $("conversations").hidePopover();
+  branches.leave();
+  temporary.leave();
+  conversation = id;
+  answer = null;
+  endedAt = -ECHO;
+  fill(sessionStorage.getItem(draftKey()) ?? "");
+  attachments.reload();
+  $("notices").replaceChildren();
+  showError("");
+  const [, isShown] = await Promise.all([
+    refetch(`${list}&current=${id}`, "conversation-list"),
+    refetch(`/c/${id}/messages`, "messages"),
+  ]);
+  if (conversation !== id) return; // the user went on to the next
+  if (!isShown) return location.assign(`/c/${id}`);
+  isAtEnd = true;
+  decorate($("messages"));
+  showUnsent();
+  toBottom();
+  document.title = `${$("talk-header").querySelector("h1").textContent} · Recall`;
+  announce(document.title);
+  if (!matchMedia("(pointer: coarse)").matches) text.focus();
+  const latest = $("messages").dataset.latestAnswer;
+  if (latest) showReceipt(latest);
+  else $("receipt").innerHTML = NOTHING_YET;
+  showBudget();
+  open();
+  showButtons();
 }
 
 // User actions --------
@@ -573,9 +632,18 @@ loadMoreOnScroll(scroller, htmx, () => {
 narrow.addEventListener("change", () => {
   for (const sheet of ["conversations", "context"]) $(sheet).hidePopover();
 });
+document.addEventListener("click", (event) => {
+  const link = event.target instanceof Element && event.target.closest("a");
+  const isElsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey; // a new tab or window, a download
+  if (link instanceof HTMLAnchorElement && !isElsewhere && !link.target && visit(link.href)) event.preventDefault();
+});
+document.addEventListener("recall:visit", (/** @type {any} */ event) => visit(event.detail) && event.preventDefault());
 addEventListener("popstate", () => {
   // popstate also fires for links to messages of this page.
-  if (location.pathname !== (conversation ? `/c/${conversation}` : "/")) location.reload();
+  if (location.pathname === (conversation ? `/c/${conversation}` : "/")) return;
+  const id = conversationAt(location);
+  if (id) showConversation(id);
+  else location.reload();
 });
 document.addEventListener("htmx:oobBeforeSwap", (/** @type {any} */ event) => {
   // The user is typing a title there.

@@ -83,7 +83,8 @@ function run(option) {
   if (themeChoice !== undefined) return; // page.js handles the click
   if (send !== undefined) return submit(href ?? "", new URLSearchParams(send));
   if (href?.includes("#temporary") && turnOnTemporary()) return;
-  location.assign(href ?? "/");
+  const visit = new CustomEvent("recall:visit", { detail: href ?? "/", cancelable: true });
+  if (document.dispatchEvent(visit)) location.assign(visit.detail); // the chat page shows a conversation in place
 }
 
 /** @param {string} address @param {URLSearchParams} fields */

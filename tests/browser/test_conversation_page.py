@@ -1,11 +1,25 @@
 """The conversation page: quiet actions, the composer as one box, and the context panel if there is room for it."""
 
+import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.people import PHONE, OfflineServer, Person, ask, composer, last_answer, save_memories
+from tests.browser.people import (
+    ON_BOTH,
+    PHONE,
+    OfflineServer,
+    Person,
+    ask,
+    composer,
+    is_phone,
+    last_answer,
+    open_list,
+    save_memories,
+    tap,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -133,3 +147,52 @@ def test_targets_are_at_least_24_pixels_wide_and_high(somebody: Person, offline:
     for address in (page.url, *pages):
         page.goto(address)
         assert page.evaluate(SMALL_TARGETS) == [], address
+
+
+@ON_BOTH
+def test_another_conversation_is_shown_without_loading_the_page(
+    somebody: Person, offline: OfflineServer, screen: dict[str, Any]
+) -> None:
+    somebody.screen = screen
+    first = talk(somebody, offline).url
+    page = somebody.tab()
+    offline.reply("About harps.", match="Tell me about harps")
+    ask(page, "Tell me about harps.")
+    expect(last_answer(page)).to_have_text("About harps.")
+    second = page.url
+    page.evaluate("window.stays = true")
+    composer(page).fill("And about lyres?")
+
+    def go_to(address: str) -> None:
+        open_list(page)
+        tap(page.locator(f'#conversation-list [href="{address.removeprefix(somebody.app.url)}"]'))
+
+    go_to(first)
+    expect(last_answer(page)).to_have_text("About violas.")
+    expect(page).to_have_url(first)
+    expect(page.locator(".message")).to_have_count(4)
+    expect(page.locator("#conversation-list [aria-current]")).to_have_attribute("href", re.compile(first[-36:]))
+    expect(composer(page)).to_have_value("")
+    offline.reply("About gambas.", match="Tell me about gambas")
+    ask(page, "Tell me about gambas.")
+    expect(last_answer(page)).to_have_text("About gambas.")
+    assert page.title() == f"{page.locator('#talk-header h1').inner_text()} · Recall"
+
+    page.go_back()
+    expect(page).to_have_url(second)
+    expect(last_answer(page)).to_have_text("About harps.")
+    expect(composer(page)).to_have_value("And about lyres?")
+    if not is_phone(page):
+        expect(composer(page)).to_be_focused()
+
+    go_to(first)
+    expect(page.locator(".message")).to_have_count(6)
+    page.keyboard.press("Control+k")
+    page.get_by_label("Search or run a command").last.fill("harps")
+    page.locator(f'#palette [data-href="{second.removeprefix(somebody.app.url)}"]').click()
+    expect(page.locator(".message")).to_have_count(2)
+
+    page.evaluate("location.hash = document.querySelector('.message').id")
+    go_to(second)
+    expect(page).to_have_url(second)
+    assert page.evaluate("window.stays")

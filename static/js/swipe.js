@@ -53,3 +53,5 @@ document.addEventListener("pointerup", ({ pointerId }) => {
   if (Math.abs(by) >= DECIDES) buttonFor(card, by)?.click();
 });
 document.addEventListener("pointercancel", end);
+// A swipe would go on as a fling of the page, and the browser takes the tap on Undo that follows for its end.
+document.addEventListener("touchmove", (event) => swipe?.by && event.cancelable && event.preventDefault(), { passive: false });

@@ -122,6 +122,14 @@ def test_the_review_is_cleared_by_taps(pia: Person, app: App) -> None:
     fits_the_screen(page)
 
 
+COVERED = """() => {
+  const { top, bottom, left, right } = document.getElementById("undo-toast").getBoundingClientRect();
+  const pressed = [...document.querySelectorAll('[data-fact][tabindex="0"] :is(button, summary, a, [data-select])')];
+  return pressed.filter((it) => it.checkVisibility()).map((it) => it.getBoundingClientRect()).filter((box) =>
+    box.bottom > top && box.top < bottom && box.right > left && box.left < right).length;
+}"""
+
+
 def test_a_proposal_is_swiped_to_the_right_to_accept_and_to_the_left_to_reject(pia: Person, app: App) -> None:
     with psycopg.connect(app.conninfo(), autocommit=True) as connection:
         connection.execute(PROPOSE, [3, pia.email])
@@ -141,13 +149,13 @@ def test_a_proposal_is_swiped_to_the_right_to_accept_and_to_the_left_to_reject(p
         assert first.evaluate("it => getComputedStyle(it, '::before').content") == '"Accept"'
         fits_the_screen(page)
     expect(first).to_have_attribute("data-state", "active")
-    page.wait_for_timeout(500)  # the browser takes a tap at once after a swipe for the end of a fling
-    page.locator("#undo-toast").get_by_role("button", name="Undo").tap()
+    tap_at_once(page.locator("#undo-toast").get_by_role("button", name="Undo"))
     expect(first).to_have_attribute("data-state", "proposed")
 
     with swiped(page, second, by=-140):  # one that isn't open
         assert second.evaluate("it => getComputedStyle(it, '::after').content") == '"Reject"'
     expect(second).to_have_attribute("data-state", "rejected")
+    assert not page.evaluate(COVERED), "the toast lies over nothing one can press"
 
     with swiped(page, third, by=140, down=120):
         expect(third).not_to_have_attribute("data-swipe", re.compile(""))
@@ -175,6 +183,17 @@ def swiped(page: Page, card: Locator, by: int, down: int = 0) -> Iterator[None]:
         touch("touchMove", (x + by * step / 8, y + down))
     yield
     touch("touchEnd")
+
+
+def tap_at_once(button: Locator) -> None:
+    """Tap without first waiting until it stands still, as a quick finger does."""
+    expect(button).to_be_visible()
+    box = button.bounding_box()
+    assert box is not None
+    session = button.page.context.new_cdp_session(button.page)
+    point = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    session.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
 def decide(page: Page, place: int, verb: str, state: str) -> None:

@@ -287,3 +287,16 @@ def test_no_page_is_wider_than_the_narrowest_phone(pia: Person) -> None:
     for address in (page.url, "/projects", "/usage", "/shortcuts"):
         page.goto(address)
         fits_the_screen(page)
+
+
+def test_the_composers_tools_share_one_row_on_a_narrow_phone(pia: Person) -> None:
+    page = pia.tab()
+    tools = page.locator(".composer-tools > :visible")
+    for width in (360, NARROWEST["width"]):
+        page.set_viewport_size({"width": width, "height": 640})
+        boxes = [box for tool in tools.all() if (box := tool.bounding_box())]
+        assert len(boxes) == 4
+        assert len({round(box["y"] + box["height"] / 2) for box in boxes}) == 1, width
+        fits_the_screen(page)
+    page.goto("/memory/timeline")
+    assert page.locator(".memory-nav .tabs").evaluate("it => it.scrollWidth <= it.clientWidth")

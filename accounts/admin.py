@@ -19,6 +19,7 @@ from accounts.api import keys
 from accounts.models import AccessLog, ApiKey, IdempotentRequest, User
 from accounts.staff.large_tables import LargeTableAdmin, people
 from accounts.staff.logged_admin import RecordAdmin
+from recall.figures import money
 
 USED: Final = {
     "turns": F("turns"),
@@ -73,7 +74,7 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
     @admin.display(description="Cost this month")
     def cost(self, user: Any) -> str:
         """US dollars, where prices are known."""
-        return f"${user.used_cost or 0:,.2f}"
+        return money(user.used_cost or 0)
 
     @admin.display(description="This month")
     def this_month(self, user: Any) -> str:

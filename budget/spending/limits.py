@@ -17,6 +17,7 @@ from accounts.models import User
 from budget.models import Limit
 from budget.spending.usage import next_month, today
 from recall.db.prepared import PreparedQuery, Read
+from recall.figures import money
 
 What = Limit.What
 Per = Limit.Per
@@ -132,7 +133,7 @@ def set_limit(user: User, what: What, per: Per, amount: Decimal | None, *, by_st
 def format_amount(what: What, amount: Decimal, *, unit: bool = False) -> str:
     """An amount in words: “1,200”, “1,200 tokens”, “$2.50”."""
     if what == What.MONEY:
-        return f"${amount:,.2f}"
+        return money(amount)
     return f"{int(amount):,} {what}" if unit else f"{int(amount):,}"
 
 

@@ -39,6 +39,7 @@ PLACES: Final[Mapping[str, str]] = {
     "review": "/memory/review",
     "documents": "/memory/documents",
     "document": "/memory/documents/projects/seagrass/outline",
+    "versions": "/memory/versions/{document}",
     "folder": "/memory/documents/projects",
     "timeline": "/memory/timeline",
     "story": "/memory/timeline/{story}",
@@ -115,6 +116,7 @@ def furnish(person: Person, app: App, offline: OfflineServer) -> dict[str, str]:
             ("answer", owned.format("chat_message", "AND role = 'assistant' ORDER BY id DESC")),
             ("question", owned.format("chat_message", "AND role = 'user' ORDER BY id DESC")),
             ("project", owned.format("chat_project", "")),
+            ("document", owned.format("memory_document", "AND source = 'user' ORDER BY id")),
             ("fact", owned.format("memory_fact", "AND status = 'active' ORDER BY importance DESC, id")),
         ):
             row = database.execute(f"SELECT id {sql} LIMIT 1", [person.email]).fetchone()

@@ -241,6 +241,7 @@ def test_the_time_zone_is_changed_and_a_key_is_made_and_revoked(pia: Person) -> 
     page.get_by_label("Account", exact=True).tap()
     fits_the_screen(page)
     page.get_by_role("link", name="Settings", exact=True).tap()
+    page.wait_for_url("**/settings")  # with its scripts: until then Save is a plain form, which confirms at the top
     zone = page.get_by_label("Time zone")
     zone.fill("Europe/Lisbon")
     page.get_by_role("button", name="Save").tap()

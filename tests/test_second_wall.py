@@ -8,8 +8,8 @@ from memory.models import Fact
 from tests.test_isolation import (
     hers,
     test_bob_cannot_send_into_alices_conversation_over_http,
-    test_bob_gets_nothing_and_changes_nothing_at,
-    test_bobs_own_pages_show_nothing_of_alices_at,
+    test_bob_gets_nothing_and_changes_nothing_of_hers,
+    test_bobs_own_pages_show_nothing_of_alices,
     test_bobs_tools_find_nothing_of_alices,
     test_the_model_gets_nothing_of_alices_for_bobs_question,
 )
@@ -17,8 +17,8 @@ from tests.test_isolation import (
 __all__ = [
     "hers",
     "test_bob_cannot_send_into_alices_conversation_over_http",
-    "test_bob_gets_nothing_and_changes_nothing_at",
-    "test_bobs_own_pages_show_nothing_of_alices_at",
+    "test_bob_gets_nothing_and_changes_nothing_of_hers",
+    "test_bobs_own_pages_show_nothing_of_alices",
     "test_bobs_tools_find_nothing_of_alices",
     "test_the_model_gets_nothing_of_alices_for_bobs_question",
 ]

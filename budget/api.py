@@ -87,13 +87,13 @@ class NewPlan(Schema):
     dry_run: bool = Field(False, description="Preview without saving")
 
 
-@router.get("/plan", response=Plan, auth=require_scope("budget:read"), summary="Get the plan", operation_id="get_plan")
+@router.get("/plan", response=Plan, auth=require_scope("budget:read"), summary="Get the plan")
 def get_plan(request: HttpRequest) -> Any:
     """The plan for your next message."""
     return _plan(person(request))
 
 
-@router.put("/plan", response=Plan, auth=require_scope("settings"), summary="Set the plan", operation_id="put_plan")
+@router.put("/plan", response=Plan, auth=require_scope("settings"), summary="Set the plan")
 def put_plan(request: HttpRequest, given: NewPlan) -> Any:
     """Applies from your next message."""
     user = person(request)
@@ -112,10 +112,7 @@ def put_plan(request: HttpRequest, given: NewPlan) -> Any:
     return _plan(user)
 
 
-@router.delete(
-    "/plan", response={204: None}, auth=require_scope("settings", Replay.NO_TEXT),
-    summary="Reset the plan", operation_id="delete_plan",
-)  # fmt: skip
+@router.delete("/plan", response={204: None}, auth=require_scope("settings", Replay.NO_TEXT), summary="Reset the plan")
 def delete_plan(request: HttpRequest) -> Any:
     """Applies from your next message."""
     user_plan.reset_to_default(person(request))
@@ -168,21 +165,13 @@ class NewLimits(Schema):
     limits: list[NewLimit] = Field(min_length=1, max_length=6)
 
 
-@router.get(
-    "/limits",
-    response=list[Limit],
-    auth=require_scope("budget:read"),
-    summary="List limits",
-    operation_id="list_limits",
-)
+@router.get("/limits", response=list[Limit], auth=require_scope("budget:read"), summary="List limits")
 def list_limits(request: HttpRequest) -> Any:
     """Every limit in effect, the fullest first."""
     return limits.limit_statuses(person(request))
 
 
-@router.patch(
-    "/limits", response=list[Limit], auth=require_scope("settings"), summary="Set limits", operation_id="set_limits"
-)
+@router.patch("/limits", response=list[Limit], auth=require_scope("settings"), summary="Set limits")
 def set_limits(request: HttpRequest, given: NewLimits) -> Any:
     """All or none. Your limits can only be lower than an administrator's."""
     user = person(request)
@@ -233,7 +222,7 @@ class Days(Paging):
     until: date | None = Field(None, description="Inclusive")
 
 
-@router.get("/usage", response=Usage, auth=require_scope("budget:read"), summary="Get usage", operation_id="get_usage")
+@router.get("/usage", response=Usage, auth=require_scope("budget:read"), summary="Get usage")
 def get_usage(request: HttpRequest) -> Any:
     """Today and this month, in your time zone."""
     user = person(request)
@@ -242,9 +231,8 @@ def get_usage(request: HttpRequest) -> Any:
 
 
 @router.get(
-    "/usage/days", response=Page[UsageDay], auth=require_scope("budget:read"), summary="List usage by day and model",
-    operation_id="list_usage",
-)  # fmt: skip
+    "/usage/days", response=Page[UsageDay], auth=require_scope("budget:read"), summary="List usage by day and model"
+)
 def list_usage(request: HttpRequest, given: Query[Days]) -> Any:
     """The latest day first."""
     days = models.UsageDay.objects.for_user(person(request))
@@ -336,10 +324,7 @@ class Receipts(Paging):
     until: Moment | None = None
 
 
-@router.get(
-    "/receipts", response=Page[Receipt], auth=require_scope("budget:read"), summary="List receipts",
-    operation_id="list_receipts",
-)  # fmt: skip
+@router.get("/receipts", response=Page[Receipt], auth=require_scope("budget:read"), summary="List receipts")
 def list_receipts(request: HttpRequest, given: Query[Receipts]) -> Any:
     """The latest first."""
     chosen = {"conversation": given.conversation, "created_at__gte": given.since, "created_at__lt": given.until}
@@ -348,9 +333,8 @@ def list_receipts(request: HttpRequest, given: Query[Receipts]) -> Any:
 
 
 @router.get(
-    "/receipts/{int:message}", response=ReceiptWithItems, auth=require_scope("budget:read"), summary="Get a receipt",
-    operation_id="get_receipt",
-)  # fmt: skip
+    "/receipts/{int:message}", response=ReceiptWithItems, auth=require_scope("budget:read"), summary="Get a receipt"
+)
 def get_receipt(request: HttpRequest, message: int) -> Any:
     """`message`: id of the answer."""
     found = _receipts(request).filter(message=message).first()
@@ -377,10 +361,7 @@ class Spent(Schema):
     best_place: int | None = Field(description="Best rank among the memories of its prompts; null: a profile line")
 
 
-@router.get(
-    "/memories", response=list[Spent], auth=require_scope("budget:read"), summary="List memory costs",
-    operation_id="list_spent",
-)  # fmt: skip
+@router.get("/memories", response=list[Spent], auth=require_scope("budget:read"), summary="List memory costs")
 def list_spent(request: HttpRequest, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> Any:
     """The most expensive first."""
     spent, _ = memory_cost.spent_since(person(request), timezone.now() - memory_cost.PERIOD)

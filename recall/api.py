@@ -26,6 +26,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError
 from ninja.errors import ValidationError as BadInput
 from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
 
 from recall.openapi import schema
 from recall.openapi.fields import PlainText
@@ -69,6 +70,10 @@ class Api(NinjaAPI):
         view = _unknown_address if pattern.name == ROOT else _with_405_as_problem(pattern.callback)
         view = gzip_page(view) if pattern.name == DESCRIPTION else view
         return path(str(pattern.pattern), view, name=pattern.name)
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        """The name of its function, unless it names another."""
+        return operation.view_func.__name__
 
     def get_openapi_schema(self, **where: Any) -> OpenAPISchema:
         """The description with everything that all operations share, built once per process."""

@@ -56,10 +56,7 @@ class Attachments(Paging):
     conversation: UUID | None = None
 
 
-@router.get(
-    "", response=Page[Attachment], auth=require_scope("chat:read"), summary="List attachments",
-    operation_id="list_attachments",
-)  # fmt: skip
+@router.get("", response=Page[Attachment], auth=require_scope("chat:read"), summary="List attachments")
 def list_attachments(request: HttpRequest, query: Query[Attachments]) -> Any:
     """Latest first. Unsent drafts are deleted after a day."""
     rows = _own_rows(request)
@@ -70,10 +67,7 @@ def list_attachments(request: HttpRequest, query: Query[Attachments]) -> Any:
     return paginate(request, rows, LATEST, query)
 
 
-@router.post(
-    "", response={201: Attachment}, auth=require_scope("chat:write"), summary="Upload an attachment",
-    operation_id="upload_attachment",
-)  # fmt: skip
+@router.post("", response={201: Attachment}, auth=require_scope("chat:write"), summary="Upload an attachment")
 def upload_attachment(
     request: HttpRequest,
     file: File[UploadedFile],
@@ -90,10 +84,7 @@ def upload_attachment(
     return Status(HTTPStatus.CREATED, row)
 
 
-@router.get(
-    "/{int:attachment}", response=Attachment, auth=require_scope("chat:read"), summary="Get an attachment",
-    operation_id="get_attachment",
-)  # fmt: skip
+@router.get("/{int:attachment}", response=Attachment, auth=require_scope("chat:read"), summary="Get an attachment")
 def get_attachment(request: HttpRequest, attachment: int) -> Any:
     """Metadata only; see its content and text."""
     return _get_own_attachment(request, attachment)
@@ -101,7 +92,7 @@ def get_attachment(request: HttpRequest, attachment: int) -> Any:
 
 @router.get(
     "/{int:attachment}/content", auth=require_scope("chat:read"), summary="Download an attachment",
-    operation_id="download_attachment", openapi_extra=HAS_BYTES,
+    openapi_extra=HAS_BYTES,
 )  # fmt: skip
 def download_attachment(request: HttpRequest, attachment: int) -> HttpResponse:
     """The bytes, always as a download."""
@@ -122,7 +113,7 @@ class AttachmentText(Schema):
 
 @router.get(
     "/{int:attachment}/text", response=AttachmentText, auth=require_scope("chat:read"),
-    summary="Get the text of an attachment", operation_id="get_attachment_text",
+    summary="Get the text of an attachment",
 )  # fmt: skip
 def get_attachment_text(request: HttpRequest, attachment: int) -> Any:
     """The text that the model reads from it; 404 for an image."""
@@ -132,7 +123,7 @@ def get_attachment_text(request: HttpRequest, attachment: int) -> Any:
 
 @router.delete(
     "/{int:attachment}", response={204: None}, auth=require_scope("chat:write", Replay.NO_TEXT),
-    summary="Delete a draft", operation_id="remove_attachment",
+    summary="Delete a draft",
 )  # fmt: skip
 def remove_attachment(request: HttpRequest, attachment: int) -> Any:
     """409 if it was sent: forget its message instead."""

@@ -27,7 +27,7 @@ class Tried(Schema):
 
 @router.get(
     "/{int:message}/tried", response=list[Tried], auth=require_scope("chat:read"),
-    summary="List answers tried without a memory", operation_id="list_tried",
+    summary="List answers tried without a memory",
 )  # fmt: skip
 def list_tried(request: HttpRequest, message: int) -> Any:
     """`message`: the original answer. Oldest first. A key also needs `budget:read`."""
@@ -70,7 +70,7 @@ class Comparison(Schema):
 
 @router.get(
     "/{int:tried}/comparison", response=Comparison, auth=require_scope("chat:read"),
-    summary="Compare an answer with and without a memory", operation_id="compare_answers",
+    summary="Compare an answer with and without a memory",
 )  # fmt: skip
 def compare_answers(request: HttpRequest, tried: int) -> Any:
     """`tried`: the answer created by `without`. Choose one with `keep`. A key also needs `budget:read`."""

@@ -97,10 +97,7 @@ class Conversations(Paging):
     until: Moment | None = None
 
 
-@router.get(
-    "", response=Page[Conversation], auth=require_scope("chat:read"), summary="List conversations",
-    operation_id="list_conversations",
-)  # fmt: skip
+@router.get("", response=Page[Conversation], auth=require_scope("chat:read"), summary="List conversations")
 def list_conversations(request: HttpRequest, query: Query[Conversations]) -> Any:
     """Latest first, without deleted ones."""
     rows = models.Conversation.objects.not_deleted().for_user(person(request))
@@ -133,10 +130,7 @@ class ModelChoice(Schema):
     is_default: bool
 
 
-@router.get(
-    "/models", response=list[ModelChoice], auth=require_scope("chat:read"), summary="List models",
-    operation_id="list_models",
-)  # fmt: skip
+@router.get("/models", response=list[ModelChoice], auth=require_scope("chat:read"), summary="List models")
 def list_models(request: HttpRequest) -> Any:
     """The models to choose from, default first."""
     return models_for(person(request))
@@ -173,17 +167,14 @@ class Restored(Schema):
 
 @router.post(
     "/delete", response=DeletedConversations, auth=require_scope("chat:write", Replay.NO_TEXT),
-    summary="Delete conversations", operation_id="delete_conversations",
+    summary="Delete conversations",
 )  # fmt: skip
 def delete_conversations(request: HttpRequest, payload: SeveralConversations) -> Any:
     """Can be undone for 30 minutes. What Recall learned there stays; use forget to remove it."""
     return _delete(request, payload.conversations)
 
 
-@router.post(
-    "/restore", response=Restored, auth=require_scope("chat:write", Replay.NO_TEXT), summary="Undo a deletion",
-    operation_id="restore_conversations",
-)  # fmt: skip
+@router.post("/restore", response=Restored, auth=require_scope("chat:write", Replay.NO_TEXT), summary="Undo a deletion")
 def restore_conversations(request: HttpRequest, payload: Restoring) -> Any:
     """Within 30 minutes, everything is restored."""
     found = trash.undo(person(request), payload.deleted_at)
@@ -206,7 +197,7 @@ class Archived(Schema):
 
 @router.post(
     "/archive", response=Archived, auth=require_scope("chat:write", Replay.NO_TEXT),
-    summary="Archive or unarchive conversations", operation_id="archive_conversations",
+    summary="Archive or unarchive conversations",
 )  # fmt: skip
 def archive_conversations(request: HttpRequest, payload: Archiving) -> Any:
     """Move conversations into the archive, or out of it. Search and memory are unaffected."""
@@ -222,9 +213,8 @@ def archive_conversations(request: HttpRequest, payload: Archiving) -> Any:
 
 
 @router.get(
-    "/{uuid:conversation}", response=Conversation, auth=require_scope("chat:read"), summary="Get a conversation",
-    operation_id="get_conversation",
-)  # fmt: skip
+    "/{uuid:conversation}", response=Conversation, auth=require_scope("chat:read"), summary="Get a conversation"
+)
 def get_conversation(request: HttpRequest, conversation: UUID) -> Any:
     """Without its messages; list those separately."""
     return get_own_conversation(person(request), conversation)
@@ -250,9 +240,8 @@ class Change(Schema):
 
 
 @router.patch(
-    "/{uuid:conversation}", response=Conversation, auth=require_scope("chat:write"), summary="Change a conversation",
-    operation_id="change_conversation",
-)  # fmt: skip
+    "/{uuid:conversation}", response=Conversation, auth=require_scope("chat:write"), summary="Change a conversation"
+)
 def change_conversation(request: HttpRequest, conversation: UUID, payload: Change) -> Any:
     """Title, pin, archive, role, project, model and effort. Takes effect with the next answer."""
     with transaction.atomic():
@@ -300,7 +289,7 @@ def _set_options(request: HttpRequest, found: models.Conversation, payload: Chan
 
 @router.delete(
     "/{uuid:conversation}", response=DeletedConversations, auth=require_scope("chat:write", Replay.NO_TEXT),
-    summary="Delete a conversation", operation_id="delete_conversation",
+    summary="Delete a conversation",
 )  # fmt: skip
 def delete_conversation(request: HttpRequest, conversation: UUID) -> Any:
     """Can be undone for 30 minutes. What Recall learned there stays; use forget to remove it."""
@@ -320,7 +309,7 @@ def _delete(request: HttpRequest, chosen: list[UUID]) -> dict[str, Any]:
 
 @router.get(
     "/{uuid:conversation}/markdown", auth=require_scope("chat:read"), summary="Export a conversation",
-    operation_id="export_conversation", openapi_extra=HAS_MARKDOWN,
+    openapi_extra=HAS_MARKDOWN,
 )  # fmt: skip
 def export_conversation(request: HttpRequest, conversation: UUID) -> HttpResponse | StreamingHttpResponse:
     """The active branch as one Markdown file."""
@@ -381,9 +370,8 @@ class Messages(Paging):
 
 
 @router.get(
-    "/{uuid:conversation}/messages", response=Page[Message], auth=require_scope("chat:read"), summary="List messages",
-    operation_id="list_messages",
-)  # fmt: skip
+    "/{uuid:conversation}/messages", response=Page[Message], auth=require_scope("chat:read"), summary="List messages"
+)
 def list_messages(request: HttpRequest, conversation: UUID, query: Query[Messages]) -> Any:
     """Questions and answers in order of arrival, on the active branch or on all."""
     found = get_own_conversation(person(request), conversation)
@@ -418,7 +406,7 @@ class FoldedTurns(Schema):
 
 @router.get(
     "/{uuid:conversation}/folded", response=Page[FoldedTurns], auth=require_scope("chat:read"),
-    summary="List summaries of older turns", operation_id="list_folded",
+    summary="List summaries of older turns",
 )  # fmt: skip
 def list_folded(request: HttpRequest, conversation: UUID, query: Query[Paging]) -> Any:
     """The summaries on the active branch, in order."""
@@ -458,7 +446,7 @@ def get_state(request: HttpRequest, conversation: UUID) -> Any:
 
 @router.post(
     "/{uuid:conversation}/end", response=State, auth=require_scope("chat:write", Replay.NO_TEXT),
-    summary="End a conversation", operation_id="end_conversation",
+    summary="End a conversation",
 )  # fmt: skip
 def end_conversation(request: HttpRequest, conversation: UUID) -> Any:
     """The librarian reads it now. A new message reopens it."""
@@ -469,7 +457,7 @@ def end_conversation(request: HttpRequest, conversation: UUID) -> Any:
 
 @router.post(
     "/{uuid:conversation}/compact", response={202: State}, auth=require_scope("chat:write", Replay.NO_TEXT),
-    summary="Compact a conversation", operation_id="compact_conversation",
+    summary="Compact a conversation",
 )  # fmt: skip
 def compact_conversation(request: HttpRequest, conversation: UUID) -> Any:
     """Summarize its older turns now. Their messages stay searchable. 409 if there is nothing to compact."""
@@ -497,7 +485,7 @@ def read_again(request: HttpRequest, conversation: UUID) -> Any:
 
 @router.post(
     "/{uuid:conversation}/stop", response={202: State}, auth=require_scope("chat:write", Replay.NO_TEXT),
-    summary="Stop the answer", operation_id="stop_answer",
+    summary="Stop the answer",
 )  # fmt: skip
 def stop_answer(request: HttpRequest, conversation: UUID) -> Any:
     """Works from any process. The text so far is saved."""
@@ -513,9 +501,8 @@ class Following(Schema):
 
 
 @router.post(
-    "/{uuid:conversation}/follow", response=Conversation, auth=require_scope("chat:write"), summary="Follow a branch",
-    operation_id="follow_branch",
-)  # fmt: skip
+    "/{uuid:conversation}/follow", response=Conversation, auth=require_scope("chat:write"), summary="Follow a branch"
+)
 def follow_branch(request: HttpRequest, conversation: UUID, payload: Following) -> Any:
     """The conversation continues from the end of this branch."""
     found = get_own_conversation(person(request), conversation)

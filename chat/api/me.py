@@ -50,15 +50,13 @@ class Preferences(Schema):
     effort: Literal["", "low", "medium", "high"] | None = None
 
 
-@router.get("", response=Person, auth=require_scope("settings"), summary="Get the current user", operation_id="get_me")
+@router.get("", response=Person, auth=require_scope("settings"), summary="Get the current user")
 def get_me(request: HttpRequest) -> Any:
     """Preferences, and the scopes of the key."""
     return _build_user(request)
 
 
-@router.patch(
-    "", response=Person, auth=require_scope("settings"), summary="Change preferences", operation_id="change_me"
-)
+@router.patch("", response=Person, auth=require_scope("settings"), summary="Change preferences")
 def change_me(request: HttpRequest, payload: Preferences) -> Any:
     """Name, time zone, language, tone, and the defaults of new conversations."""
     user, named = person(request), payload.model_dump(exclude_none=True)
@@ -104,10 +102,7 @@ class Look(Schema):
         return look.reader.get_short_name() if look.reader is not None else ""
 
 
-@router.get(
-    "/looks", response=Page[Look], auth=require_scope("settings"), summary="List the access log",
-    operation_id="list_looks",
-)  # fmt: skip
+@router.get("/looks", response=Page[Look], auth=require_scope("settings"), summary="List the access log")
 def list_looks(request: HttpRequest, query: Query[Paging]) -> Any:
     """Latest first: who opened what, and when. Never its text."""
     return paginate(request, access_log.latest(person(request)), LATEST, query)

@@ -75,18 +75,13 @@ class ChangedProject(Schema):
     archived: bool | None = None
 
 
-@router.get(
-    "", response=list[Project], auth=require_scope("chat:read"), summary="List projects", operation_id="list_projects"
-)
+@router.get("", response=list[Project], auth=require_scope("chat:read"), summary="List projects")
 def list_projects(request: HttpRequest, archived: Annotated[bool, Query()] = False) -> Any:
     """By name: active projects, or archived ones."""
     return list(projects.projects_of(person(request), archived=archived).order_by("name", "pk"))
 
 
-@router.post(
-    "", response={201: Project}, auth=require_scope("chat:write"), summary="Create a project",
-    operation_id="make_project",
-)  # fmt: skip
+@router.post("", response={201: Project}, auth=require_scope("chat:write"), summary="Create a project")
 def make_project(request: HttpRequest, payload: NewProject) -> Any:
     """Creates a folder in /projects, too."""
     name = " ".join(payload.name.split())
@@ -94,19 +89,13 @@ def make_project(request: HttpRequest, payload: NewProject) -> Any:
     return Status(HTTPStatus.CREATED, created)
 
 
-@router.get(
-    "/{int:project}", response=Project, auth=require_scope("chat:read"), summary="Get a project",
-    operation_id="get_project",
-)  # fmt: skip
+@router.get("/{int:project}", response=Project, auth=require_scope("chat:read"), summary="Get a project")
 def get_project(request: HttpRequest, project: int) -> Any:
     """List its documents by its path, and its conversations by the filter `project`."""
     return _get_own_project(request, project)
 
 
-@router.patch(
-    "/{int:project}", response=Project, auth=require_scope("chat:write"), summary="Change a project",
-    operation_id="change_project",
-)  # fmt: skip
+@router.patch("/{int:project}", response=Project, auth=require_scope("chat:write"), summary="Change a project")
 def change_project(request: HttpRequest, project: int, payload: ChangedProject) -> Any:
     """Renaming moves its folder; 409 if that fails."""
     found = _get_own_project(request, project)
@@ -121,19 +110,13 @@ def change_project(request: HttpRequest, project: int, payload: ChangedProject) 
     return _get_own_project(request, project)
 
 
-@router.delete(
-    "/{int:project}", response=Deleted, auth=require_scope("chat:write"), summary="Delete a project",
-    operation_id="delete_project",
-)  # fmt: skip
+@router.delete("/{int:project}", response=Deleted, auth=require_scope("chat:write"), summary="Delete a project")
 def delete_project(request: HttpRequest, project: int) -> Any:
     """Its documents and conversations stay. `token` restores it within an hour."""
     return deleted(projects.remove(_get_own_project(request, project)))
 
 
-@router.post(
-    "/restore", response=Project, auth=require_scope("chat:write"), summary="Restore a deleted project",
-    operation_id="restore_project",
-)  # fmt: skip
+@router.post("/restore", response=Project, auth=require_scope("chat:write"), summary="Restore a deleted project")
 def restore_project(request: HttpRequest, payload: BringingBack) -> Any:
     """With its conversations that have no other project now.
 

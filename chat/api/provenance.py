@@ -69,9 +69,8 @@ class Answers(Paging):
 
 
 @router.get(
-    "", response=Page[Answer], auth=require_scope("chat:read"), summary="List answers with the memories they used",
-    operation_id="list_answers",
-)  # fmt: skip
+    "", response=Page[Answer], auth=require_scope("chat:read"), summary="List answers with the memories they used"
+)
 def list_answers(request: HttpRequest, query: Query[Answers]) -> Any:
     """Latest first, including trial answers. A key also needs `budget:read`."""
     PROMPT_SCOPE(request)

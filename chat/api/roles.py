@@ -37,15 +37,13 @@ class NewRole(Schema):
     instructions: str = Field(min_length=1, max_length=roles.MAX_INSTRUCTIONS, pattern=r"\S")
 
 
-@router.get("", response=list[Role], auth=require_scope("chat:read"), summary="List roles", operation_id="list_roles")
+@router.get("", response=list[Role], auth=require_scope("chat:read"), summary="List roles")
 def list_roles(request: HttpRequest) -> Any:
     """Sorted by name."""
     return list(roles.roles_of(person(request)))
 
 
-@router.post(
-    "", response={201: Role}, auth=require_scope("chat:write"), summary="Create a role", operation_id="make_role"
-)
+@router.post("", response={201: Role}, auth=require_scope("chat:write"), summary="Create a role")
 def make_role(request: HttpRequest, payload: NewRole) -> Any:
     """409 if a role has this name."""
     try:
@@ -55,17 +53,13 @@ def make_role(request: HttpRequest, payload: NewRole) -> Any:
     return Status(HTTPStatus.CREATED, _get_own_role(request, created.pk))
 
 
-@router.get(
-    "/{int:role}", response=Role, auth=require_scope("chat:read"), summary="Get a role", operation_id="get_role"
-)
+@router.get("/{int:role}", response=Role, auth=require_scope("chat:read"), summary="Get a role")
 def get_role(request: HttpRequest, role: int) -> Any:
     """Its instructions and version."""
     return _get_own_role(request, role)
 
 
-@router.put(
-    "/{int:role}", response=Role, auth=require_scope("chat:write"), summary="Change a role", operation_id="change_role"
-)
+@router.put("/{int:role}", response=Role, auth=require_scope("chat:write"), summary="Change a role")
 def change_role(request: HttpRequest, role: int, payload: NewRole) -> Any:
     """Takes effect with the next answer of its conversations."""
     try:
@@ -75,19 +69,13 @@ def change_role(request: HttpRequest, role: int, payload: NewRole) -> Any:
     return _get_own_role(request, role)
 
 
-@router.delete(
-    "/{int:role}", response=Deleted, auth=require_scope("chat:write"), summary="Delete a role",
-    operation_id="delete_role",
-)  # fmt: skip
+@router.delete("/{int:role}", response=Deleted, auth=require_scope("chat:write"), summary="Delete a role")
 def delete_role(request: HttpRequest, role: int) -> Any:
     """Its conversations continue without a role. `token` restores it within an hour."""
     return deleted(roles.remove(_get_own_role(request, role)))
 
 
-@router.post(
-    "/restore", response=Role, auth=require_scope("chat:write"), summary="Restore a deleted role",
-    operation_id="restore_role",
-)  # fmt: skip
+@router.post("/restore", response=Role, auth=require_scope("chat:write"), summary="Restore a deleted role")
 def restore_role(request: HttpRequest, payload: BringingBack) -> Any:
     """In its conversations that have no other role now.
 

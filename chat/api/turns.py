@@ -124,10 +124,7 @@ class Omission(Again):
     )
 
 
-@router.post(
-    "", auth=TO_WRITE, summary="Send a message and stream the answer", operation_id="send_turn",
-    openapi_extra=STREAMED,
-)  # fmt: skip
+@router.post("", auth=TO_WRITE, summary="Send a message and stream the answer", openapi_extra=STREAMED)
 async def send_turn(
     request: HttpRequest,
     payload: NewTurn,
@@ -142,37 +139,27 @@ async def send_turn(
     return await _stream(request, _build_frame(Send, "send", **payload.model_dump()), views)
 
 
-@router.post(
-    "/{int:message}/retry", auth=TO_WRITE, summary="Regenerate an answer", operation_id="retry_turn",
-    openapi_extra=STREAMED,
-)  # fmt: skip
+@router.post("/{int:message}/retry", auth=TO_WRITE, summary="Regenerate an answer", openapi_extra=STREAMED)
 async def retry_turn(request: HttpRequest, message: int, payload: Again | None = None) -> StreamingHttpResponse:
     """`message`: the answer. The new one is on a new active branch; the earlier one is kept."""
     return await _stream(request, _build_frame(Retry, "retry", message=message, **_client_id_of(payload)))
 
 
-@router.post(
-    "/{int:message}/continue", auth=TO_WRITE, summary="Continue an answer", operation_id="continue_turn",
-    openapi_extra=STREAMED,
-)  # fmt: skip
+@router.post("/{int:message}/continue", auth=TO_WRITE, summary="Continue an answer", openapi_extra=STREAMED)
 async def continue_turn(request: HttpRequest, message: int, payload: Again | None = None) -> StreamingHttpResponse:
     """`message`: the last answer, if it was interrupted or too long."""
     return await _stream(request, _build_frame(Continue, "continue", message=message, **_client_id_of(payload)))
 
 
-@router.post(
-    "/{int:message}/edit", auth=TO_WRITE, summary="Edit a message", operation_id="edit_turn",
-    openapi_extra=STREAMED,
-)  # fmt: skip
+@router.post("/{int:message}/edit", auth=TO_WRITE, summary="Edit a message", openapi_extra=STREAMED)
 async def edit_turn(request: HttpRequest, message: int, payload: Edited) -> StreamingHttpResponse:
     """`message`: one of your messages. The original and all that followed are kept on their branch."""
     return await _stream(request, _build_frame(Edit, "edit", message=message, **payload.model_dump()))
 
 
 @router.post(
-    "/{int:message}/without", auth=TO_WRITE, summary="Answer again without some memories",
-    operation_id="turn_without", openapi_extra=STREAMED,
-)  # fmt: skip
+    "/{int:message}/without", auth=TO_WRITE, summary="Answer again without some memories", openapi_extra=STREAMED
+)
 async def turn_without(request: HttpRequest, message: int, payload: Omission) -> StreamingHttpResponse:
     """`message`: the answer that used them. The new answer is a trial until `keep`; `comparison` shows both.
 
@@ -221,10 +208,7 @@ def keep_text(request: HttpRequest, message: int) -> Any:
     return {"path": document.path, "title": document.title}
 
 
-@router.get(
-    "/{int:message}", response=Message, auth=require_scope("chat:read"), summary="Get a message",
-    operation_id="get_message",
-)  # fmt: skip
+@router.get("/{int:message}", response=Message, auth=require_scope("chat:read"), summary="Get a message")
 def get_message(request: HttpRequest, message: int) -> Any:
     """A question or an answer. While an answer is being written, its text may be incomplete or empty."""
     return get_object_or_404(api_messages(models.Message.objects.not_deleted().for_user(person(request))), pk=message)

@@ -36,19 +36,13 @@ class NewBoundary(Schema):
     text: Annotated[str, Field(min_length=1, max_length=MAX_BOUNDARY, pattern=r"\S")]
 
 
-@router.get(
-    "/boundaries", response=list[Boundary], auth=require_scope("settings"), summary="List boundaries",
-    operation_id="list_boundaries",
-)  # fmt: skip
+@router.get("/boundaries", response=list[Boundary], auth=require_scope("settings"), summary="List boundaries")
 def list_boundaries(request: HttpRequest) -> Any:
     """The boundaries for everyone, then your own, in the order of the prompt."""
     return models.Boundary.for_prompt(person(request))
 
 
-@router.post(
-    "/boundaries", response={201: Boundary}, auth=require_scope("settings"), summary="Add a boundary",
-    operation_id="add_boundary",
-)  # fmt: skip
+@router.post("/boundaries", response={201: Boundary}, auth=require_scope("settings"), summary="Add a boundary")
 def add_boundary(request: HttpRequest, given: NewBoundary) -> Any:
     """It applies from the next answer."""
     added = models.Boundary.objects.create(user=person(request), text=given.text.strip())
@@ -57,9 +51,8 @@ def add_boundary(request: HttpRequest, given: NewBoundary) -> Any:
 
 
 @router.put(
-    "/boundaries/{int:boundary}", response=Boundary, auth=require_scope("settings"), summary="Change a boundary",
-    operation_id="change_boundary",
-)  # fmt: skip
+    "/boundaries/{int:boundary}", response=Boundary, auth=require_scope("settings"), summary="Change a boundary"
+)
 def change_boundary(request: HttpRequest, boundary: int, given: NewBoundary) -> Any:
     """Replaces the text. It applies from the next answer."""
     found = _get_own_boundary(request, boundary)
@@ -71,7 +64,7 @@ def change_boundary(request: HttpRequest, boundary: int, given: NewBoundary) -> 
 
 @router.delete(
     "/boundaries/{int:boundary}", response={204: None}, auth=require_scope("settings", Replay.NO_TEXT),
-    summary="Remove a boundary", operation_id="remove_boundary",
+    summary="Remove a boundary",
 )  # fmt: skip
 def remove_boundary(request: HttpRequest, boundary: int) -> Any:
     """Deletes one of your own boundaries."""

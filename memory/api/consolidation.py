@@ -55,7 +55,7 @@ class Consolidation(Schema):
 
 @router.post(
     "/consolidations", response={202: Consolidation}, auth=require_scope("memory:write", Replay.NO_TEXT),
-    summary="Consolidate memory now", operation_id="tidy_memory",
+    summary="Consolidate memory now",
 )  # fmt: skip
 def tidy_memory(request: HttpRequest) -> Any:
     """Queues the nightly consolidation; list consolidations for the report. A pending one is returned, not doubled."""
@@ -63,9 +63,8 @@ def tidy_memory(request: HttpRequest) -> Any:
 
 
 @router.get(
-    "/consolidations", response=Page[Consolidation], auth=require_scope("memory:read"),
-    summary="List consolidations", operation_id="list_consolidations",
-)  # fmt: skip
+    "/consolidations", response=Page[Consolidation], auth=require_scope("memory:read"), summary="List consolidations"
+)
 def list_consolidations(request: HttpRequest, given: Query[Paging]) -> Any:
     """Recent consolidations, the latest first."""
     return paginate(request, models.Consolidation.objects.for_user(person(request)), LATEST, given)

@@ -67,10 +67,7 @@ class Documents(Paging):
     tag: str = Field("", max_length=200)
 
 
-@router.get(
-    "/documents", response=Page[Document], auth=require_scope("memory:read"), summary="List documents",
-    operation_id="list_documents",
-)  # fmt: skip
+@router.get("/documents", response=Page[Document], auth=require_scope("memory:read"), summary="List documents")
 def list_documents(request: HttpRequest, given: Query[Documents]) -> Any:
     """Your documents in the order of their paths, filtered by folder or tag."""
     owned = models.Document.objects.for_user(person(request)).written().defer("text")
@@ -81,10 +78,7 @@ def list_documents(request: HttpRequest, given: Query[Documents]) -> Any:
     return paginate(request, owned, BY_PATH, given)
 
 
-@router.get(
-    "/document", response=DocumentText, auth=require_scope("memory:read"), summary="Read a document",
-    operation_id="get_document",
-)  # fmt: skip
+@router.get("/document", response=DocumentText, auth=require_scope("memory:read"), summary="Read a document")
 def get_document(request: HttpRequest, path: Path, known_at: Moment | None = None) -> DocumentText:
     """The full text of the document at `path`; with `known_at`, the version current at that moment."""
     document = _get_own_document(request, path)
@@ -93,7 +87,7 @@ def get_document(request: HttpRequest, path: Path, known_at: Moment | None = Non
 
 @router.put(
     "/document", response=DocumentText, auth=require_scope("memory:write", also=REVIEW_SCOPE),
-    summary="Write a document", operation_id="put_document",
+    summary="Write a document",
 )  # fmt: skip
 def put_document(request: HttpRequest, given: NewText) -> DocumentText:
     """Saves a new version; 409 if it has changed or its text was forgotten. The profile needs the `review` scope."""
@@ -116,10 +110,7 @@ class Tags(Schema):
     tags: list[Annotated[str, Field(max_length=200)]] = Field(max_length=100)
 
 
-@router.put(
-    "/document/tags", response=DocumentText, auth=require_scope("memory:write"), summary="Tag a document",
-    operation_id="put_document_tags",
-)  # fmt: skip
+@router.put("/document/tags", response=DocumentText, auth=require_scope("memory:write"), summary="Tag a document")
 def put_document_tags(request: HttpRequest, given: Tags) -> DocumentText:
     """Replaces all tags. They are stored in lower case, without duplicates."""
     document = _get_own_document(request, given.path)
@@ -142,7 +133,7 @@ class Moved(Schema):
 
 @router.post(
     "/documents/move", response=Moved, auth=require_scope("memory:write", Replay.NO_TEXT, also=REVIEW_SCOPE),
-    summary="Move or rename documents", operation_id="move_documents",
+    summary="Move or rename documents",
 )  # fmt: skip
 def move_documents(request: HttpRequest, given: Move) -> Any:
     """Moves a document or folder with everything below it, or nothing. The profile also needs the `review` scope."""
@@ -161,10 +152,7 @@ class DeletedDocuments(Schema):
     until: datetime
 
 
-@router.delete(
-    "/documents", response=DeletedDocuments, auth=require_scope("forget"), summary="Delete documents",
-    operation_id="delete_documents",
-)  # fmt: skip
+@router.delete("/documents", response=DeletedDocuments, auth=require_scope("forget"), summary="Delete documents")
 def delete_documents(request: HttpRequest, path: Path) -> Any:
     """Deletes the document at `path` and everything below, with history. Facts learned from it stay: see forgetting."""
     moment, deleted = trash.delete(person(request), path.rstrip("/"))
@@ -189,7 +177,7 @@ class RestoredDocuments(Schema):
 
 @router.post(
     "/documents/restore", response=RestoredDocuments, auth=require_scope("memory:write"),
-    summary="Undo a deletion of documents", operation_id="restore_documents",
+    summary="Undo a deletion of documents",
 )  # fmt: skip
 def restore_documents(request: HttpRequest, given: Restoring) -> Any:
     """Within 30 minutes: restores documents with their versions, tags and the facts of their lines."""
@@ -219,13 +207,7 @@ class Entry(Schema):
         return entry.document_id is not None
 
 
-@router.get(
-    "/folder",
-    response=list[Entry],
-    auth=require_scope("memory:read"),
-    summary="List a folder",
-    operation_id="list_folder",
-)
+@router.get("/folder", response=list[Entry], auth=require_scope("memory:read"), summary="List a folder")
 def list_folder(request: HttpRequest, path: Annotated[str, Field(max_length=500)] = "/") -> Any:
     """The entries one level deep, by name. “/” is the root."""
     inside = path.rstrip("/")
@@ -239,9 +221,7 @@ class TagCount(Schema):
     documents: int
 
 
-@router.get(
-    "/tags", response=list[TagCount], auth=require_scope("memory:read"), summary="List tags", operation_id="list_tags"
-)
+@router.get("/tags", response=list[TagCount], auth=require_scope("memory:read"), summary="List tags")
 def list_tags(request: HttpRequest) -> Any:
     """The tags of all documents, with counts."""
     return [{"tag": tag, "documents": number} for tag, number in tree.tags_of(person(request))]
@@ -273,7 +253,7 @@ class OfDocument(Paging):
 
 @router.get(
     "/document/versions", response=Page[Revision], auth=require_scope("memory:read"),
-    summary="List versions of a document", operation_id="list_versions",
+    summary="List versions of a document",
 )  # fmt: skip
 def list_versions(request: HttpRequest, given: Query[OfDocument]) -> Any:
     """All versions, the newest first."""
@@ -283,7 +263,7 @@ def list_versions(request: HttpRequest, given: Query[OfDocument]) -> Any:
 
 @router.get(
     "/document/versions/{int:number}", response=RevisionText, auth=require_scope("memory:read"),
-    summary="Read a version of a document", operation_id="get_version",
+    summary="Read a version of a document",
 )  # fmt: skip
 def get_version(request: HttpRequest, number: int, path: Path) -> Any:
     """One version with its text."""
@@ -300,7 +280,7 @@ class Reverting(Schema):
 
 @router.post(
     "/document/revert", response=DocumentText, auth=require_scope("memory:write", also=REVIEW_SCOPE),
-    summary="Restore a version", operation_id="revert_document",
+    summary="Restore a version",
 )  # fmt: skip
 def revert_document(request: HttpRequest, given: Reverting) -> Any:
     """Saves its text as the newest version; later versions stay in the history. The profile also needs `review`."""

@@ -51,10 +51,7 @@ class Episodes(Paging):
     until: Moment | None = None
 
 
-@router.get(
-    "/episodes", response=Page[Episode], auth=require_scope("memory:read"), summary="List episodes",
-    operation_id="list_episodes",
-)  # fmt: skip
+@router.get("/episodes", response=Page[Episode], auth=require_scope("memory:read"), summary="List episodes")
 def list_episodes(request: HttpRequest, given: Query[Episodes]) -> Any:
     """The timeline, the latest first."""
     episodes = models.Episode.objects.for_user(person(request)).not_deleted().live().defer(*HEAVY)
@@ -68,10 +65,7 @@ def list_episodes(request: HttpRequest, given: Query[Episodes]) -> Any:
     return paginate(request, episodes.filter(**{name: value for name, value in chosen.items() if value}), LATEST, given)
 
 
-@router.get(
-    "/episodes/{int:episode}", response=Episode, auth=require_scope("memory:read"), summary="Get an episode",
-    operation_id="get_episode",
-)  # fmt: skip
+@router.get("/episodes/{int:episode}", response=Episode, auth=require_scope("memory:read"), summary="Get an episode")
 def get_episode(request: HttpRequest, episode: int) -> Any:
     """One episode, archived ones included."""
     episodes = models.Episode.objects.for_user(person(request)).not_deleted().unmerged().defer(*HEAVY)
@@ -89,7 +83,7 @@ class Story(Schema):
 
 @router.get(
     "/stories/{uuid:conversation}", response=Story, auth=require_scope("memory:read"),
-    summary="Get a conversation's story", operation_id="get_story",
+    summary="Get a conversation's story",
 )  # fmt: skip
 def get_story(request: HttpRequest, conversation: UUID) -> Any:
     """The conversation's episodes in order; 404 if it has none."""

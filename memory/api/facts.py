@@ -119,9 +119,7 @@ class Facts(Paging):
     )
 
 
-@router.get(
-    "/facts", response=Page[Fact], auth=require_scope("memory:read"), summary="List facts", operation_id="list_facts"
-)
+@router.get("/facts", response=Page[Fact], auth=require_scope("memory:read"), summary="List facts")
 def list_facts(request: HttpRequest, given: Query[Facts]) -> Any:
     """Active facts, or those Recall considered true at a moment; the oldest first."""
     facts = models.Fact.objects.for_user(person(request)).defer(*HEAVY)
@@ -144,7 +142,7 @@ def _filtered(facts: Any, given: Facts) -> Any:
 
 @router.get(
     "/facts/{int:fact}", response=FactWithEvidence, auth=require_scope("memory:read"),
-    summary="Get a fact with its evidence", operation_id="get_fact",
+    summary="Get a fact with its evidence",
 )  # fmt: skip
 def get_fact(request: HttpRequest, fact: int) -> Any:
     """A fact with its source, contradiction, links and review decisions."""
@@ -222,13 +220,7 @@ class Proposed(Schema):
     sentence: str = Field(description="What happened and why")
 
 
-@router.post(
-    "/facts",
-    response={202: Proposed},
-    auth=require_scope("memory:write"),
-    summary="Propose a fact",
-    operation_id="propose_fact",
-)
+@router.post("/facts", response={202: Proposed}, auth=require_scope("memory:write"), summary="Propose a fact")
 def propose_fact(request: HttpRequest, given: NewFact) -> Any:
     """It becomes a proposal that the user reviews. Repeated or known facts change nothing."""
     key = get_caller(request).key
@@ -248,7 +240,7 @@ class NewLink(Schema):
 
 @router.post(
     "/facts/{int:fact}/links", response={201: FactWithEvidence}, auth=require_scope("memory:write"),
-    summary="Link a fact to another", operation_id="link_facts",
+    summary="Link a fact to another",
 )  # fmt: skip
 def link_facts(request: HttpRequest, fact: int, given: NewLink) -> Any:
     """An existing link keeps the higher strength."""
@@ -261,7 +253,7 @@ def link_facts(request: HttpRequest, fact: int, given: NewLink) -> Any:
 
 @router.delete(
     "/facts/{int:fact}/links/{int:linked}", response={204: None}, auth=require_scope("memory:write", Replay.NO_TEXT),
-    summary="Remove the links between two facts", operation_id="unlink_facts",
+    summary="Remove the links between two facts",
 )  # fmt: skip
 def unlink_facts(request: HttpRequest, fact: int, linked: int) -> Any:
     """Removes what can be stated, in both directions. What a review decided stays."""

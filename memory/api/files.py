@@ -44,22 +44,15 @@ class Upload(Schema):
         return upload.document.path if upload.document is not None else None
 
 
-@router.get(
-    "/uploads",
-    response=Page[Upload],
-    auth=require_scope("memory:read"),
-    summary="List uploads",
-    operation_id="list_uploads",
-)
+@router.get("/uploads", response=Page[Upload], auth=require_scope("memory:read"), summary="List uploads")
 def list_uploads(request: HttpRequest, given: Query[Paging]) -> Any:
     """All uploads, the latest first."""
     return paginate(request, _own_uploads(request), LATEST, given)
 
 
 @router.post(
-    "/uploads", response={202: Upload}, auth=require_scope("memory:write", also=REVIEW_SCOPE), summary="Upload a file",
-    operation_id="upload_file",
-)  # fmt: skip
+    "/uploads", response={202: Upload}, auth=require_scope("memory:write", also=REVIEW_SCOPE), summary="Upload a file"
+)
 def upload_file(
     request: HttpRequest, file: File[UploadedFile], folder: Annotated[str, Query(max_length=500)] = uploads.FOLDER
 ) -> Any:
@@ -71,19 +64,15 @@ def upload_file(
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
 
 
-@router.get(
-    "/uploads/{int:number}", response=Upload, auth=require_scope("memory:read"), summary="Get an upload",
-    operation_id="get_upload",
-)  # fmt: skip
+@router.get("/uploads/{int:number}", response=Upload, auth=require_scope("memory:read"), summary="Get an upload")
 def get_upload(request: HttpRequest, number: int) -> Any:
     """Its state: waiting, reading, done, or failed with the reason."""
     return _get_own_upload(request, number)
 
 
 @router.post(
-    "/uploads/{int:number}/retry", response={202: Upload}, auth=require_scope("memory:write"),
-    summary="Retry an upload", operation_id="retry_upload",
-)  # fmt: skip
+    "/uploads/{int:number}/retry", response={202: Upload}, auth=require_scope("memory:write"), summary="Retry an upload"
+)
 def retry_upload(request: HttpRequest, number: int) -> Any:
     """Reads a file again after the reader timed out or crashed."""
     found = _get_own_upload(request, number)
@@ -127,9 +116,8 @@ class Followed(Schema):
 
 
 @router.post(
-    "/sync", response=list[Followed], auth=require_scope("memory:write", also=REVIEW_SCOPE), summary="Sync a folder",
-    operation_id="sync_folder",
-)  # fmt: skip
+    "/sync", response=list[Followed], auth=require_scope("memory:write", also=REVIEW_SCOPE), summary="Sync a folder"
+)
 def sync_folder(request: HttpRequest, given: Sync) -> Any:
     """Adds, updates and removes documents to match the files; your own edits are kept. Repeating it changes nothing.
     The profile also needs the `review` scope."""

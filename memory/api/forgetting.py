@@ -42,7 +42,7 @@ class Match(Schema):
 
 @router.post(
     "/forget/topic", response=list[Match], auth=require_scope("forget", Replay.NONE),
-    summary="Find what matches a topic", operation_id="match_topic",
+    summary="Find what matches a topic",
 )  # fmt: skip
 def match_topic(request: HttpRequest, given: AboutWords) -> Any:
     """What the words mean, then its neighbors and what is similar in meaning. Nothing changes."""
@@ -100,9 +100,8 @@ class ForgettingReceipt(Schema):
 
 
 @router.post(
-    "/forget/preview", response=DryRun, auth=require_scope("forget", Replay.NONE), summary="Preview forgetting",
-    operation_id="preview_forgetting",
-)  # fmt: skip
+    "/forget/preview", response=DryRun, auth=require_scope("forget", Replay.NONE), summary="Preview forgetting"
+)
 def preview_forgetting(request: HttpRequest, given: ToForget) -> Any:
     """Lists what would be deleted and restored. By POST, because URLs end up in logs."""
     try:
@@ -112,9 +111,8 @@ def preview_forgetting(request: HttpRequest, given: ToForget) -> Any:
 
 
 @router.post(
-    "/forget", response=ForgettingReceipt, auth=require_scope("forget", Replay.NO_TEXT), summary="Forget permanently",
-    operation_id="forget",
-)  # fmt: skip
+    "/forget", response=ForgettingReceipt, auth=require_scope("forget", Replay.NO_TEXT), summary="Forget permanently"
+)
 def forget(request: HttpRequest, given: Confirmed) -> Any:
     """Forgets what the preview listed; 409 if that has changed. You can't undo this."""
     if given.what == "everything":
@@ -128,9 +126,8 @@ def forget(request: HttpRequest, given: Confirmed) -> Any:
 
 
 @router.get(
-    "/forgotten", response=Page[ForgettingReceipt], auth=require_scope("forget"),
-    summary="List forgetting receipts", operation_id="list_forgotten",
-)  # fmt: skip
+    "/forgotten", response=Page[ForgettingReceipt], auth=require_scope("forget"), summary="List forgetting receipts"
+)
 def list_forgotten(request: HttpRequest, given: Query[Paging]) -> Any:
     """Receipts in numbers only, the latest first."""
     return paginate(request, models.Forgetting.objects.for_user(person(request)), LATEST, given)
@@ -144,7 +141,7 @@ class Standing(Schema):
 
 @router.post(
     "/forgotten/check", response=Standing, auth=require_scope("forget", Replay.NONE),
-    summary="Check that words are gone", operation_id="check_forgotten",
+    summary="Check that words are gone",
 )  # fmt: skip
 def check_forgotten(request: HttpRequest, given: AboutWords) -> Any:
     """Searches every table for the words, which are not stored."""

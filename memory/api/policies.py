@@ -35,19 +35,13 @@ class Rules(Schema):
     rules: dict[str, Rule] = Field(max_length=len(SUBJECTS))
 
 
-@router.get(
-    "/policies", response=list[PolicyOf], auth=require_scope("settings"), summary="List memory rules",
-    operation_id="list_policies",
-)  # fmt: skip
+@router.get("/policies", response=list[PolicyOf], auth=require_scope("settings"), summary="List memory rules")
 def list_policies(request: HttpRequest) -> Any:
     """The rule of every subject, and how often proposals about it were right."""
     return _build_policies(person(request))
 
 
-@router.patch(
-    "/policies", response=list[PolicyOf], auth=require_scope("settings"), summary="Set memory rules",
-    operation_id="set_policies",
-)  # fmt: skip
+@router.patch("/policies", response=list[PolicyOf], auth=require_scope("settings"), summary="Set memory rules")
 def set_policies(request: HttpRequest, given: Rules) -> Any:
     """The rules apply to new memories."""
     unknown = given.rules.keys() - set(SUBJECTS)

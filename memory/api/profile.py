@@ -23,13 +23,7 @@ class Line(Schema):
     message_id: int | None
 
 
-@router.get(
-    "/profile",
-    response=list[Line],
-    auth=require_scope("memory:read"),
-    summary="Read the profile",
-    operation_id="get_profile",
-)
+@router.get("/profile", response=list[Line], auth=require_scope("memory:read"), summary="Read the profile")
 def get_profile(request: HttpRequest) -> Any:
     """The profile in every prompt, line by line. Edit its documents as documents and its facts in review."""
     return profile_lines(person(request))

@@ -42,9 +42,8 @@ class Queue(Paging):
 
 
 @router.get(
-    "/review", response=Page[FactWithEvidence], auth=require_scope("review"), summary="List proposals to review",
-    operation_id="list_review",
-)  # fmt: skip
+    "/review", response=Page[FactWithEvidence], auth=require_scope("review"), summary="List proposals to review"
+)
 def list_review(request: HttpRequest, given: Query[Queue]) -> Any:
     """Each proposal with its quote and the fact it would supersede, the oldest first."""
     user = person(request)
@@ -199,9 +198,7 @@ class Merging(Schema):
     statement: str = Field("", max_length=MAX_STATEMENT, description="A new wording instead")
 
 
-@router.post(
-    "/facts/merge", response=Decided, auth=require_scope("review"), summary="Merge facts", operation_id="merge_facts"
-)
+@router.post("/facts/merge", response=Decided, auth=require_scope("review"), summary="Merge facts")
 def merge_facts(request: HttpRequest, given: Merging) -> Any:
     """Keeps one fact, in a chosen or new wording, which supersedes the others."""
     chosen = {*given.facts, given.into or given.facts[0]}
@@ -232,19 +229,13 @@ class DecisionWithFact(Decision):
     fact: Fact
 
 
-@router.get(
-    "/decisions", response=Page[DecisionWithFact], auth=require_scope("review"), summary="List decisions",
-    operation_id="list_decisions",
-)  # fmt: skip
+@router.get("/decisions", response=Page[DecisionWithFact], auth=require_scope("review"), summary="List decisions")
 def list_decisions(request: HttpRequest, given: Query[Paging]) -> Any:
     """Decisions of the last 30 days that can be undone, the latest first."""
     return paginate(request, can_be_undone(person(request)), LATEST, given)
 
 
-@router.get(
-    "/learned", response=list[Fact], auth=require_scope("review"), summary="List facts saved automatically",
-    operation_id="list_learned",
-)  # fmt: skip
+@router.get("/learned", response=list[Fact], auth=require_scope("review"), summary="List facts saved automatically")
 def list_learned(request: HttpRequest) -> Any:
     """Facts that the librarian saved without review in the last 30 days; at most 50, the latest first."""
     return saved_automatically(person(request))

@@ -95,7 +95,7 @@ def _operations(api: NinjaAPI) -> Iterator[tuple[str, str, Operation]]:
         for view in router.path_operations.values():
             for operation in view.operations:
                 for method in operation.methods:
-                    yield str(operation.operation_id), method.lower(), operation
+                    yield operation.operation_id or operation.view_func.__name__, method.lower(), operation
 
 
 def _complete(told: Described, method: str, operation: Operation, schemas: Described) -> None:

@@ -45,6 +45,8 @@ LONGEST_FIRST = (
         "tests/recall/process/test_up.py",
         "tests/chat/compaction/test_at_scale.py",
         "tests/memory/librarian/test_kills.py",
+        "tests/recall/process/test_own_logins.py",
+        "tests/recall/process/test_backup.py",
     ),
 )
 """Groups that take minutes: if they started last, one process would be left alone with them."""

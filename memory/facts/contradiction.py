@@ -21,7 +21,7 @@ from typing import Any, Final
 from django.db.models import Q
 from django.utils import timezone
 
-from memory.facts.links import Relation, link, link_superseded, mark_superseded
+from memory.facts.links import Relation, link_all, link_superseded, mark_superseded
 from memory.facts.replacement import Replaces, replaces, with_now
 from memory.models import Fact, FactLink, ReviewAction
 
@@ -83,15 +83,19 @@ def oppose_replaced(fact: Fact) -> None:
     others = of_user.exclude(pk=fact.pk)
     others = others.exclude(key=fact.key) if fact.key else others
     newer = with_now(fact.statement, fact.quote)
+    superseded: list[int] = []
+    opposed: dict[int, float] = {}
     for pk, status, statement, said_at in others.values_list("pk", "status", "statement", "message__created_at"):
         how = replaces(newer, statement)
         if how == Replaces.NOT or (said_at and fact.message and said_at > fact.message.created_at):
             continue
         if how == Replaces.CLEARLY and (fact.status == Fact.Status.ACTIVE or status == Fact.Status.PROPOSED):
-            mark_superseded([pk], at=timezone.now())
-            link_superseded(fact, [pk])
+            superseded.append(pk)
         elif status == Fact.Status.ACTIVE:
-            link(fact.user_id, fact.pk, Relation.CONTRADICTS, pk, STRENGTH[how])
+            opposed[pk] = STRENGTH[how]
+    mark_superseded(superseded, at=timezone.now())
+    link_superseded(fact, superseded)
+    link_all(fact.user_id, fact.pk, Relation.CONTRADICTS, opposed)
 
 
 def no_longer_opposed(fact: Fact, others: Sequence[int], *, related: bool) -> list[list[Any]]:
@@ -104,8 +108,7 @@ def no_longer_opposed(fact: Fact, others: Sequence[int], *, related: bool) -> li
     strengths = dict(opposed.values_list("to_fact", "strength"))
     opposed.delete()
     if related:
-        for other in others:
-            link(fact.user_id, fact.pk, Relation.RELATED_TO, other, fact.confidence)
+        link_all(fact.user_id, fact.pk, Relation.RELATED_TO, dict.fromkeys(others, fact.confidence))
     return [[fact.pk, other, Relation.CONTRADICTS.value, strengths.get(other)] for other in others]
 
 

@@ -5,13 +5,12 @@ A link exists once: adding it again keeps the higher strength. Links are deleted
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from django.db.models import F, Q
-from django.db.models.functions import Greatest
+from django.db.models import Q
 from django.utils import timezone
 
 from memory.models import Fact, FactLink
@@ -49,13 +48,28 @@ def link(user_id: int, from_id: int, relation: FactLink.Relation, to_id: int, st
 
     Does nothing for a fact and itself, or for a fact of another user.
     """
-    if from_id == to_id or Fact.objects.filter(user=user_id, pk__in=(from_id, to_id)).count() != 2:
+    link_all(user_id, from_id, relation, {to_id: strength})
+
+
+def link_all(user_id: int, from_id: int, relation: FactLink.Relation, strengths: Mapping[int, float]) -> None:
+    """Link one fact to several in the same way; `strengths`: of the links, by the other fact's id."""
+    if not strengths:
         return
-    made, is_new = FactLink.objects.get_or_create(
-        from_fact_id=from_id, to_fact_id=to_id, relation=relation, defaults={"user_id": user_id, "strength": strength}
+    of_user = set(Fact.objects.filter(user=user_id, pk__in=[from_id, *strengths]).values_list("pk", flat=True))
+    if from_id not in of_user:
+        return
+    strengths = {pk: strength for pk, strength in strengths.items() if pk in of_user - {from_id}}
+    FactLink.objects.bulk_create(
+        [
+            FactLink(user_id=user_id, from_fact_id=from_id, to_fact_id=pk, relation=relation, strength=strength)
+            for pk, strength in strengths.items()
+        ],
+        ignore_conflicts=True,
     )
-    if not is_new:
-        FactLink.objects.filter(pk=made.pk).update(strength=Greatest(F("strength"), strength))
+    known = FactLink.objects.filter(from_fact=from_id, relation=relation)
+    for strength in set(strengths.values()):
+        to = [pk for pk, its in strengths.items() if its == strength]
+        known.filter(to_fact__in=to, strength__lt=strength).update(strength=strength)
 
 
 def unlink(user: User, one: int, other: int) -> bool:
@@ -137,8 +151,7 @@ def create_superseding(older: int | None, make: Callable[[], Fact]) -> Fact:
 def link_superseded(newer: Fact, older: Sequence[int]) -> None:
     """Record which fact superseded the older ones."""
     Fact.objects.filter(pk__in=older).update(superseded_by=newer)
-    for pk in older:
-        link(newer.user_id, newer.pk, Relation.SUPERSEDES, pk, CERTAIN)
+    link_all(newer.user_id, newer.pk, Relation.SUPERSEDES, dict.fromkeys(older, CERTAIN))
 
 
 def give_back(newer: Fact, older: Sequence[int]) -> None:

@@ -9,9 +9,11 @@ can have many objects (“plays tennis now”) replace nothing, and neither does
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from memory.facts.deduplication import GROUPS, PEOPLE
@@ -50,7 +52,7 @@ _OUT: Final = re.compile(
     re.I,
 )
 """The value that something else replaced: “switched from Jira to Linear”."""
-MAX_READ: Final = 64
+MAX_READ: Final = 4_096
 """Statements whose reading is remembered: one is compared with all others."""
 _ADDS: Final = re.compile(r"\b(?:also|too|another|second|both|as well|additionally|besides)\b", re.I)
 _ONLY: Final = re.compile(r"\bonly\b(?! \d)", re.I)
@@ -61,6 +63,7 @@ ONE_AT_A_TIME: Final = frozenset(map(stem, _ONE_AT_A_TIME.split()))
 """Verbs with one object at a time; other verbs can have many."""
 ONE_HOLDER: Final = frozenset(map(stem, ["lead", "led", "head", "manage", "chair", "captain"]))
 """Verbs with one subject at a time: one person leads a team."""
+_SPELLED: Final = {digits: word for word, digits in NUMBERS.items()}
 _PREPOSITIONS: Final = frozenset(["in", "on", "at", "with", "by", "to", "from", "for", "via", "under"])
 
 
@@ -70,9 +73,12 @@ class _Said:
 
     subject: frozenset[str]
     rest: frozenset[str]
+    all: frozenset[str]
     tokens: tuple[str, ...]
     verb_at: int
     is_of_user: bool
+    has_ended: bool
+    is_negated: bool
 
     @property
     def verb(self) -> str:
@@ -86,9 +92,26 @@ class _Said:
             self.tokens[self.verb_at + 1 : self.verb_at + 3]
         )
 
-    @property
-    def all(self) -> frozenset[str]:
-        return self.subject | self.rest
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What a new statement says of older ones."""
+
+    left: frozenset[str] | None
+    """What was left or given up; None: nothing was."""
+    out: frozenset[str] | None
+    """The value that something else replaced; None: none is named."""
+    only: _Said | None
+    """The statement without its “only”; None: it has none."""
+    is_stated: bool
+    """Whether it says that something is so now, and wasn't before."""
+    stems: tuple[str, ...]
+    """Letters of its words; a number in digits and spelled."""
+
+    def may_concern(self, older: str) -> bool:
+        """Whether a statement may share a word: a stem starts its word. That spares reading most of a thousand."""
+        letters = unicodedata.normalize("NFKC", older).casefold()
+        return any(stem in letters for stem in self.stems)
 
 
 def with_now(statement: str, quote: str) -> str:
@@ -104,29 +127,29 @@ def states_change(statement: str) -> bool:
 
 def replaces(newer: str, older: str) -> Replaces:
     """Whether, and how clearly, `newer` says that `older` no longer holds."""
-    if newer == older or _ADDS.search(newer) or _PAST.search(newer) or _ENDED.search(older):
+    change = _read_change(newer)
+    if change is None or newer == older or not change.may_concern(older):
         return Replaces.NOT
     new, old = _read(newer), _read(older)
-    if not new.all or not old.all or new.all.isdisjoint(old.all) or _of_others(new, old):
+    if old.has_ended or new.all.isdisjoint(old.all) or _of_others(new, old):
         return Replaces.NOT
-    if _ENDED.search(newer):
-        is_same = not _NEGATED.search(older) and _within(new.all, old.all) and _within(old.subject, new.all)
+    if new.has_ended:
+        is_same = not old.is_negated and _within(new.all, old.all) and _within(old.subject, new.all)
         return Replaces.CLEARLY if is_same else Replaces.NOT
-    if left := _LEFT.search(newer):
-        what = _content(newer[left.end() :].partition(" in ")[0].partition(" on ")[0])
-        named = bool(what) and _within(what, old.rest) and _within(old.subject, new.all)
+    if change.left is not None:
+        named = bool(change.left) and _within(change.left, old.rest) and _within(old.subject, new.all)
         return Replaces.CLEARLY if named else Replaces.NOT
-    if out := _OUT.search(newer):
-        return Replaces.CLEARLY if _is_out(_content(out[1]), new, old) else Replaces.NOT
-    if bool(_NEGATED.search(newer)) != bool(_NEGATED.search(older)):
+    if change.out is not None:
+        return Replaces.CLEARLY if _is_out(change.out, new, old) else Replaces.NOT
+    if new.is_negated != old.is_negated:
         return Replaces.NOT
-    if len(parts_of(older)) > 1:
-        return Replaces.NOT  # the rest of it may still hold
-    if _ONLY.search(newer) and _excludes(_read(_ONLY.sub("", newer)), old):
-        return Replaces.CLEARLY
-    if states_change(newer):
-        return Replaces.CLEARLY if _gives_other_value(new, old) else Replaces.NOT
-    return Replaces.LIKELY if _differs_at_the_end(new, old) else Replaces.NOT
+    if change.only and _excludes(change.only, old):
+        how = Replaces.CLEARLY
+    elif change.is_stated:
+        how = Replaces.CLEARLY if _gives_other_value(new, old) else Replaces.NOT
+    else:
+        how = Replaces.LIKELY if _differs_at_the_end(new, old) else Replaces.NOT
+    return how if how and len(parts_of(older)) == 1 else Replaces.NOT  # the rest of several may still hold
 
 
 def _excludes(new: _Said, old: _Said) -> bool:
@@ -197,7 +220,7 @@ def _within(some: frozenset[str], others: frozenset[str]) -> bool:
 
 
 def _has(words_: frozenset[str], word: str) -> bool:
-    return word in words_ or any(word in group and not group.isdisjoint(words_) for group in _SAME)
+    return word in words_ or not _SAME_AS.get(word, frozenset()).isdisjoint(words_)
 
 
 _FORMS: Final = ("lead led head", "keep kept store stored", "run ran", "hold held", "pay paid", "cost costs price")
@@ -206,22 +229,40 @@ _SAME: Final = (
     *(frozenset(map(stem, line.split())) for line in _FORMS),
 )
 """Groups of words with the same meaning, not just a similar one."""
+_SAME_AS: Final = {word: frozenset(chain(*(group for group in _SAME if word in group))) for word in chain(*_SAME)}
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=MAX_READ)
+def _read_change(newer: str) -> _Change | None:
+    """None: it replaces nothing."""
+    if _ADDS.search(newer) or _PAST.search(newer):
+        return None
+    left, out = _LEFT.search(newer), _OUT.search(newer)
+    return _Change(
+        _content(newer[left.end() :].partition(" in ")[0].partition(" on ")[0]) if left else None,
+        _content(out[1]) if out else None,
+        _read(_ONLY.sub("", newer)) if _ONLY.search(newer) else None,
+        states_change(newer),
+        tuple(chain(*({word, _SPELLED.get(word, word)} for word in _read(newer).all))),
+    )
+
+
 @lru_cache(maxsize=MAX_READ)
 def _read(statement: str) -> _Said:
     whole = " ".join(_ENDED.sub(" ", statement).split())
     subject = _content(_CHANGED.sub(" ", whole[: verb_span(whole)[0]]))
     plain = " ".join(_CHANGED.sub(" ", whole).rstrip(" .!?").split())
     start, end = verb_span(plain)
-    tokens = tuple(words(plain))
+    tokens, rest = tuple(words(plain)), _content(plain) - subject
     return _Said(
         subject,
-        _content(plain) - subject,
+        rest,
+        subject | rest,
         tokens,
         len(words(plain[:start])) if end else len(tokens),
         re.match(r"(?:the user|i|we|my|our)\b", statement, re.I) is not None,
+        _ENDED.search(statement) is not None,
+        _NEGATED.search(statement) is not None,
     )
 
 

@@ -1,6 +1,7 @@
 """A statement says that an older one no longer holds, in other words and without a key."""
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
 from memory.facts import review
@@ -19,6 +20,7 @@ NOT, LIKELY, CLEARLY = Replaces.NOT, Replaces.LIKELY, Replaces.CLEARLY
         ("The user no longer works at Initech.", "The user works at Initech.", CLEARLY),
         ("The user no longer works at Initech.", "The user's sister works at Initech.", NOT),
         ("The user left Initech in May.", "The user works at Initech as a welder.", CLEARLY),
+        ("The user left 7 in May.", "The user works at Seven.", CLEARLY),
         ("The daily review has been moved to 10:15.", "The review is at 9:30.", CLEARLY),
         ("The choir is led by Tomas now.", "Petra leads the choir.", CLEARLY),
         ("The team migrated from Jira to Linear.", "The team uses Jira for tickets.", CLEARLY),
@@ -58,6 +60,23 @@ def test_accepting_a_statement_supersedes_what_it_replaces_and_a_way_back_restor
         review.accept(Fact.objects.get(user=alice, status="proposed"), by=alice)
 
     assert [fact.statement for fact in Fact.objects.for_user(alice).active()] == [statement]
+
+
+@pytest.mark.django_db
+def test_the_statements_do_not_grow_with_what_is_replaced(
+    alice: User, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(20):
+        Fact.objects.create(user=alice, statement=f"The spare key is kept in box {number}.", status="proposed")
+        Fact.objects.create(user=alice, statement=f"The spare key is kept in drawer {number}.", status="active")
+
+    with django_assert_max_num_queries(20):
+        propose_told_by("Notes", alice, "The spare key is now kept in the safe.")
+
+    new = Fact.objects.get(user=alice, status="proposed")
+    assert new.links.filter(relation="supersedes", strength=1.0).count() == 20
+    assert new.links.filter(relation="contradicts", strength=0.9).count() == 20
+    assert Fact.objects.filter(superseded_by=new).count() == 20
 
 
 @pytest.mark.django_db

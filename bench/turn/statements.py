@@ -28,7 +28,15 @@ from bench.own_database import OTHER_CORE, own_database
 from bench.ports import free_port
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PLUMBING: Final = ("recall/db/", "bench/", ".venv/", "memory/models/", "chat/models", "budget/models")
+PLUMBING: Final = (
+    "recall/db/",
+    "recall/observability/",
+    "bench/",
+    ".venv/",
+    "memory/models/",
+    "chat/models",
+    "budget/models",
+)
 """Modules that pass statements on: the module before them is named."""
 SHOWN: Final = 96
 """Characters of a statement that are printed."""
@@ -135,7 +143,9 @@ def foreign_keys() -> int:
     """Checks of foreign keys since the last reset."""
     from django.db import connection
 
-    with connection.cursor() as cursor:
+    from recall.db.acting import by
+
+    with by("migrations"), connection.cursor() as cursor:
         cursor.execute("SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query LIKE '%FOR KEY SHARE OF x%'")
         return int(cursor.fetchone()[0])
 
@@ -144,7 +154,9 @@ def reset_counts() -> None:
     """Forget what `pg_stat_statements` counted."""
     from django.db import connection
 
-    with connection.cursor() as cursor:
+    from recall.db.acting import by
+
+    with by("migrations"), connection.cursor() as cursor:
         cursor.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
         cursor.execute("SELECT pg_stat_statements_reset()")
 

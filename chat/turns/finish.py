@@ -53,12 +53,16 @@ from memory.retrieval.recall import mark_used
 from memory.text.message_kinds import repeats_memories
 from memory.tombstones import lists_read
 from recall.db.notify import PROCESS_KEY, publish_event
-from recall.db.prepared import Read, read_together
+from recall.db.prepared import PreparedQuery, Read, read_together, write_together
 from recall.llm.tokens import count_tokens
 from recall.text import storable, storable_json
 
 TOOL_NAME_CHARS: Final = 80
 """A model may invent a name of any length; the column is this wide."""
+_CLAIMED: Final = PreparedQuery(
+    lambda answer: Message.objects.filter(pk=answer, process_key=PROCESS_KEY).select_for_update().only("pk"), answer=int
+)
+"""The answer, locked, if it is still this process's to write, even if it was marked abandoned meanwhile."""
 STATES: Final = {
     Message.Status.COMPLETE: Receipt.State.COMPLETE,
     Message.Status.INTERRUPTED: Receipt.State.STOPPED,
@@ -93,9 +97,10 @@ def finish_turn(
     answer = build_answer(turn, text.strip(), run)
     if prompt is not None and repeats_memories(answer.text, turn.question.text, _memories_in(prompt, run)):
         answer.event_data["from_memories"] = True  # its sources are recalled, not the answer
-    with transaction.atomic(), read_together(*_reads_of_finish(turn)):
+    with transaction.atomic(), read_together(*_reads_of_finish(turn)), write_together():
         was_forgotten = _erase_forgotten(turn, answer, prompt, run)
-        if _save_answer(turn, answer, prompt, run.tools):
+        if _CLAIMED.first(answer=answer.pk) is not None:
+            _save_answer(turn, answer, prompt, run.tools)
             if not turn.is_trial:
                 _index_answer(turn, answer, prompt, run)
             receipt = _record_receipt(turn, answer, prompt, run, started_at, was_forgotten=was_forgotten)
@@ -118,6 +123,7 @@ def finish_turn(
 def _reads_of_finish(turn: AcceptedTurn) -> Iterator[Read]:
     """What finishing reads: it locks the user's row before any other."""
     yield from epoch_reads(turn.answer.user_id, lock=True)
+    yield _CLAIMED.read(answer=turn.answer.pk)
     yield lists_read(turn.answer.user_id)
     yield record.earlier_read(turn.answer.pk)
 
@@ -180,22 +186,16 @@ def _erase_forgotten(turn: AcceptedTurn, answer: Message, prompt: AssembledPromp
     return True
 
 
-def _save_answer(turn: AcceptedTurn, answer: Message, prompt: AssembledPrompt | None, calls: Sequence[ToolUse]) -> bool:
-    """Write the answer, its tool events and the conversation's row; False: another process has taken the answer over.
-
-    An answer that was marked abandoned meanwhile still has this process's key, and is written.
-    """
-    claimed = Message.objects.filter(pk=answer.pk, process_key=PROCESS_KEY)
-    if not claimed.update(
+def _save_answer(turn: AcceptedTurn, answer: Message, prompt: AssembledPrompt | None, calls: Sequence[ToolUse]) -> None:
+    """Write the answer, its tool events and the conversation's row."""
+    Message.objects.filter(pk=answer.pk).update(
         text=answer.text,
         tokens=answer.tokens,
         status=answer.status,
         event_data=answer.event_data,
         process_key=None,
-    ):
-        return False
+    )
     _update_conversation(turn, prompt, _save_tool_events(turn, calls))
-    return True
 
 
 def _save_tool_events(turn: AcceptedTurn, calls: Sequence[ToolUse]) -> int:

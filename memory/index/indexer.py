@@ -31,6 +31,7 @@ from memory.text.made_up import MADE_UP, is_made_up
 from memory.text.message_kinds import FORGOTTEN_BEFORE, NOT_KNOWN, admits_not_knowing, kind_of_request
 from memory.text.secrets_filter import mask_secrets
 from memory.tombstones import Recognizer, load
+from recall.db.prepared import write_together
 from recall.db.sql_files import load_sql
 from recall.redaction import FORGOTTEN
 
@@ -212,13 +213,12 @@ def _set_words(conversation_id: UUID, places: Iterable[int] | None) -> None:
         "places": None if places is None else sorted(set(places)),
         "reach": NEIGHBOURS,
     }
-    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+    with transaction.atomic(savepoint=False), write_together(), connection.cursor() as cursor:
         # While the planner still thinks the table is empty, it would compare each row of a large import with every
-        # other (20,000 passages: minutes). Sent as one message, because every turn runs this.
-        cursor.execute(
-            f"SET LOCAL enable_nestloop = off; {_NEIGHBOURS_SQL}; SET LOCAL enable_nestloop = on",
-            parameters,
-        )
+        # other (20,000 passages: minutes).
+        cursor.execute("SET LOCAL enable_nestloop = off")
+        cursor.execute(_NEIGHBOURS_SQL, parameters)
+        cursor.execute("SET LOCAL enable_nestloop = on")
 
 
 def _set_plain_words(which: Q) -> None:

@@ -3,7 +3,7 @@
 `PreparedQuery` keeps the SQL of a queryset. Compiling a small one takes the ORM four times as long as running it
 (0.4 ms and 0.1 ms): with thirty per turn, that was half of a turn's CPU time.
 
-`read_together` sends several reads at once, in one round trip.
+`read_together` sends several reads at once, in one round trip; `write_together` several writes.
 
 `fetch_prepared` runs hand-written SQL. Django binds values on the client, so the server would parse each statement
 again: 4 ms of 10 for the search of `memory/retrieval/candidates.py`. It is also planned once (`PLANNED_ONCE` in
@@ -30,6 +30,7 @@ from django.db.models import BigIntegerField, Func, QuerySet, Value
 from django.db.models.query import FlatValuesListIterable, ModelIterable, ValuesListIterable
 from django.db.models.sql.compiler import SQLCompiler
 from django.db.transaction import TransactionManagementError
+from psycopg.pq import PipelineStatus
 
 PLACEHOLDERS: Final[Mapping[type, Callable[[int], Any]]] = {
     int: lambda number: 2_000_000_011 + number,  # a column of four bytes holds it
@@ -225,6 +226,20 @@ def read_together(*reads: Read) -> Iterator[None]:
         yield
     finally:
         _ahead.reset(token)
+
+
+@contextmanager
+def write_together() -> Iterator[None]:
+    """Within a transaction: send the block's writes without waiting for each; in another such block, as part of it.
+
+    It ends when all are done. A write that returns rows is waited for, with those before it. A failure is raised there
+    or at the end. How many rows a write changed is not known.
+    """
+    if connection.connection.pgconn.pipeline_status != PipelineStatus.OFF:
+        yield
+        return
+    with connection.wrap_database_errors, connection.connection.pipeline():
+        yield
 
 
 def _fetch(read: Read) -> list[tuple[Any, ...]]:

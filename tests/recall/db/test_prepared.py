@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Count, QuerySet, Value
 from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.models import User
 from chat.models import Conversation, Message
 from memory.models import Document, Fact
-from recall.db.prepared import PLACEHOLDERS, AnyOf, PreparedQuery, fetch_prepared, numbered
+from recall.db.prepared import PLACEHOLDERS, AnyOf, PreparedQuery, fetch_prepared, numbered, write_together
 
 
 @pytest.fixture
@@ -180,3 +180,35 @@ def test_each_parameter_has_one_number_however_often_it_stands_there() -> None:
 @pytest.mark.django_db
 def test_what_is_not_asked_for_may_be_given() -> None:
     assert fetch_prepared("SELECT %(b)s::int - %(a)s::int, 7 %% 4", {"a": 1, "b": 3, "c": 9}) == [(2, 3)]
+
+
+# Writes --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_writes_sent_together_are_done_when_the_block_ends(facts: list[Fact]) -> None:
+    with transaction.atomic(), write_together():
+        for fact in facts:
+            with write_together():  # as part of the block around it
+                Fact.objects.filter(pk=fact.pk).update(value="done")
+            assert not Fact.objects.filter(pk=fact.pk).update(value="done again") > 0  # not waited for
+    assert {*Fact.objects.values_list("value", flat=True)} == {"done again"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_write_that_fails_is_an_error_of_the_orm_at_the_end_and_takes_the_others_with_it(alice: User) -> None:
+    done = []
+
+    def write() -> None:
+        with transaction.atomic(), write_together():
+            User.objects.filter(pk=alice.pk).update(preferred_name="Alicia")
+            Fact.objects.bulk_create([Fact(user=alice, statement="One.", pk=1)], ignore_conflicts=True)
+            Fact.objects.filter(pk=1).update(user_id=None)
+            done.append("not waited for")
+
+    with pytest.raises(IntegrityError):
+        write()
+    assert done
+    assert not Fact.objects.exists()
+    alice.refresh_from_db()
+    assert alice.preferred_name != "Alicia"

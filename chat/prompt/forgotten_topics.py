@@ -4,8 +4,8 @@ The message that asks stores the references of what it names (`event_data`), nev
 the link under the message opens the preview.
 """
 
-from collections.abc import Collection, Iterator
-from typing import Final
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final
 
 from accounts.models import User
 from chat.messages.forget_request import WITHHOLDS, ForgetRequest
@@ -15,6 +15,7 @@ from chat.turn import NO_EXCLUSION, Exclusion
 from memory.forgetting.select import select_topic
 from memory.models import Chunk
 from memory.text.parts import parts_of
+from recall.db.prepared import PreparedQuery, Read
 
 MAX_REQUESTS: Final = 50
 """Maximum open requests that are honored, the latest first: each adds sentences to the pattern that every text is
@@ -36,11 +37,38 @@ def find_withheld(user: User, request: ForgetRequest, before: Message | None) ->
     return [*refs, *(passage.ref for passage in passages)]
 
 
-def load_forgotten(user: User, only: Collection[int] | None = None) -> Exclusion:
-    """What the user's messages ask to forget, as an exclusion. `only`: restricts it to messages with these ids."""
-    asking = Message.objects.not_deleted().for_user(user).filter(event_data__has_key=WITHHOLDS)
-    asking = asking if only is None else asking.filter(pk__in=only)
-    requests = list(asking.order_by("-pk").values_list("pk", "event_data")[:MAX_REQUESTS])
+_REQUESTS: Final[PreparedQuery[tuple[int, dict[str, Any]]]] = PreparedQuery(
+    lambda user: (
+        Message.objects.not_deleted()
+        .filter(user=user, event_data__has_key=WITHHOLDS)
+        .order_by("-pk")
+        .values_list("pk", "event_data")[:MAX_REQUESTS]
+    ),
+    user=int,
+)
+
+
+def requests_read(user_id: int) -> Read:
+    """What `load_forgotten` reads first."""
+    return _REQUESTS.read(user=user_id)
+
+
+def load_forgotten(user: User, asked_now: Message | None = None) -> Exclusion:
+    """What the user's messages ask to forget, as an exclusion. `asked_now`: a message that may be newer than
+    `requests_read`."""
+    requests = _REQUESTS(user=user.pk)
+    if asked_now is not None and WITHHOLDS in asked_now.event_data and asked_now.pk not in dict(requests):
+        requests.insert(0, (asked_now.pk, asked_now.event_data))
+    return _load_exclusion(user, requests)
+
+
+def load_forgotten_then(user: User, asking: Collection[int]) -> Exclusion:
+    """The same of only the messages with these ids."""
+    found = Message.objects.not_deleted().for_user(user).filter(event_data__has_key=WITHHOLDS, pk__in=asking)
+    return _load_exclusion(user, list(found.order_by("-pk").values_list("pk", "event_data")))
+
+
+def _load_exclusion(user: User, requests: Sequence[tuple[int, dict[str, Any]]]) -> Exclusion:
     if not requests:
         return NO_EXCLUSION
     named = {ref for _, data in requests for ref in data[WITHHOLDS]}

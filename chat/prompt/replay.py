@@ -24,7 +24,7 @@ from chat.attachments.prompt_blocks import PromptAttachment, load, mark_unseen
 from chat.messages.history import Turn, finished_turns, tool_lines
 from chat.models import Message, Project, Role, Segment
 from chat.prompt.ablation import attachments_without, load_exclusion, segment_without, turn_without
-from chat.prompt.forgotten_topics import load_forgotten
+from chat.prompt.forgotten_topics import load_forgotten_then
 from chat.prompt.request import FRAME, PLACEHOLDER, PromptContents, RequestOptions, build_request, digest
 from chat.prompt.system_prompt import PROMPTS, VERSION
 from chat.turn import NO_EXCLUSION, Exclusion
@@ -173,7 +173,7 @@ class _Rows:
 
 def _rows(receipt: Receipt) -> _Rows:
     requests = ids_by_kind(receipt.ingredients.get("forget_requests", []))["message"]
-    forgotten = load_forgotten(receipt.user, requests)
+    forgotten = load_forgotten_then(receipt.user, requests)
     return _Rows(receipt, left_out=forgotten.and_also(load_exclusion(receipt.message)))
 
 

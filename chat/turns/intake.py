@@ -197,7 +197,7 @@ def _follow_leaf(conversation: Conversation, links: Links, leaf: int) -> None:
 def _accept_once(user: User, client_id: UUID, save: Callable[[], AcceptedTurn]) -> AcceptedTurn:
     """Save the turn; if this very message was accepted before, return that turn. With what the user asked to forget."""
     turn = _save_or_find(user, client_id, save)
-    return replace(turn, exclusion=load_forgotten(user))
+    return replace(turn, exclusion=load_forgotten(user, asked_now=turn.question))
 
 
 def _save_or_find(user: User, client_id: UUID, save: Callable[[], AcceptedTurn]) -> AcceptedTurn:

@@ -5,6 +5,7 @@ from typing import Final
 
 from accounts.models import User
 from chat.messages.rendering import messages_html
+from chat.prompt.forgotten_topics import requests_read
 from chat.protocol import Continue, Edit, Retry, Send, Without
 from chat.turn import AcceptedTurn, TurnRejectedError
 from chat.turns import intake
@@ -15,7 +16,7 @@ from chat.turns.recovery import waits_here
 from chat.turns.remote import publish_start
 from chat.turns.run import run_turn
 from recall.db.connections import run_at_once
-from recall.db.prepared import PreparedQuery
+from recall.db.prepared import PreparedQuery, read_together
 
 Accepted = Send | Edit | Retry | Continue | Without
 _ACTIVE: Final = PreparedQuery(lambda user: User.objects.filter(pk=user, is_active=True), user=int)
@@ -76,22 +77,26 @@ async def _is_running_or_done(accepted: AcceptedTurn) -> bool:
 
 
 def _take_in(user_id: int, frame: Accepted) -> AcceptedTurn:
-    user = _ACTIVE.first(user=user_id)  # read again: a socket outlives a sign-out
-    if user is None:
-        raise TurnRejectedError(*intake.SIGNED_OUT)
+    with read_together(_ACTIVE.read(user=user_id), requests_read(user_id)):
+        user = _ACTIVE.first(user=user_id)  # read again: a socket outlives a sign-out
+        if user is None:
+            raise TurnRejectedError(*intake.SIGNED_OUT)
+        return _accept_frame(user, frame)
+
+
+def _accept_frame(user: User, frame: Accepted) -> AcceptedTurn:
     match frame:
         case Send():
             arguments = (frame.conversation, frame.text, frame.attachments, frame.chosen)
-            accepted = intake.accept_message(user, frame.client_id, *arguments)
+            return intake.accept_message(user, frame.client_id, *arguments)
         case Edit():
-            accepted = intake.accept_edit(user, frame.client_id, frame.message, frame.text)
+            return intake.accept_edit(user, frame.client_id, frame.message, frame.text)
         case Retry():
-            accepted = intake.accept_retry(user, frame.client_id, frame.message)
+            return intake.accept_retry(user, frame.client_id, frame.message)
         case Continue():
-            accepted = intake.accept_continue(user, frame.client_id, frame.message)
+            return intake.accept_continue(user, frame.client_id, frame.message)
         case Without():
-            accepted = intake.accept_exclusion(user, frame.client_id, frame.message, frame.refs)
-    return accepted
+            return intake.accept_exclusion(user, frame.client_id, frame.message, frame.refs)
 
 
 def _announcement(accepted: AcceptedTurn, frame: Accepted) -> Frame:

@@ -11,6 +11,7 @@ from accounts.models import User
 from chat.messages.forget_request import ForgetRequest, find_request
 from chat.models import Conversation, Message
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
+from chat.prompt.forgotten_topics import requests_read
 from chat.prompt.measure import FORGET_NOTE
 from chat.prompt.replay import replay
 from chat.turn import AcceptedTurn
@@ -19,6 +20,7 @@ from chat.turns.intake import accept_message
 from chat.turns.temporary import TemporaryChat, TemporaryTurn
 from memory.models import Fact
 from memory.ports.source import get_source
+from recall.db.prepared import read_together
 from tests.memory.retrieval.test_recall import remember
 
 SignIn = Callable[[User], Client]
@@ -135,6 +137,15 @@ def test_the_answer_to_it_is_left_out_too(alice: User) -> None:
     turn = accept_message(alice, uuid4(), first.conversation.pk, "Please forget that")
 
     assert "tuba" not in sent(assemble_prompt(turn))
+
+
+def test_it_counts_for_its_own_answer_though_requests_are_read_before_it_is_saved(alice: User) -> None:
+    earlier = say(alice, SAID, "Please forget that")
+    Message.objects.filter(pk=earlier.answer.pk).update(text="I will.", status="complete")
+    with read_together(requests_read(alice.pk)):
+        turn = accept_message(alice, uuid4(), earlier.conversation.pk, "Forget everything about pears")
+
+    assert turn.exclusion.requests == (turn.question.pk, earlier.question.pk)
 
 
 def test_a_topic_is_left_out_of_recall_profile_and_history_but_its_neighbors_stay(alice: User) -> None:

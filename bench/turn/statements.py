@@ -98,21 +98,21 @@ def logged() -> Iterator[Log]:
         log.is_on, log.traced = False, list(traces.values())
 
 
-def round_trips(log: Log) -> tuple[int, int]:
-    """Requests to the server, and checks.
-
-    A request is a simple query (BEGIN and COMMIT, too) or what was sent together up to a Sync; a check is the empty
-    query by which the pool tries a connection before a thread gets it.
-    """
-    trips = checks = 0
+def round_trips(log: Log) -> int:
+    """Waits for the server: for a simple query (BEGIN and COMMIT, too), and for what is sent together up to a Sync or
+    Flush. Before its trace begins, each connection is told who acts: one more."""
+    trips = len(log.traced)
     for trace in log.traced:
         trace.seek(0)
+        is_sent = False
         for line in trace.read().decode(errors="replace").splitlines():
-            _, sender, _, kind, sent = [*line.split("\t"), "", "", "", "", ""][:5]
-            if sender == "F" and kind.strip() in ("Query", "Sync"):
-                is_check = sent.strip() == '""'
-                checks, trips = checks + is_check, trips + (not is_check)
-    return trips, checks
+            fields = [*line.split("\t"), "", "", ""]
+            if fields[1] != "F":
+                continue
+            kind = fields[3].strip()
+            trips += kind in ("Query", "Sync") or (kind == "Flush" and is_sent)
+            is_sent = kind not in ("Query", "Sync", "Flush")
+    return trips
 
 
 async def one_turn(user_id: int, conversation: UUID | None, text: str) -> tuple[UUID, float]:
@@ -161,16 +161,14 @@ def reset_counts() -> None:
         cursor.execute("SELECT pg_stat_statements_reset()")
 
 
-def tell(log: Log, trips: int, pool_checks: int, key_checks: int) -> None:
+def tell(log: Log, trips: int, key_checks: int) -> None:
     """Print the statements in order, then the sums."""
     for number, (sender, sql) in enumerate(log.sent, start=1):
         print(f"{number:>3}  {sender:<66} {sql[:SHOWN]}")
     print(f"\n{'module':<44} statements")
     for module, count in Counter(sender.split(":")[0] for sender, _ in log.sent).most_common():
         print(f"{module:<44} {count:>10}")
-    print(
-        f"\nStatements: {len(log.sent)}; round trips: {trips}, pool checks: {pool_checks}; foreign keys: {key_checks}"
-    )
+    print(f"\nStatements: {len(log.sent)}; round trips: {trips}; foreign keys: {key_checks}")
 
 
 async def run(user_id: int, turns: int, url: str) -> None:
@@ -186,8 +184,7 @@ async def run(user_id: int, turns: int, url: str) -> None:
     await run_in_thread(reset_counts)
     with logged() as log:
         await one_turn(user_id, conversation, "Where does my sister live? (last)")
-    trips = round_trips(log)
-    tell(log, *trips, await run_in_thread(foreign_keys))
+    tell(log, round_trips(log), await run_in_thread(foreign_keys))
 
 
 def main() -> None:

@@ -261,6 +261,7 @@ class CandidateSearch:
             kind=table.kind,
             table=table.table,
             limit=table.limit,
+            look=ROWS_PER_LEG,
             holding=_SQL["holding"].format(table=table.table),
             own=own,
             fits=_SQL["fits"].format(beside=beside),

@@ -119,7 +119,7 @@ weights AS MATERIALIZED (
                HAVING count(*) > 0)
 ), {hits}, {weights}, looked_at AS MATERIALIZED (
     SELECT origin, id FROM (
-        SELECT origin, id, row_number() OVER (PARTITION BY origin ORDER BY sum(weight) DESC, id DESC) AS place
+        SELECT origin, id, row_number() OVER (PARTITION BY origin COLLATE "C" ORDER BY sum(weight) DESC, id DESC) AS place
         FROM ({all_hits}) AS hits JOIN weights USING (word) GROUP BY origin, id
     ) AS ordered WHERE place <= %(look)s::int
 ), {near}, {found} {candidates}
@@ -148,9 +148,11 @@ LATERAL (SELECT * FROM {table}_by_word WHERE memory_words_of(user_id, search) @>
 
 
 -- part: index_near
+-- The limit is in the statement, which is planned once: for a parameter the planner expects a tenth of the rows, and reads
+-- all of the user's to find these again.
 {kind}_near AS MATERIALIZED (
     SELECT own.id FROM {table} AS own JOIN meant ON model = own.embedded_by WHERE {own}
-    ORDER BY {fits} DESC, id LIMIT %(look)s::int
+    ORDER BY {fits} DESC, id LIMIT {look}
 )
 
 
@@ -161,7 +163,7 @@ LATERAL (SELECT * FROM {table}_by_word WHERE memory_words_of(user_id, search) @>
     SELECT own.id FROM {table} AS own WHERE {own} AND own.signs IS NOT NULL
     ORDER BY %(by_meaning)s::float8 * least(greatest((
             cos(pi() * (own.signs <~> (SELECT signs FROM meant)) / {dimension}) - (SELECT unrelated FROM meant)
-        ) * (SELECT scale FROM meant), 0), 1) {beside} DESC, id LIMIT %(look)s::int
+        ) * (SELECT scale FROM meant), 0), 1) {beside} DESC, id LIMIT {look}
 )
 
 
@@ -171,7 +173,7 @@ LATERAL (SELECT * FROM {table}_by_word WHERE memory_words_of(user_id, search) @>
 {kind}_near AS MATERIALIZED (
     SELECT own.id FROM {table} AS own WHERE {own} AND embedded_by = %(model)s::text AND vector IS NOT NULL
     ORDER BY (vector::halfvec({dimension})) <=> (SELECT meaning FROM meant WHERE model = %(model)s::text)::halfvec({dimension})
-    LIMIT %(look)s::int
+    LIMIT {look}
 )
 
 

@@ -7,6 +7,7 @@ import pytest
 from memory.retrieval.denied import qualify_denied
 from memory.retrieval.ranking import Candidate
 from memory.retrieval.truth import CURRENT, CandidateRow
+from memory.text.denials import Denial, read_denials
 
 MARCH, MAY = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -51,3 +52,20 @@ def test_newer_words_and_assistant_words_are_left_alone() -> None:
     assert qualifiers(row(1, "I live in Nantes", MAY), row(2, "I don't live in Nantes", MARCH))[0] == CURRENT
     said = row(1, "You live in Nantes", MARCH, "assistant")
     assert qualifiers(said, row(2, "I don't live in Nantes any more", MAY))[0] == CURRENT
+
+
+def test_a_message_that_denies_nothing_is_read_once_and_one_that_denies_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+
+    def noted(text: str) -> list[Denial]:
+        read.append(text)
+        return read_denials(text)
+
+    monkeypatch.setattr("memory.retrieval.denied.read_denials", noted)
+    plain, denying = "I made a pear cake from scratch", "I don't live in Nantes any more"
+    for _ in range(2):
+        qualify_denied([row(1, plain, MARCH), row(2, denying, MAY)])
+    assert read.count(plain) == 1
+    assert read.count(denying) == 2

@@ -16,6 +16,7 @@ from chat.ingest.withheld import mask_parts, withheld_refs
 from chat.models import Conversation
 from memory import tombstones
 from memory.ports.source import ConversationDigest
+from memory.text.made_up import made_up
 from memory.text.message_kinds import only_asks
 from recall.redaction import FORGOTTEN
 
@@ -31,12 +32,13 @@ def build_digest(conversation_id: UUID) -> ConversationDigest | None:
         return None
     before = load_uncompacted(conversation)
     parts = [(s.first_turn, s.last_turn, Summary.from_json(s.summary)) for s in before.segments]
-    # Without the answers, bare questions and greetings: a digest contains only what the user said.
+    # Without the answers, bare questions, greetings and fiction: a digest contains only what the user said is so.
     known, named = tombstones.load(conversation.user_id), withheld_refs(conversation.user_id)
+    fiction = made_up(turn.question.text for turn in before.turns)
     told = [
         turn
-        for turn in before.turns
-        if f"message:{turn.question.pk}" not in named and not only_asks(turn.question.text)
+        for turn, is_fiction in zip(before.turns, fiction, strict=True)
+        if not (is_fiction or f"message:{turn.question.pk}" in named or only_asks(turn.question.text))
     ]
     questions = {turn.number: known.mask(mask_parts(turn.question.pk, turn.asked(), named)) for turn in told}
     exchanges = [Exchange(t.number, questions[t.number], "", (), t.question.created_at) for t in told]

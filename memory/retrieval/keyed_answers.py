@@ -44,7 +44,7 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
     `attributes`: what the question may ask for, as `asked_attributes` says. Messages that contradict the current fact
     get that in their qualifier.
     """
-    asks = _Asked(question.text, attributes)
+    asks = _Asked(question, attributes)
     asked: list[tuple[_Closeness, FactState, CandidateRow]] = []
     for row in rows:
         is_fact = row.candidate.source == "fact"
@@ -101,8 +101,9 @@ _FAR: Final = (0, 0.0)
 class _Asked:
     """What a question asks for: an attribute of the user, or of someone it names."""
 
-    def __init__(self, text: str, attributes: Mapping[str, float]) -> None:
-        self._text = text
+    def __init__(self, question: Question, attributes: Mapping[str, float]) -> None:
+        self._text = text = question.text
+        self._asks_past = question.asks_past
         self._words = frozenset(words_of(text))
         self._stems = frozenset(content(text))
         self._attributes = attributes
@@ -115,7 +116,9 @@ class _Asked:
         chance = self._chance(attribute)
         if not chance:
             return _FAR
-        if ":" not in attribute and not fact.value_stems.isdisjoint(self._stems):
+        is_over = fact.status in ("superseded", "expired")
+        is_named = ":" not in attribute and not fact.value_stems.isdisjoint(self._stems)
+        if is_named and not (self._asks_past and is_over):  # “Until when did I live in Tbilisi?” asks for that home
             chance *= NAMED  # “my role at Acme” hardly asks for the employer
         if subject == USER:
             asks_user = self._is_own and (attribute.startswith(BY_SOMEONE) or not self._of_someone)

@@ -1,5 +1,7 @@
 """A question about one attribute is led by the fact with that key, above the floor and above any passage."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from accounts.models import User
@@ -130,6 +132,16 @@ def test_bobs_key_leads_nothing_of_alices(alice: User, bob: User) -> None:
 
     assert retrieve(alice, "Where do I live?", now=NOW).kept == ()
     assert Fact.objects.for_user(alice).count() == 0
+
+
+def test_a_former_value_that_a_question_about_the_past_names_leads(alice: User) -> None:
+    remember(alice, "The user lives in Porto.", key="user/home", value="Porto")
+    (old,) = remember(alice, "The user used to live in Tbilisi from 2016 to 2021.", key="user/home", value="Tbilisi",
+                      status="expired", valid_until=datetime(2021, 12, 31, tzinfo=UTC))  # fmt: skip
+
+    first = retrieve(alice, "Until when did I live in Tbilisi?", now=NOW).kept[0]
+
+    assert (first.ref, first.answers) == (old.ref, "home")
 
 
 def test_a_message_whose_fact_waits_leads_where_nothing_is_known_and_says_what_waits(alice: User) -> None:

@@ -37,7 +37,7 @@ _ABOUT: Final = re.compile(
 _EVERYTHING: Final = re.compile(
     r"(?:everything|all)(?: (?:you know|i (?:ever )?told you|about me|of it))*", re.IGNORECASE
 )
-_POLITE: Final = re.compile(r"\b(?:please|pls|plz|would you|will you|could you)\b", re.IGNORECASE)
+_POLITE: Final = re.compile(r"\b(?:please|pls|plz|(?:can|could|will|would) you)\b", re.IGNORECASE)
 _NO_TOPIC: Final = re.compile(
     r"(?:to|how|why|when|where|who|whether|if)\b|(?:it|him|her|them|us|you|me|things?|anything|something|stuff|all)$"
     r"|.*\b(?:instructions?|prompts?|rules?|guidelines|previous)\b",

@@ -41,6 +41,7 @@ SignIn = Callable[[User], Client]
         ("Stop remembering my diet", "my diet"),
         ("pls forget my salary", "my salary"),
         ("hey. please forget what I said about my sister, that was private", "my sister"),
+        ("can you forget about the gambling debts, i shouldnt have told you that", "the gambling debts"),
         ("Forget about the audition would you, I'd rather nobody knew.", "the audition"),
         ("Don't remember my salary, please", "my salary"),
     ],

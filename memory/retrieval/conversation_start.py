@@ -17,7 +17,7 @@ from memory.models.kinds import Kind
 from memory.retrieval.decay import decay
 from memory.retrieval.query import words_of
 from memory.retrieval.recall import MemoryItem
-from memory.retrieval.truth import QUALIFIER_CHARS, WAITING
+from memory.retrieval.truth import waiting
 from memory.text.message_kinds import is_small_talk
 from recall.db.prepared import PreparedQuery
 
@@ -135,6 +135,6 @@ def _open_goal(user: User, now: datetime, known: Collection[str], project: str) 
     )
     if goal.status == Fact.Status.PROPOSED:  # recalled as the words that say it
         said = f"message:{goal.message_id}"
-        qualifier = f"{WAITING} ({goal.statement[:QUALIFIER_CHARS]})"
+        qualifier = waiting([goal.statement])
         item = item._replace(ref=said, source="message", text=goal.quote, said_by="user", qualifier=qualifier)
     return item if item.ref not in known else None

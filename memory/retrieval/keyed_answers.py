@@ -61,7 +61,7 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
         row.candidate.keyed_answer = 1.0 if is_wanted else 0.9
         row.answers = values[0].attribute
         if row.candidate.source == "message" and row.qualifier.startswith(WAITING):
-            row.qualifier = waiting(values)
+            row.qualifier = waiting(fact.statement for fact in values)
     answers = [row for row, _ in leading.values()]
     facts = [row for row in answers if row.candidate.source == "fact"]
     for row in rows:

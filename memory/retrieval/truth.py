@@ -436,9 +436,9 @@ def _sentences(text: str) -> Iterator[str]:
         yield text[end:]
 
 
-def waiting(facts: Sequence[FactState]) -> str:
-    """The qualifier of a message in which these facts wait: “waiting (The user is allergic to latex.)”."""
-    told = " ".join(fact.statement for fact in facts)
+def waiting(statements: Iterable[str]) -> str:
+    """The qualifier of a message in which these statements wait: “waiting (The user is allergic to latex.)”."""
+    told = " ".join(statements)
     return f"{WAITING} ({told[:QUALIFIER_CHARS]})" if told else WAITING
 
 
@@ -446,7 +446,7 @@ def _qualifier_of_message(text: str, own: Sequence[FactState], now: datetime) ->
     """Whether a message holds; what waits in Review is spelled out, as the words alone may not: “*John, with an h”."""
     if own and all(fact.status == "proposed" for fact in own):
         quoted = [fact for fact in own if fact.is_quoted_in(text)]
-        return waiting([fact for fact in quoted if fact.key] or quoted[:1])
+        return waiting(fact.statement for fact in [fact for fact in quoted if fact.key] or quoted[:1])
     if own and all(fact.contest is not None and not fact.rule(now) for fact in own):
         return own[0].qualifier(now)
     lasting = [fact.until for fact in own if fact.rule(now) is None and fact.status != "proposed"]

@@ -69,7 +69,8 @@ _NOT_KNOWN: Final = re.compile(
     r"|\bfound nothing\b|\b(?:you (?:haven['’]t|have not|never) (?:told|mentioned|shared|said)"
     r"|nothing (?:in|about)\b[^.!?\n]{0,40}\b(?:memory|memories|recall|knowledge))"
     r"|\bnothing (?:on|about) (?:that|this|it)\b"
-    r"|\ba real model\b|\bask me about it later\b|\bthe librarian (?:will )?propose|\bonly recall it\b"
+    r"|\bneeds? a real model\b|\ba real model would have more\b|\bask me about it later\b"
+    r"|\bthe librarian (?:will )?propose|\bonly recall it\b"
     r"|\bi['’]ve stopped using that\b",
     re.IGNORECASE,
 )

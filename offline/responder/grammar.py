@@ -51,7 +51,7 @@ LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 """The words before the claim in "No, actually I live in Lyon"."""
-TRAIL = re.compile(r"(?:[ ,]+(?:tbh|lol|haha|btw|ngl|imo|though|pls|please|thanks))+$", re.IGNORECASE)
+TRAIL = re.compile(r"(?:[ ,]{1,3}(?:tbh|lol|haha|btw|ngl|imo|though|pls|please|thanks))+$", re.IGNORECASE)
 """The words behind it: "I hate mornings tbh"."""
 CLAIM = re.compile(
     r"^(?:(?:[Ii]|[Ww]e)\b(?:['’](?:m|ve|d|re))? |(?:[Mm]y|[Oo]ur) \w|"

@@ -45,8 +45,10 @@ from memory.librarian.rules.retell import (
 from memory.librarian.rules.statement import Note, finished
 from memory.librarian.rules.table import COMPILED, LABEL_OF, Row, Value, items, thing
 from memory.librarian.rules.words import ADVERBS, AFFLICTED
+from memory.librarian.tagger.tags import WEIGHTS as TAGGER
 from memory.librarian.tagger.tags import tags_in
 from memory.models.kinds import Kind, default_importance
+from memory.network.reader import load
 from memory.ports.source import Utterance
 from memory.text.dates import FoundDate, find_date
 from memory.text.language import alternatives, is_english
@@ -84,6 +86,7 @@ class RuleEngine:
         ends: list[Withdrawal] = []
         skipped = 0
         said = [utterance for utterance in reading.utterances if utterance.speaker == "user"]
+        load(TAGGER)  # here, so that building it takes no message's time
         texts = (own_words(utterance.text, utterance.echoes) for utterance in said)
         for utterance, is_made_up in zip(said, made_up(texts), strict=True):
             if is_made_up:

@@ -4,15 +4,16 @@ A tag says of a stretch of words which attribute they give, whether it is so, no
 is the user's or someone else's. What is asked, planned, played or supposed has no tag.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal
 
 import numpy as np
 
-from memory.embeddings.minilm import whole_tokenizer
-from memory.librarian.tagger.network import Array, embedded, scores, softmax, trained
+from memory.network.adapted import Array, softmax
+from memory.network.pieces import Pieces, pieces_of, windows, words_of
+from memory.network.reader import read_scores
 from recall.cpu_limit import CpuLimit
 
 LABELS: Final = (
@@ -24,12 +25,9 @@ STATES: Final = ("now", "not", "end")
 WHOSE: Final = ("user", "other")
 OUTPUTS: Final = (1 + len(LABELS), len(STATES), len(WHOSE))
 """Of the head: no label or one of LABELS, then STATES, then WHOSE."""
-WINDOW: Final = 128
-"""Pieces that are read at once: a message of ordinary length. The network was trained on no longer texts."""
+WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
 LONGEST: Final = 4_000
 """Characters of a text that is read; a longer one is hardly a message about the user."""
-_LINES: Final = re.compile(r"[^\n]*\S[^\n]*(?:\n|$)")
-_ENDS: Final = re.compile(r"(?<=[.!?])\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,47 +45,17 @@ class Tag:
     """Probability of the label, 0 to 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """A text in the network's pieces: their ids, and their places in the text. The first and the last have none."""
-
-    text: str
-    ids: tuple[int, ...]
-    places: tuple[tuple[int, int], ...]
-
-
-def pieces_of(text: str) -> Pieces:
-    """The pieces of a text."""
-    encoded = whole_tokenizer().encode(text)
-    return Pieces(text, tuple(encoded.ids[:WINDOW]), tuple(encoded.offsets[:WINDOW]))
-
-
 def tags_in(text: str, limit: CpuLimit) -> Iterator[Tag]:
     """The tags of a text, in their order; none of a text longer than LONGEST.
 
     Raises:
         TookTooLongError: the text used up its processor time.
     """
-    for start, part in _windows(text) if len(text) <= LONGEST else ():
+    for start, part in windows(text) if len(text) <= LONGEST else ():
         limit.check()
         pieces = pieces_of(part)
-        ids = np.array([pieces.ids])
-        given = scores(embedded(ids), np.ones(ids.shape), trained())[0]
-        for tag in tags_of(pieces, given):
+        for tag in tags_of(pieces, read_scores(WEIGHTS, pieces.ids)):
             yield Tag(start + tag.start, start + tag.end, tag.label, tag.state, tag.other, tag.sure)
-
-
-def _windows(text: str) -> Iterator[tuple[int, str]]:
-    """Stretches of whole sentences of at most WINDOW pieces, with their places."""
-    ends = sorted({*(found.end() for found in _ENDS.finditer(text)), *(found.end() for found in _LINES.finditer(text))})
-    start = last = 0
-    for end in [*ends, len(text)]:
-        if last > start and len(whole_tokenizer().encode(text[start:end]).ids) > WINDOW:
-            yield start, text[start:last]
-            start = last
-        last = end
-    if text[start:last].strip():
-        yield start, text[start:last]
 
 
 def tags_of(pieces: Pieces, given: Array) -> Iterator[Tag]:
@@ -95,7 +63,7 @@ def tags_of(pieces: Pieces, given: Array) -> Iterator[Tag]:
     labels, states, whose = (softmax(part) for part in np.split(given, np.cumsum(OUTPUTS)[:-1], axis=-1))
     run: list[int] = []
     last = 0
-    for word in [*_words(pieces), []]:
+    for word in [*words_of(pieces.text, pieces.places), []]:
         label = int(labels[word].mean(0).argmax()) if word else 0
         if run and label != last:
             state = STATES[int(states[run].mean(0).argmax())]
@@ -106,19 +74,3 @@ def tags_of(pieces: Pieces, given: Array) -> Iterator[Tag]:
         if label:
             run += word
         last = label
-
-
-def _words(pieces: Pieces) -> Iterator[list[int]]:
-    """The numbers of the pieces of each word, such as “Hobley's”; other punctuation is a word."""
-    word: list[int] = []
-    for number, (start, end) in enumerate(pieces.places):
-        if start == end:
-            continue
-        touches = word and pieces.places[word[-1]][1] == start and pieces.text[pieces.places[word[0]][0]].isalnum()
-        joins = touches and (pieces.text[start].isalnum() or pieces.text[start] in "'’")
-        if word and not joins:
-            yield word
-            word = []
-        word.append(number)
-    if word:
-        yield word

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 from django.core.management.base import BaseCommand, CommandParser
-from safetensors.numpy import save_file
 
-from memory.librarian.tagger.network import WEIGHTS, trained
-from memory.librarian.tagger.training import EPOCHS, MarkedMessage, fit, judge, read_marked
+from memory.librarian.tagger.marked import HEADS, MarkedMessage, judge, read_marked
+from memory.librarian.tagger.tags import WEIGHTS
+from memory.network.adapted import save
+from memory.network.training import EPOCHS, fit
 
 AT: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9)
 
@@ -33,9 +33,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, files: Sequence[Path], judge: Path | None, epochs: int, **options: Any) -> None:
         if files:
-            messages = [message for path in files for message in read_file(path)]
-            weights = fit(messages, self._report, epochs=epochs)
-            save_file({name: value.astype(np.float16) for name, value in weights.items()}, WEIGHTS)
+            examples = [message.example for path in files for message in read_file(path)]
+            save(fit(examples, HEADS, self._report, epochs=epochs), WEIGHTS)
         if judge:
             self._judge(read_file(judge))
 
@@ -44,6 +43,5 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _judge(self, messages: Sequence[MarkedMessage]) -> None:
-        weights = dict(trained())
         for least in AT:
-            self.stdout.write(f"from {least:.1f}: {judge(messages, weights, least)}")
+            self.stdout.write(f"from {least:.1f}: {judge(messages, least)}")

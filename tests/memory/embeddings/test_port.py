@@ -18,7 +18,7 @@ from onnx.numpy_helper import to_array
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
-from memory.embeddings import limits, minilm, port
+from memory.embeddings import graph, limits, minilm, port
 from memory.embeddings.limits import DIMENSION, PIECES
 from memory.embeddings.minilm import MiniLM
 from memory.embeddings.port import Embedder
@@ -117,9 +117,8 @@ def unrounded() -> MiniLM:
     """The graph before its weights are quantized."""
     drawn = MiniLM.__new__(MiniLM)
     drawn._tokenizer = minilm.tokenizer(MODEL / "tokenizer.json")
-    drawn._session = minilm.session(
-        minilm._build_model(minilm._weights(MODEL / "model.safetensors")).SerializeToString()
-    )
+    published = graph._joined(load_file(MODEL / "model.safetensors"))
+    drawn._session = minilm.session(graph._build_model(published).SerializeToString())
     return drawn
 
 
@@ -215,11 +214,11 @@ def kept(cache: Path) -> Path:
     return path
 
 
-def copied(cache: Path, folder: Path, graph: bytes) -> Path:
+def copied(cache: Path, folder: Path, content: bytes) -> Path:
     """The cached graph's checksum in another folder, next to this graph."""
     path = folder / kept(cache).name
-    path.write_bytes(graph)
-    minilm._checksum_file(path).write_bytes(minilm._checksum_file(kept(cache)).read_bytes())
+    path.write_bytes(content)
+    graph._checksum_file(path).write_bytes(graph._checksum_file(kept(cache)).read_bytes())
     return path
 
 
@@ -233,11 +232,11 @@ def test_a_kept_graph_is_used_and_not_built_again(cache: Path, model: MiniLM, mo
 def test_a_damaged_graph_is_not_believed(damage: str, tmp_path: Path, cache: Path) -> None:
     whole = kept(cache).read_bytes()
     damaged = {"emptied": b"", "cut": whole[:-100], "another file": b"\x7fELF" * 999}[damage]
-    assert not minilm._is_whole(copied(cache, tmp_path, damaged))
+    assert not graph._is_whole(copied(cache, tmp_path, damaged))
     path = copied(cache, tmp_path, whole)
-    assert minilm._is_whole(path)
-    minilm._checksum_file(path).unlink()
-    assert not minilm._is_whole(path)
+    assert graph._is_whole(path)
+    graph._checksum_file(path).unlink()
+    assert not graph._is_whole(path)
 
 
 def test_a_graph_with_one_bit_turned_is_built_anew(tmp_path: Path, cache: Path, model: MiniLM) -> None:
@@ -261,12 +260,12 @@ def test_a_graph_with_one_bit_turned_is_built_anew(tmp_path: Path, cache: Path, 
 def test_other_weights_or_another_recipe_get_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     weights, others = MODEL / "model.safetensors", tmp_path / "others.safetensors"
     save_file({"embeddings.word_embeddings.weight": np.zeros((30_000, 384), np.float32)}, others)
-    usual = minilm._graph_file(weights, tmp_path)
-    assert minilm._graph_file(others, tmp_path) != usual
-    edited = tmp_path / "minilm.py"
-    edited.write_bytes(Path(minilm.__file__).read_bytes() + b"# edited")
-    monkeypatch.setattr(minilm, "__file__", str(edited))
-    assert minilm._graph_file(weights, tmp_path) != usual
+    usual = graph._graph_file(weights, tmp_path)
+    assert graph._graph_file(others, tmp_path) != usual
+    edited = tmp_path / "graph.py"
+    edited.write_bytes(Path(graph.__file__).read_bytes() + b"# edited")
+    monkeypatch.setattr(graph, "__file__", str(edited))
+    assert graph._graph_file(weights, tmp_path) != usual
 
 
 def test_a_folder_that_cannot_be_written_costs_a_warning_and_no_vector(
@@ -286,7 +285,7 @@ def test_two_processes_that_build_at_once_leave_one_whole_graph(tmp_path: Path, 
     for vector in vectors:
         np.testing.assert_array_equal(vector, model.embed(["Lisbon"]))
     MiniLM(tmp_path)
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".onnx", minilm.CHECKSUM]
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".onnx", graph.CHECKSUM]
 
 
 def embed_in_process(cache: Path, text: str) -> NDArray[Any]:

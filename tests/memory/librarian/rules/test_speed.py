@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from re import _constants as codes
 from re import _parser as parser
@@ -10,13 +11,15 @@ from time import thread_time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as bounded
 from hypothesis import strategies as st
 
 from memory.librarian import rules
 from memory.librarian.rules import engine
 from memory.librarian.rules.clauses import MAX_CLAUSE, MAX_SENTENCE
 from memory.librarian.rules.engine import RuleEngine
+from memory.network import reader
 from recall.cpu_limit import CpuLimit, TookTooLongError
 from tests.memory.librarian.rules.test_engine import read
 
@@ -76,7 +79,7 @@ def test_twenty_kilobytes_of_anything_take_less_than_a_second(piece: str) -> Non
 
 
 @given(st.lists(st.sampled_from(PIECES), min_size=2, max_size=4))
-@settings(max_examples=25, deadline=None)
+@bounded(max_examples=25, deadline=None)
 def test_so_do_mixtures(pieces: list[str]) -> None:
     text = "".join(pieces)
     began = thread_time()
@@ -105,6 +108,17 @@ def test_a_message_that_takes_too_long_is_skipped_and_the_next_one_read(monkeypa
     monkeypatch.setattr(engine, "CpuLimit", Impatient)
     assert [fact.value for fact in read("I live in Porto.", "I live in Lyon.")] == ["Lyon"]
     assert RuleEngine().version == "rules/11"
+
+
+def test_building_the_network_takes_no_messages_time(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MODEL_CACHE_DIR = tmp_path
+    monkeypatch.setattr(engine, "CpuLimit", lambda: CpuLimit(0.2))
+    reader.load.cache_clear()
+
+    assert [fact.value for fact in read("I live in Lyon.")] == ["Lyon"]
+    assert list(tmp_path.glob("tagger-*.onnx"))
 
 
 def test_the_time_of_a_message_is_its_own_processor_time() -> None:

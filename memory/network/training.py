@@ -1,21 +1,16 @@
-"""Fits the tagger's adapters to marked messages: gradients by hand, Adam (Kingma and Ba 2015).
-
-A marked message is a line with the values in brackets: `I'm in [home:Ghent] now, not in [-home:Lublin]`,
-`we [~partner:split up]`, `mum's in [*home:Filey]`. What has no mark is as important: questions, plans, stories.
-"""
+"""Fits adapters and a head to examples: gradients by hand, Adam (Kingma and Ba 2015)."""
 
 import math
 import random
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from memory.embeddings.graph import HEADS, LAYERS
 from memory.embeddings.limits import DIMENSION
-from memory.embeddings.minilm import HEADS, LAYERS
-from memory.librarian.tagger.network import (
+from memory.network.adapted import (
     KEY,
     LINEAR,
     MIXED,
@@ -27,12 +22,13 @@ from memory.librarian.tagger.network import (
     VALUE,
     WIDE,
     Array,
+    Weights,
     embedded,
+    passed,
     published,
     scores,
     softmax,
 )
-from memory.librarian.tagger.tags import LABELS, OUTPUTS, STATES, Pieces, Tag, pieces_of, tags_of
 
 EPOCHS: Final = 8
 RATE: Final = 1e-3
@@ -43,81 +39,99 @@ DROPPED: Final = 0.1
 """Share of each adapter's input that a step leaves out."""
 SMOOTHING: Final = 0.05
 """Share of a target that is spread over all labels."""
-WEIGHTS: Final = (1.0, 0.3, 0.3)
-"""Of the three parts of OUTPUTS in the loss."""
 DECAY: Final = 0.001
 STEEPEST: Final = 1.0
 """Length to which a longer gradient is cut."""
 MOMENTS: Final = (0.9, 0.999)
-SIGNS: Final = {"": "now", "-": "not", "~": "end"}
-_MARK: Final = re.compile(r"\[([-~]?)(\*?)([a-z]+):([^\[\]]+)\]")
 
 type Arrays = dict[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedMessage:
-    """A message, and the tags it should be given."""
+class Head:
+    """A part of the head: how many labels it chooses among for each piece."""
 
-    pieces: Pieces
-    tags: Sequence[Tag]
+    outputs: int
+    weight: float
+    """Of its loss."""
 
 
-def read_marked(line: str) -> MarkedMessage:
-    """A line of marked text.
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text in pieces, and the label of each piece for each part of the head; -1 where it doesn't matter."""
 
-    Raises:
-        ValueError: an unknown label.
-    """
-    text, tags, at = "", [], 0
-    for mark in _MARK.finditer(line):
-        sign, star, label, words = mark.groups()
-        if label not in LABELS:
-            raise ValueError(f"There is no label {label}: {line}")
-        text += line[at : mark.start()]
-        tags.append(Tag(len(text), len(text) + len(words), label, SIGNS[sign], bool(star), 1.0))  # type: ignore[arg-type]
-        text += words
-        at = mark.end()
-    return MarkedMessage(pieces_of(text + line[at:]), tags)
+    ids: Sequence[int]
+    targets: tuple[Sequence[int], ...]
+    segments: Sequence[int] = ()
+    """1 for the pieces of the second text of a pair; empty: a single text."""
 
 
 def fit(
-    messages: Sequence[MarkedMessage], report: Callable[[int, float], None], *, epochs: int = EPOCHS, seed: int = 1
+    examples: Sequence[Example],
+    heads: Sequence[Head],
+    report: Callable[[int, float], None],
+    *,
+    epochs: int = EPOCHS,
+    seed: int = 1,
+    adapters: Weights | None = None,
+    first: int = 0,
 ) -> Arrays:
-    """The adapters and the head for these messages. `report` is told the mean loss of each epoch."""
+    """The adapters and the head for these examples. `report` is told the mean loss of each epoch.
+
+    `adapters`: those of a related task, to begin with. `first`: the first layer that is fitted; those below it stay as
+    they are, so that each example passes them once.
+    """
     numbers, chance = np.random.default_rng(seed), random.Random(seed)  # noqa: S311 -- an order, no secret
-    weights = begin(numbers)
-    optimizer = _Adam(weights, epochs * math.ceil(len(messages) / BATCH))
+    weights = begin(numbers, sum(head.outputs for head in heads), adapters)
+    optimizer = _Adam(weights, epochs * math.ceil(len(examples) / BATCH))
+    below = [_below(example, weights, first) for example in examples]
 
     def dropout(shape: tuple[int, ...]) -> Array:
         return (numbers.random(shape, dtype=np.float32) > DROPPED) / np.float32(1 - DROPPED)
 
     for epoch in range(epochs):
         losses = []
-        for batch in _batches(messages, chance):
-            loss, gradients = _gradients(batch, weights, dropout)
+        for batch in _batches(examples, chance):
+            states = _stacked([below[number] for number in batch])
+            loss, gradients = _gradients([examples[number] for number in batch], states, heads, weights, dropout, first)
             losses.append(loss)
             optimizer.step(weights, gradients)
         report(epoch, sum(losses) / len(losses))
     return weights
 
 
-def begin(numbers: np.random.Generator) -> Arrays:
-    """Adapters that add nothing yet, and a head that knows nothing."""
+def begin(numbers: np.random.Generator, outputs: int, adapters: Weights | None = None) -> Arrays:
+    """Adapters that add nothing yet, or copies of the given ones, and a head that knows nothing."""
     weights: Arrays = {}
     for layer in range(LAYERS):
         for name in LINEAR:
             wide, narrow = published()[f"encoder.layer.{layer}.{name}.weight"].shape
             weights[f"{layer}.{name}.down"] = numbers.standard_normal((narrow, RANK)) / math.sqrt(narrow)
             weights[f"{layer}.{name}.up"] = np.zeros((RANK, wide))
-    weights["head.weight"] = numbers.standard_normal((DIMENSION, sum(OUTPUTS))) * 0.02
-    weights["head.bias"] = np.zeros(sum(OUTPUTS))
+    weights |= {name: value.copy() for name, value in (adapters or {}).items()}
+    weights["head.weight"] = numbers.standard_normal((DIMENSION, outputs)) * 0.02
+    weights["head.bias"] = np.zeros(outputs)
     return {name: value.astype(np.float32) for name, value in weights.items()}
 
 
-def _batches(messages: Sequence[MarkedMessage], chance: random.Random) -> Iterator[list[MarkedMessage]]:
-    """All messages in random order, those of about one length together."""
-    order = sorted(messages, key=lambda message: len(message.pieces.ids) + 8 * chance.random())
+def _below(example: Example, weights: Weights, first: int) -> Array:
+    """The states of an example's pieces that the layer `first` is given: (pieces, 384)."""
+    ids, segments = np.array([example.ids]), np.array([example.segments or [0] * len(example.ids)])
+    states: Array = passed(embedded(ids, segments), np.ones(ids.shape), weights, range(first))[0]
+    return states
+
+
+def _stacked(rows: Sequence[Array]) -> Array:
+    """States of texts in one array, with zeros behind the shorter ones: (texts, longest, 384)."""
+    stacked = np.zeros((len(rows), max(map(len, rows)), DIMENSION), np.float32)
+    for number, row in enumerate(rows):
+        stacked[number, : len(row)] = row
+    return stacked
+
+
+def _batches(examples: Sequence[Example], chance: random.Random) -> Iterator[list[int]]:
+    """The numbers of all examples in random order, those of about one length together."""
+    order = sorted(range(len(examples)), key=lambda number: len(examples[number].ids) + 8 * chance.random())
     batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
     chance.shuffle(batches)
     yield from batches
@@ -129,34 +143,21 @@ def padded(rows: Sequence[Sequence[int]], filler: int) -> Array:
     return np.array([[*row, *[filler] * (longest - len(row))] for row in rows])
 
 
-def _targets(message: MarkedMessage) -> tuple[list[int], list[int], list[int]]:
-    """What the head should say of each piece: label, state and whose; -1 where it doesn't matter."""
-    places = message.pieces.places
-    labels = [0 if start < end else -1 for start, end in places]
-    states, whose = [-1] * len(places), [-1] * len(places)
-    for tag in message.tags:
-        for number, (start, end) in enumerate(places):
-            if start < end and start < tag.end and end > tag.start:
-                labels[number] = 1 + LABELS.index(tag.label)
-                states[number], whose[number] = STATES.index(tag.state), int(tag.other)
-    return labels, states, whose
-
-
-def _gradients(batch: Sequence[MarkedMessage], weights: Arrays, dropout: Any) -> tuple[float, Arrays]:
-    """The loss of a batch, and the gradient of each array of `weights`."""
-    ids = padded([message.pieces.ids for message in batch], 0)
-    mask = padded([[1] * len(message.pieces.ids) for message in batch], 0)
+def _gradients(
+    batch: Sequence[Example], states: Array, heads: Sequence[Head], weights: Arrays, dropout: Any, first: int
+) -> tuple[float, Arrays]:
+    """The loss of a batch, and the gradient of each array of `weights` from the layer `first` on."""
+    mask = padded([[1] * len(example.ids) for example in batch], 0)
     seen: dict[str, Any] = {}
-    given = scores(embedded(ids), mask, weights, seen, dropout)
+    given = scores(states, mask, weights, seen, dropout, first=first)
     slopes, loss, start = np.zeros_like(given), 0.0, 0
-    columns = zip(OUTPUTS, WEIGHTS, zip(*map(_targets, batch), strict=True), strict=True)
-    for width, weight, targets in columns:
-        part = np.s_[..., start : start + width]
+    for head, targets in zip(heads, zip(*(example.targets for example in batch), strict=True), strict=True):
+        part = np.s_[..., start : start + head.outputs]
         cost, slopes[part] = _cross_entropy(given[part], padded(targets, -1))
-        loss += weight * cost
-        slopes[part] *= weight
-        start += width
-    return loss, backwards(slopes, weights, seen)
+        loss += head.weight * cost
+        slopes[part] *= head.weight
+        start += head.outputs
+    return loss, backwards(slopes, weights, seen, first)
 
 
 def _cross_entropy(given: Array, targets: Array) -> tuple[float, Array]:
@@ -170,14 +171,14 @@ def _cross_entropy(given: Array, targets: Array) -> tuple[float, Array]:
     return float(loss), (shares - wanted) * counts[..., None] / many
 
 
-def backwards(slopes: Array, weights: Arrays, seen: dict[str, Any]) -> Arrays:
-    """The gradients of the adapters and the head, given those of the scores."""
+def backwards(slopes: Array, weights: Arrays, seen: dict[str, Any], first: int = 0) -> Arrays:
+    """The gradients of the head and of the adapters from the layer `first` on, given those of the scores."""
     gradients: Arrays = {
         "head.weight": _flat(seen["states"]).T @ _flat(slopes),
         "head.bias": _flat(slopes).sum(0),
     }
     slopes = slopes @ weights["head.weight"].T
-    for layer in reversed(range(LAYERS)):
+    for layer in reversed(range(first, LAYERS)):
         slopes = _layer_backwards(slopes, layer, weights, seen, gradients)
     return gradients
 
@@ -250,43 +251,3 @@ class _Adam:
             square = self._square[name] = second * self._square[name] + (1 - second) * (cut * gradient) ** 2
             size = np.sqrt(square / (1 - second**done)) + 1e-8
             weights[name] -= (rate * (mean / (1 - first**done) / size + DECAY * weights[name])).astype(np.float32)
-
-
-# Judging -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Score:
-    """How many tags were right (label, state and whose, over some of the words), wrong and missed."""
-
-    right: int = 0
-    wrong: int = 0
-    missed: int = 0
-
-    def __str__(self) -> str:
-        precision = 100 * self.right / max(1, self.right + self.wrong)
-        recall = 100 * self.right / max(1, self.right + self.missed)
-        return f"precision {precision:.1f} %, recall {recall:.1f} % of {self.right + self.missed}"
-
-
-def judge(messages: Sequence[MarkedMessage], weights: Arrays, least: float) -> Score:
-    """The score of tags that are at least so sure."""
-    score = Score()
-    for message in messages:
-        ids = np.array([message.pieces.ids])
-        given = scores(embedded(ids), np.ones(ids.shape), weights)[0]
-        found = [tag for tag in tags_of(message.pieces, given) if tag.sure >= least]
-        for wanted in message.tags:
-            same = next((tag for tag in found if _is_same(tag, wanted)), None)
-            if same is None:
-                score.missed += 1
-            else:
-                found.remove(same)
-                score.right += 1
-        score.wrong += len(found)
-    return score
-
-
-def _is_same(tag: Tag, wanted: Tag) -> bool:
-    overlaps = tag.start < wanted.end and tag.end > wanted.start
-    return overlaps and (tag.label, tag.state, tag.other) == (wanted.label, wanted.state, wanted.other)

@@ -1,0 +1,58 @@
+"""Texts in the network's pieces: what it reads at once, and which pieces are a word."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memory.embeddings.minilm import whole_tokenizer
+
+WINDOW: Final = 128
+"""Pieces that are read at once: a message of ordinary length. The networks were trained on no longer texts."""
+_LINES: Final = re.compile(r"[^\n]*\S[^\n]*(?:\n|$)")
+_ENDS: Final = re.compile(r"(?<=[.!?])\s+")
+
+type Places = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A text in the network's pieces: their ids, and their places in the text. The first and the last have none."""
+
+    text: str
+    ids: tuple[int, ...]
+    places: tuple[tuple[int, int], ...]
+
+
+def pieces_of(text: str) -> Pieces:
+    """The pieces of a text."""
+    encoded = whole_tokenizer().encode(text)
+    return Pieces(text, tuple(encoded.ids[:WINDOW]), tuple(encoded.offsets[:WINDOW]))
+
+
+def windows(text: str, most: int = WINDOW) -> Iterator[tuple[int, str]]:
+    """Stretches of whole sentences of at most so many pieces, with their places."""
+    ends = sorted({*(found.end() for found in _ENDS.finditer(text)), *(found.end() for found in _LINES.finditer(text))})
+    start = last = 0
+    for end in [*ends, len(text)]:
+        if last > start and len(whole_tokenizer().encode(text[start:end]).ids) > most:
+            yield start, text[start:last]
+            start = last
+        last = end
+    if text[start:last].strip():
+        yield start, text[start:last]
+
+
+def words_of(text: str, places: Places) -> Iterator[list[int]]:
+    """The numbers of the pieces of each word, such as “Hobley's”; other punctuation is a word, too."""
+    word: list[int] = []
+    for number, (start, end) in enumerate(places):
+        if start == end:
+            continue
+        touches = word and places[word[-1]][1] == start and text[places[word[0]][0]].isalnum()
+        if word and not (touches and (text[start].isalnum() or text[start] in "'’")):
+            yield word
+            word = []
+        word.append(number)
+    if word:
+        yield word

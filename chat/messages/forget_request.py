@@ -34,6 +34,14 @@ _ABOUT: Final = re.compile(
     rf"(?:{_SAID}|know|remember|learned|noted))? about (?P<topic>.+)",
     re.IGNORECASE,
 )
+_TOLD: Final = re.compile(
+    rf"(?P<before>.*?)\bforget (?:what|everything|all|anything|whatever|the things?)(?: that)? i(?:'ve| have)?"
+    rf" (?:just |ever )?{_SAID} about (?P<topic>[^,.;:!?]{{2,120}})",
+    re.IGNORECASE,
+)
+"""What can be nothing else, with any words around it: “hmm forget what I said about the interview, it went badly”."""
+_NO_REQUEST: Final = re.compile(r"\b(?:i|did|do|does|have|has|why|how|if|never|not|always|to|\w+n't)\b", re.IGNORECASE)
+"""Words before it that make it none: “did you forget …?”, “don't forget …”."""
 _EVERYTHING: Final = re.compile(
     r"(?:everything|all)(?: (?:you know|i (?:ever )?told you|about me|of it))*", re.IGNORECASE
 )
@@ -66,6 +74,9 @@ def find_request(text: str) -> ForgetRequest | None:
         asked = _ASKS.fullmatch(sentence.replace("’", "'"))
         if asked is not None:
             return _read(asked, is_alone=len(sentences) == 1)
+        told = _TOLD.match(sentence.replace("’", "'"))
+        if told is not None and not _NO_REQUEST.search(told["before"]):
+            return ForgetRequest(told["topic"])
     return None
 
 

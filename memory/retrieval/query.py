@@ -27,7 +27,8 @@ ASKS_FOR_LATEST: Final = re.compile(
 
 ASKS_PAST: Final = re.compile(
     r"\b(used to|before|former(ly)?|previous(ly)?|earlier|back then|in the past|once|originally|at first|history"
-    r"|over the years|until|(my|our|the) old|ever|was|were|had"
+    r"|over the years|until|(my|our|the) old|ever|was|were|had|what('s| has)? (happened|become|became)"
+    r"|do (i|we) still|(am|are) (i|we) still"
     r"|did(?! (i|we) (just |ever )?(say|tell|mention|ask|call)))\b",
     re.IGNORECASE,
 )

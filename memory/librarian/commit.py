@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +19,6 @@ from memory.facts.links import create_superseding, link
 from memory.facts.replacement import Replaces, replaces, with_now
 from memory.facts.withdrawal import end_fact, overtake, retract_fact, withdraw_older_proposals
 from memory.librarian import document_updates, episodes
-from memory.librarian.changes.attribute_changes import states_attribute
 from memory.librarian.changes.corrections import (
     Change,
     Correction,
@@ -28,9 +27,11 @@ from memory.librarian.changes.corrections import (
     replaced_key,
     retells,
 )
+from memory.librarian.changes.fact_words import states_attribute
+from memory.librarian.changes.learned import NEAREST, with_changes
 from memory.librarian.decision import Decision, Outcome, Policy, Reason, decide, evidence_of_quote, is_past, normal
 from memory.librarian.engine import ExtractionInput, KnownFact, ProposedFact, Relation
-from memory.librarian.known_facts import load_similarities, to_known_fact
+from memory.librarian.known_facts import load_nearest, load_similarities, to_known_fact
 from memory.librarian.store import create_fact
 from memory.models import Fact, FactLink, LibrarianRun
 from memory.models.kinds import default_importance
@@ -99,7 +100,8 @@ def store_extraction(
     by_place = {utterance.number: place for place, utterance in enumerate(state.reading.utterances)}
     proposals.sort(key=lambda one: by_place.get(one[0].number, len(by_place)))
     for utterance in state.reading.utterances:
-        corrections = find_corrections(utterance, state.known) if utterance.speaker == "user" else []
+        judged = {fact.related_to for fact, *_ in proposals if fact.number == utterance.number}
+        corrections = _corrections_in(utterance, judged, state) if utterance.speaker == "user" else []
         corrected = {c.fact.key: c.value for c in corrections if c.change != Change.ASK}
         while proposals and by_place.get(proposals[0][0].number) == by_place[utterance.number]:
             fact, vector, similarity = proposals.pop(0)
@@ -121,6 +123,26 @@ def store_extraction(
     _record_episode(extraction.episode, state)
     _write_documents(updates, state)
     return state
+
+
+def _corrections_in(utterance: Utterance, judged: Set[int | None], state: RunState) -> list[Correction]:
+    """What a message changes: what it contrasts, and what the network reads of the facts nearest to it.
+
+    `judged`: numbers of known facts for which the engine says how the message relates to them.
+    """
+    corrections = find_corrections(utterance, state.known)
+    may_change = [
+        fact
+        for fact in state.known
+        if fact.status in OPEN
+        and fact.said_at <= utterance.said_at
+        and fact.message_id != utterance.message_id
+        and (fact.number is None or fact.number not in judged)
+    ]
+    if not may_change:
+        return corrections
+    nearness = load_nearest(state.run.user, embedder().embed([utterance.text])[0], NEAREST)
+    return list(with_changes(utterance, corrections, may_change, nearness))
 
 
 # Proposals -------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import F, Max, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from pgvector import Vector
+from pgvector.django import CosineDistance
 
 from memory.embeddings.port import embedder
 from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING_COSINE
@@ -80,6 +81,15 @@ def load_similarities(user: User, vectors: Vectors | list[Any]) -> list[dict[int
         for place, fact_id, cosine in cursor.fetchall():
             found[place - 1][fact_id] = cosine
     return found
+
+
+def load_nearest(user: User, vector: Any, most: int) -> dict[int, float]:
+    """Cosines of the open facts that are nearest to a vector in meaning, by fact id."""
+    facts = Fact.objects.for_user(user).filter(
+        status__in=(Fact.Status.ACTIVE, Fact.Status.PROPOSED), embedded_by=embedder().name
+    )
+    near = facts.annotate(distance=CosineDistance("vector", vector)).order_by("distance")
+    return {pk: 1.0 - distance for pk, distance in near.values_list("pk", "distance")[:most]}
 
 
 # A vector is parsed from its text once, not for each fact it is compared with: for a thousand facts 2 ms instead of 30.

@@ -50,7 +50,6 @@ def published() -> Weights:
     }
 
 
-@cache
 def trained(path: Path) -> Weights:
     """Adapters and a head from their file, which has them in half precision."""
     return {name: value.astype(np.float32) for name, value in load_file(path).items()}

@@ -78,8 +78,8 @@ def fit(
 ) -> Arrays:
     """The adapters and the head for these examples. `report` is told the mean loss of each epoch.
 
-    `adapters`: those of a related task, to begin with. `first`: the first layer that is fitted; those below it stay as
-    they are, so that each example passes them once.
+    `adapters`: what to begin with: those of a related task, or all that was fitted before. `first`: the first layer
+    that is fitted; those below it stay as they are, so that each example passes them once.
     """
     numbers, chance = np.random.default_rng(seed), random.Random(seed)  # noqa: S311 -- an order, no secret
     weights = begin(numbers, sum(head.outputs for head in heads), adapters)
@@ -101,16 +101,16 @@ def fit(
 
 
 def begin(numbers: np.random.Generator, outputs: int, adapters: Weights | None = None) -> Arrays:
-    """Adapters that add nothing yet, or copies of the given ones, and a head that knows nothing."""
+    """Adapters that add nothing yet and a head that knows nothing, or copies of the given ones."""
     weights: Arrays = {}
     for layer in range(LAYERS):
         for name in LINEAR:
             wide, narrow = published()[f"encoder.layer.{layer}.{name}.weight"].shape
             weights[f"{layer}.{name}.down"] = numbers.standard_normal((narrow, RANK)) / math.sqrt(narrow)
             weights[f"{layer}.{name}.up"] = np.zeros((RANK, wide))
-    weights |= {name: value.copy() for name, value in (adapters or {}).items()}
     weights["head.weight"] = numbers.standard_normal((DIMENSION, outputs)) * 0.02
     weights["head.bias"] = np.zeros(outputs)
+    weights |= {name: value.copy() for name, value in (adapters or {}).items()}
     return {name: value.astype(np.float32) for name, value in weights.items()}
 
 

@@ -1,45 +1,32 @@
-"""Updates: what a later message does to a known fact, on labeled pairs of the two, and what the rules make of it.
+"""Updates: what a later message changes of a known fact, on labelled pairs of the two (`librarian/updates/`)."""
 
-A line has an outcome, a fact and a message, with a tab between them. Of a replaced fact, the words that no longer hold
-are in square brackets, those that take their place in curly ones:
-`replaced → The user lives in [Leeds]. → the lease is up, so from Sunday it's {Whitby} for me`.
-"""
-
-import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from memory.embeddings.port import embedder
 from memory.evaluation.librarian.labels import UnknownLabelsError
 from memory.facts.replacement import Replaces, replaces, with_now
-from memory.librarian.changes.corrections import find_corrections
+from memory.librarian.changes.corrections import Change, find_corrections
+from memory.librarian.changes.learned import NEAREST, with_changes
+from memory.librarian.decision import SURE_CONFIDENCE
 from memory.librarian.engine import ExtractionInput, KnownFact
 from memory.librarian.key_assignment import in_first_person
 from memory.librarian.rules.engine import RuleEngine
+from memory.librarian.updates.labelled import read_labelled
+from memory.librarian.updates.pairs import OUTCOMES
+from memory.librarian.updates.talks import Said, read_talks
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
 
-OUTCOMES: Final = ("holds", "ended", "wrong", "replaced")
-"""The fact holds as before; it has stopped being true; it never was; it holds with another value."""
-_MARKS: Final = (re.compile(r"\[([^\[\]]+)\]"), re.compile(r"\{([^{}]+)\}"))
+ASKED: Final = "?"
 _SAID: Final = datetime(2026, 11, 1, 12, tzinfo=UTC)
 _LATER: Final = _SAID + timedelta(days=9)
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A known fact, a later message and what the message does to the fact."""
-
-    outcome: str
-    """One of OUTCOMES."""
-    fact: str
-    message: str
-    new: str = ""
-    """The words of the message that take the place of the fact's value."""
 
 
 @dataclass(slots=True)
@@ -48,72 +35,96 @@ class Counts:
 
     pairs: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
-    """Pairs whose fact is changed or asked about, by their outcome."""
+    """Facts that are changed, by what the message really does to them."""
+    asked: Counter[str] = field(default_factory=Counter)
+    """Those that review asks about."""
     right: int = 0
     """Replaced facts that get the right new value."""
+    misses: list[str] = field(default_factory=list)
+    """What was missed, and what was changed or asked wrongly."""
 
     def __str__(self) -> str:
-        found = sum(self.changed[outcome] for outcome in OUTCOMES[1:])
-        rows = [f"{outcome:<9} {self.changed[outcome]:>4} of {self.pairs[outcome]:>4} changed" for outcome in OUTCOMES]
+        rows = [
+            f"{outcome:<9} {self.changed[outcome]:>4} of {self.pairs[outcome]:>4} changed, {self.asked[outcome]} asked"
+            for outcome in OUTCOMES
+        ]
+        all_ = sum(self.pairs[outcome] for outcome in OUTCOMES[1:])
+        changed, asked = (sum(of[outcome] for outcome in OUTCOMES[1:]) for of in (self.changed, self.asked))
         return "\n".join(
             (
                 *rows,
-                f"changes: precision {_percent(found, found + self.changed['holds'])}, recall "
-                f"{_percent(found, sum(self.pairs[outcome] for outcome in OUTCOMES[1:]))}; "
-                f"{self.right} of {self.pairs['replaced']} replaced with the right value",
+                f"changed: precision {_percent(changed, changed + self.changed['holds'])}, recall "
+                f"{_percent(changed, all_)}, {self.right} of {self.pairs['replaced']} replaced with the right value; "
+                f"asked: precision {_percent(asked, asked + self.asked['holds'])}, recall {_percent(asked, all_)}",
             )
         )
 
 
-def read_pairs(path: Path) -> list[Pair]:
-    """The pairs of a file, one a line.
+def read_messages(path: Path) -> list[Said]:
+    """The messages of a file of talks (*.talk) or of pairs (one known fact each), and what they change.
 
     Raises:
-        UnknownLabelsError: a line is none.
+        UnknownLabelsError: a line has another form.
     """
-    return [_pair(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    text = path.read_text("utf-8")
+    try:
+        if path.suffix == ".talk":
+            return [said for talk in read_talks(text) for said in talk]
+        pairs = [read_labelled(line) for line in text.splitlines() if line.strip()]
+    except ValueError as wrong:
+        raise UnknownLabelsError(str(wrong)) from wrong
+    return [Said(pair.pair.message, [pair.pair.fact], [pair] if pair.outcome != "holds" else []) for pair in pairs]
 
 
-def _pair(line: str) -> Pair:
-    outcome, *texts = line.split("\t")
-    if outcome not in OUTCOMES or len(texts) != len(_MARKS):
-        raise UnknownLabelsError(f"This is no pair of a fact and a message: {line}")
-    found = [mark.search(text) for mark, text in zip(_MARKS, texts, strict=True)]
-    if any((one is None) == (outcome == "replaced") for one in found):
-        raise UnknownLabelsError(f"What is replaced has a mark in the fact and in the message, all else none: {line}")
-    fact, message = (mark.sub(r"\1", text) for mark, text in zip(_MARKS, texts, strict=True))
-    return Pair(outcome, fact, message, found[1][1] if found[1] else "")
-
-
-def evaluate_updates(pairs: Iterable[Pair]) -> Counts:
-    """What the rules do to the facts."""
+def evaluate_updates(messages: Iterable[Said]) -> Counts:
+    """What the rules and the network do to the known facts."""
     counts = Counts()
-    for pair in pairs:
-        new = _new_value(pair)
-        counts.pairs[pair.outcome] += 1
-        counts.changed[pair.outcome] += new is not None
-        counts.right += bool(pair.new and new and _plain(pair.new) in _plain(new))
+    for said in messages:
+        changes = _changes(said.message, said.known)
+        labelled = {pair.pair.fact: pair for pair in said.changed}
+        for fact in said.known:
+            pair = labelled.get(fact)
+            outcome = pair.outcome if pair else "holds"
+            counts.pairs[outcome] += 1
+            if fact in changes:
+                counter = counts.asked if changes[fact] == ASKED else counts.changed
+                counter[outcome] += 1
+            counts.right += bool(pair and pair.marks and _plain(pair.new) in _plain(changes.get(fact, "")))
+            if (pair is not None) != (fact in changes):
+                counts.misses.append(f"{outcome}: {fact} <- {said.message} -> {changes.get(fact, 'holds')}")
     return counts
 
 
-def _new_value(pair: Pair) -> str | None:
-    """What the rules put in the fact's place, empty if it just ends; None: they leave it as it is."""
-    key, value = _key_of(pair.fact)
-    fact = KnownFact(1, pair.fact, Kind.FACT, key, value, 0.95, "active", "", _SAID, number=1)
-    said = Utterance(5, 1, "user", pair.message, _LATER)
-    extraction = RuleEngine().extract(ExtractionInput([said], "", ZoneInfo("UTC"), [fact]))
+def _changes(message: str, statements: Sequence[str]) -> dict[str, str]:
+    """The facts that don't stay as they are: what takes their place, or nothing if they end, or that review asks."""
+    keys = {statement: _key_of(statement) for statement in statements}
+    facts = [
+        KnownFact(number, statement, Kind.FACT, *keys[statement], 0.95, "active", "", _SAID, number=number)
+        for number, statement in enumerate(statements, 1)
+    ]
+    said = Utterance(5, 1, "user", message, _LATER)
+    extraction = RuleEngine().extract(ExtractionInput([said], "", ZoneInfo("UTC"), facts))
+    changes = {statements[end.known - 1]: "" for end in (*extraction.ends, *extraction.retracts)}
+    corrections, nearness = find_corrections(said, facts), _nearness(message, facts)
+    for correction in with_changes(said, corrections, facts, nearness):
+        changes[correction.fact.statement] = ASKED if correction.change == Change.ASK else correction.value
     for proposal in (found.normalized() for found in extraction.facts if not found.is_no_claim):
-        if proposal.key and proposal.key == key and _plain(proposal.value) != _plain(value):
-            return proposal.value
         newer = with_now(proposal.statement, proposal.quote)
-        if not proposal.key and replaces(newer, pair.fact) >= Replaces.CLEARLY:
-            return proposal.statement
-    correction = next(iter(find_corrections(said, [fact])), None)
-    if correction is not None:
-        return correction.value
-    return "" if extraction.ends else None
+        for statement, (key, value) in keys.items():
+            if proposal.key and proposal.key == key and _plain(proposal.value) != _plain(value):
+                changes[statement] = proposal.value if proposal.confidence >= SURE_CONFIDENCE else ASKED
+            elif not proposal.key and replaces(newer, statement) >= Replaces.CLEARLY:
+                changes.setdefault(statement, proposal.statement)
+    return changes
 
 
+def _nearness(message: str, facts: Sequence[KnownFact]) -> dict[int, float]:
+    vector, *vectors = embedder().embed([message, *(fact.statement for fact in facts)])
+    cosines = {fact.fact_id: float(vector @ other) for fact, other in zip(facts, vectors, strict=True)}
+    return dict(sorted(cosines.items(), key=lambda one: -one[1])[:NEAREST])
+
+
+@cache
 def _key_of(statement: str) -> tuple[str, str]:
     """The key and the value that the rules give a fact when it is told; empty if they give none, or several."""
     said = Utterance(1, 1, "user", in_first_person(statement), _SAID)

@@ -1,33 +1,30 @@
-"""Corrections of known facts: which of them a message ends, takes back or replaces, for every engine.
+"""Corrections of known facts that have a form of their own: contrasts, new dates, spellings, tastes, returns.
 
-A sentence corrects a fact if it names the fact's value, or the thing the fact is about, next to a cue of CUES. What
-each cue does is data; if the sentence doesn't clearly name one fact, nothing is retired and review asks. Pure and
-linear in the length of the text: every pattern is a list of words, searched once per sentence.
+“Not Nantes but Rennes”, “not Friday, Thursday”, “*John, with an h”, “I've gone off coffee”, “back in Porto”. They start
+from the known facts. What is said in other words, the updates network reads (`learned.py`). Pure and linear in the
+length of the text: every pattern is a list of words, searched once per sentence.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Final
 
-from memory.facts.deduplication import GROUPS, PEOPLE, relation_of
+from memory.facts.deduplication import GROUPS, PEOPLE
 from memory.facts.keys import USER, spell_subject, split_key
-from memory.librarian.changes.attribute_changes import find_changed, name_after
 from memory.librarian.changes.fact_words import (
     DETERMINERS,
-    OF_THE_USER,
     TOKEN,
     Word,
     find_value_of,
     find_words,
     is_about,
     is_negative,
-    is_subject,
+    name_after,
     stems_of,
-    value_in,
     words_of,
 )
 from memory.librarian.engine import KnownFact
@@ -54,8 +51,6 @@ MAX_SENTENCE: Final = 400
 """Characters. A longer sentence is a list or a paste, in which a cue and a value rarely belong together."""
 SHORT: Final = 6
 """Maximum words of a sentence that is about nothing else: “not with Acme any more”."""
-REACH: Final = 8
-"""Maximum words between a cue and what it is about: “sold that rusty old red Saab” has four."""
 
 
 class Change(StrEnum):
@@ -86,125 +81,24 @@ class Correction:
     """Whether the words deny the fact, so that it has ended even while what is so instead waits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cue:
-    """Words that correct what is next to them."""
-
-    words: str
-    """Alternatives, separated by |; the words of one are adjacent."""
-    change: Change
-    example: str
-    after: bool = True
-    """Whether the corrected value follows the cue, within REACH words; else it may be anywhere in the sentence."""
-    before: bool = False
-    """Whether the corrected value stands before the cue."""
-    is_plain: bool = False
-    """Whether it says what has changed without the fact's verb: “Ines and I broke up”."""
-    ends_subject: bool = False
-    """Whether nothing that was said of the subject holds any more: “Biscuit died”."""
-    verbs: frozenset[str] = frozenset()
-    """The cue ends facts that have one of these verbs and what follows the cue as the object: someone who has gone off
-    coffee doesn't like it strong, and someone who gave the rabbits away doesn't have them."""
-
-
 DISLIKING: Final = next(group for group in GROUPS if stem("hate") in group)
 LIKING: Final = next(group for group in GROUPS if stem("like") in group)
-_WEAK: Final = "do doing have has having be been being go going get getting am is are was want"
-WEAK: Final = frozenset(_WEAK.split())
-"""Verbs that a denial shares with many facts."""
-EATING: Final = frozenset({"eat", "eating", "ate", "have", "having", "had"})
-_MEAT: Final = "meat chicken beef pork steak bacon ham lamb turkey burgers sausages"
-_FISH: Final = "fish salmon tuna seafood shellfish sushi prawns"
-_FROM_ANIMALS: Final = "eggs cheese milk dairy butter yoghurt yogurt honey"
-FORBIDDEN: Final = {
-    "pescatarian": frozenset(_MEAT.split()),
-    "vegetarian": frozenset(f"{_MEAT} {_FISH}".split()),
-    "vegan": frozenset(f"{_MEAT} {_FISH} {_FROM_ANIMALS}".split()),
-}
-"""What ends a diet when it is eaten again."""
-TAKING: Final = frozenset(map(stem, ["drink", "drinks", "eat", "eats", "have", "has", "take", "takes"]))
-HAVING: Final = frozenset(map(stem, ["has", "have", "own", "owns", "keep", "keeps"]))
-
-CUES: Final = (
-    Cue("no longer together|not together any more|broke up with|split up with|split with|broke up|split up"
-        "|separated from|separated|got divorced|divorced", Change.END, "Ines and I broke up", after=False,
-        is_plain=True),
-    Cue("no longer|not anymore|not any more|not any longer|anymore|any more|any longer", Change.END,
-        "I don't live in Nantes any more", after=False),
-    Cue("used to|formerly", Change.END, "I used to play the cello"),
-    Cue("left|leaving|quit|quitted|stepped down from|stepped down as|resigned from|gave up|given up|giving up|stopped"
-        "|dropped|dropped out of|got rid of|sold|scrapped|gave away|returned|lost|retired from|was fired from"
-        "|got fired from|was laid off from|moved away from|moved out of|cancelled|canceled|called off|finished with"
-        "|done with|through with|over with", Change.END, "I left Acme in March"),
-    Cue("died|passed away|passed on|is dead|was put down|had to be put down|got run over|was run over|got hit by"
-        "|was hit by|ran away for good", Change.END, "Biscuit died in May", after=False, is_plain=True,
-        ends_subject=True),
-    Cue("is gone|is history|is off|fell through|is cancelled|is canceled|was cancelled|was canceled|got cancelled"
-        "|got canceled", Change.END, "the Rome trip fell through", after=False, is_plain=True, before=True),
-    Cue("started a new job|got a new job|found a new job|have a new job|changed jobs|switched jobs|start a new job"
-        "|starting a new job", Change.END, "I've started a new job", after=False, is_plain=True),
-    Cue("handed in my notice|handed my notice in|gave my notice|gave notice|got the sack|was sacked|got sacked"
-        "|got fired|was fired|was let go|got let go|been let go|was laid off|got laid off|been laid off"
-        "|was made redundant|been made redundant|got made redundant", Change.END, "I've handed in my notice",
-        after=False, is_plain=True),
-    Cue("retired|am retired|i'm retired", Change.END, "I retired on Friday", after=False, is_plain=True),
-    Cue("misspoke|was wrong about|got that wrong|said that wrong|was mistaken|was lying about|made that up"
-        "|was joking about|was only joking|was just joking|was a joke|was just a joke|was kidding|isn't true that"
-        "|not true that|never had|never was|never said|ignore what i said|disregard what i said|forget what i said"
-        "|take back what i said|take that back|scratch that", Change.RETRACT,
-        "I misspoke, I don't have a sister", after=False, is_plain=True),
-    Cue("gave away|gave|rehomed|got rid of|sold|donated", Change.END, "We gave the rabbits to my niece", verbs=HAVING),
-    Cue("cut out|cutting out|given up|gave up|giving up|stopped drinking|stopped eating|stopped having", Change.END,
-        "I've cut out coffee", verbs=TAKING),
-    Cue("gone off|went off|gone right off|went right off|fed up with|tired of|bored of|sick of|can't stand"
-        "|cannot stand|over my love of|fallen out of love with", Change.END, "I've gone off coffee", verbs=LIKING),
-)  # fmt: skip
-"""Checked in this order; a sentence takes the first cue that reaches a known fact."""
-
-NOT: Final = frozenset({"not", "isn't", "wasn't", "aren't", "never"})
-DENIES: Final = ("don't have", "do not have", "haven't got", "have no", "don't own", "there is no", "there's no",
-                 "doesn't exist", "don't", "do not", "doesn't", "can't stand", "cannot stand")  # fmt: skip
-
-NEW_VALUES: Final[Mapping[str, str]] = {
-    "home": "moved in with|moved to|moved back to|moved over to|relocated to|emigrated to|settled in|lives in|living in"
-            "|new place is in|new flat is in|new house is in|new address is in",
-    "employer": "employer is|works at|works for|joined|was hired by|got hired by|moved on to|started at",
-    "job": "promoted to|made me|retrained as|works as|working as|became a|became an|job as a|job as an",
-    "partner": "dating|seeing|going out with|engaged to|married to",
-    "name": "is called|are called|is named|name is|name's",
-}  # fmt: skip
-"""Words before a new value of an attribute: it replaces a known one, if the sentence is about the same subject."""
-IS_IN: Final = (
-    "|house in|flat in|place in|apartment in|home in|she's in|he's in|they're in|i'm in|we're in|is in|am in|are in"
+_GONE_OFF: Final = (
+    "gone off|went off|gone right off|went right off|fed up with|tired of|bored of|sick of|can't stand|cannot stand"
+    "|over my love of|fallen out of love with"
 )
-"""The same for a home, in a sentence with “moved”, “now” or “back”: “Greta has moved, she's in Aarhus now”."""
+NOT: Final = frozenset({"not", "isn't", "wasn't", "aren't", "never"})
+GONE_OFF: Final = tuple(_GONE_OFF.split("|"))
+"""What says that a liking is over, before what was liked."""
 _GROWN_ON: Final = (
     "come round to|come around to|came round to|came around to|grown to love|grown to like|grown on me|warmed to"
     "|warmed up to|learned to love|learnt to love|learned to like|acquired a taste for|converted me"
 )
 GROWN_ON: Final = tuple(_GROWN_ON.split("|"))
 """What says that a dislike is over: “I've come round to olives”."""
-LOST_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
-    "jobs": ("job", "employer"), "job": ("job", "employer"), "work": ("job", "employer"), "company": ("employer",),
-    "retired": ("job", "employer"), "notice": ("job", "employer"), "redundant": ("job", "employer"),
-    "sack": ("job", "employer"), "sacked": ("job", "employer"), "fired": ("job", "employer"),
-    "laid": ("job", "employer"), "let": ("job", "employer"), "girlfriend": ("partner", "relationship"),
-    "boyfriend": ("partner", "relationship"), "wife": ("partner", "relationship"),
-    "husband": ("partner", "relationship"), "partner": ("partner", "relationship"),
-    "divorced": ("partner", "relationship"), "broke": ("partner",), "split": ("partner",),
-    "car": ("car",), "phone": ("phone",), "studies": ("studies",), "degree": ("studies",), "course": ("studies",),
-    "university": ("studies",), "college": ("studies",), "diet": ("diet",),
-}  # fmt: skip
-"""Words that name an attribute of the user without its value: “I quit my job”."""
-_WORKING: Final = "works teaches manages runs leads drives nurses practices practises freelances"
-WORKING: Final = frozenset(_WORKING.split())
-"""Verbs of what someone does for a living."""
-_BY_BIRTH: Final = "sister brother mother father son daughter twin cousin aunt uncle niece nephew"
-BY_BIRTH: Final = frozenset(map(stem, _BY_BIRTH.split()))
-"""Relations that don't end: denying one retracts it, while “I don't have a dog” may mean that it has died."""
-_NOT_FOR_EVER: Final = "girlfriend boyfriend wife husband partner fiance car job dog cat pet rabbit hamster horse bike"
-NOT_FOR_EVER: Final = frozenset(map(stem, _NOT_FOR_EVER.split()))
-"""Things someone may have had: denying one ends it."""
+_WEAK: Final = "do doing have has having be been being go going get getting am is are was want"
+WEAK: Final = frozenset(_WEAK.split())
+"""Verbs that a denial shares with many facts."""
 _GOES_TOO = re.compile(r",| (?:in|on|at|from|since|until|till|for|near|outside|called)\b")
 """What follows an old value and is no longer known to hold with the new one: where, when, since when."""
 _ADVERBIAL = re.compile(
@@ -284,8 +178,9 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
         and fact.said_at <= utterance.said_at
         and fact.message_id != utterance.message_id  # read again, a message doesn't end what was learned from it
     ]
-    for correction in (*_find_denied(own, utterance, open_facts), *_find_shifted(own, utterance, open_facts)):
-        found.setdefault(correction.fact.fact_id, correction)
+    for reader in (_find_gone_off, _find_denied, _find_shifted):
+        for correction in reader(own, utterance, open_facts):
+            found.setdefault(correction.fact.fact_id, correction)
     for sentence in _SENTENCE.finditer(own):
         text = _KNOW.sub(lambda found: " " * len(found[0]), sentence[0])
         if not text.strip() or len(text) > MAX_SENTENCE or _asks(text) or _ASKING.match(text) or SUPPOSED.search(text):
@@ -360,42 +255,23 @@ def _read(
 ) -> Iterator[Correction]:
     words = words_of(text)
     when = _when(text, utterance.said_at)
-
-    def change(fact: KnownFact, what: Change, value: str = "") -> Correction:
-        return Correction(fact, what, quote, utterance.number, value, when)
-
-    spans = {fact.fact_id: span for fact in facts if (span := find_value_of(fact, words)) is not None}
-    named = [fact for fact in facts if fact.fact_id in spans]
-    told = (
-        *_find_spellings(text, words, facts),
-        *_find_new_values(words, facts),
-        *_find_favourites(words, facts),
-        *_find_tastes(words, facts),
-    )
-    for fact, old, new in told:
+    for fact, old, new in _find_spellings(text, words, facts):
         yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
-    yield from (change(fact, Change.END) for fact in facts if _is_reversed(fact, words))
-    for fact, old, new in find_changed(text, words, facts):
-        yield Correction(fact, Change.REPLACE if new else Change.END, quote, utterance.number, new, when, old)
+    for fact, old, new in _find_tastes(words, facts):
+        yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
     returned = _find_return(text, words, known)
     if returned is not None:
-        yield change(returned, Change.REVIVE)
-        return
-    for cue in CUES:
-        place = find_words(words, cue.words.split("|"))
-        if place is None:
-            continue
-        touched = [fact for fact in named if _reaches(words, place, spans[fact.fact_id], cue) and is_about(fact, words)]
-        if cue.ends_subject:
-            touched = [*touched, *(fact for fact in facts if fact not in touched and _is_of(fact, words[: place[0]]))]
-        touched = touched or _unnamed(words, place[1] + 1, facts, cue)
-        is_one = cue.ends_subject or len({split_key(fact.key)[0] or USER for fact in touched}) == 1
-        for fact in touched:
-            is_clear = is_one and (cue.after or cue.is_plain or fact not in named or _says_what(fact, words))
-            yield change(fact, cue.change if is_clear else Change.ASK)
-        if touched:
-            return
-    yield from (change(fact, what) for fact, what in _denied(words, named, spans, facts))
+        yield Correction(returned, Change.REVIVE, quote, utterance.number, when=when)
+
+
+def _find_gone_off(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+    """Known likings that are over, with all that is said of what was liked: “I've gone off coffee”."""
+    for sentence in _SENTENCE.finditer(own):
+        words = words_of(sentence[0])
+        place = None if "?" in sentence[0] else find_words(words, GONE_OFF)
+        for fact in _by_object(words[place[1] + 1 : place[1] + 1 + SHORT], facts, LIKING) if place else ():
+            quote = utterance.text[sentence.start() : sentence.end()].strip()
+            yield Correction(fact, Change.END, quote, utterance.number)
 
 
 def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
@@ -509,44 +385,6 @@ def _says_so(fact: KnownFact, denial: Denial) -> bool:
     )
 
 
-def _find_new_values(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
-    """“Mary moved to Porto”: known facts whose attribute has a new value, with the old and the new one."""
-    has_moved = not {"moved", "now", "back", "settled"}.isdisjoint(word.low for word in words)
-    for attribute, phrases in NEW_VALUES.items():
-        more = IS_IN if attribute == "home" and has_moved else ""
-        place = find_words(words, f"{phrases}{more}".split("|"))
-        if place is None or find_words(words[: place[0]], [*DENIES, *NOT, "used to"]) is not None:
-            continue
-        after = words[place[1] + 1 : place[1] + 1 + SHORT]
-        if words[place[1]].low == "with":  # “in with my aunt in Accra”
-            after = after[next((at for at, word in enumerate(after) if word.low == "in"), len(after)) :]
-        new = value_in(after)
-        if not new or (attribute != "job" and not new[0].isupper()):
-            continue
-        for fact in facts:
-            subject, known_attribute = split_key(fact.key)
-            is_it = known_attribute == attribute and new.casefold() not in fact.value.casefold()
-            if is_it and fact.value and is_subject(subject, words[: place[0]]) and is_about(fact, words):
-                yield fact, fact.value, new
-
-
-def _find_favourites(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
-    """“About the color: my favorite is ochre now”: the only known favorite, or that of the thing that is named."""
-    lead = next((at for at, word in enumerate(words) if word.low in ("fav", "favourite", "favorite")), None)
-    link = (
-        next((at for at in range(lead + 1, min(lead + 4, len(words))) if words[at].low in ("is", "are")), None)
-        if lead is not None
-        else None
-    )
-    new = value_in(words[link + 1 : link + 1 + SHORT]) if link is not None else ""
-    known = [fact for fact in facts if split_key(fact.key)[1].startswith("favourite_")]
-    lows = {word.low.replace("colour", "color") for word in words}
-    named = [f for f in known if f.key.rpartition("favourite_")[2].replace("colour", "color") in lows]
-    for fact in (named or known) if new and len(named or known) == 1 else ():
-        if new.casefold() != fact.value.casefold():
-            yield fact, fact.value, new
-
-
 def _find_tastes(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
     """“I love running now”: what was disliked is liked, or the other way round."""
     for fact in facts:
@@ -569,18 +407,17 @@ def _find_tastes(words: Sequence[Word], facts: Sequence[KnownFact]) -> Iterator[
             yield fact, verb[1], "dislikes" if fact.value == "likes" else "likes"
 
 
-def _is_reversed(fact: KnownFact, words: Sequence[Word]) -> bool:
-    """“I can eat dairy again”: what the user didn't do, or couldn't; for a vegan also “I eat cheese again”."""
-    lows = {word.low for word in words}
-    said_again = bool(lows & {"again", "now", "can"})
-    if not said_again or not is_about(fact, []) or any(low in NOT or low.endswith("n't") for low in lows):
-        return False
-    if split_key(fact.key) == (USER, "diet") and lows & EATING:
-        return bool(lows & FORBIDDEN.get(fact.value, frozenset()))
-    if not is_negative(fact) or not lows & OF_THE_USER:
-        return False
-    meant = [stem(word) for word in plain_words(fact.statement) if word not in FILLER and stem(word) not in _SMALL]
-    return bool(meant) and meant[-1] in {stem(low) for low in lows}
+def _by_object(words: Sequence[Word], facts: Sequence[KnownFact], verbs: frozenset[str]) -> list[KnownFact]:
+    """The facts with one of these verbs and the first content word as its object."""
+    named = next((stem(word.low) for word in words if word.low not in FILLER), "")
+    return [
+        fact
+        for fact in facts
+        if named in content(fact.statement)
+        and verbs & stems_of(fact.statement)
+        and is_about(fact, [])
+        and not is_negative(fact)
+    ]
 
 
 def _find_spellings(
@@ -623,110 +460,6 @@ def _find_return(text: str, words: Sequence[Word], known: Sequence[KnownFact]) -
         if not earlier.key and name and find_phrase(earlier.statement, name) is not None:
             return earlier
     return None
-
-
-def _by_attribute(words: Sequence[Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
-    """The user's facts about an attribute that the sentence names without its value."""
-    lows = {word.low for word in words}
-    if not lows & {"i", "i'm", "i've", "we", "we've", "we're"} and not any(
-        words[at].low in ("my", "our") and words[at + 1].low in LOST_ATTRIBUTES for at in range(len(words) - 1)
-    ):
-        return []
-    attributes = {attribute for word in lows & LOST_ATTRIBUTES.keys() for attribute in LOST_ATTRIBUTES[word]}
-    return [fact for fact in facts if _has_attribute(fact, attributes)]
-
-
-def _has_attribute(fact: KnownFact, attributes: Collection[str]) -> bool:
-    """Whether a fact of the user has one of these attributes, by its key or, without one, by its verb."""
-    if fact.key:
-        return split_key(fact.key)[0] == USER and split_key(fact.key)[1] in attributes
-    verb = re.match(r"The user (\w+)", fact.statement)
-    return "job" in attributes and verb is not None and verb[1] in WORKING
-
-
-def _by_topic(words: Sequence[Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
-    """Facts whose content words the sentence names, all but one at most and at least two."""
-    said = content(" ".join(word.text for word in words))
-    found = []
-    for fact in facts:
-        meant = content(fact.statement)
-        if len(meant) >= 2 and len(meant & said) >= max(2, len(meant) - 1):
-            found.append(fact)
-    return found if len(found) == 1 else []
-
-
-def _is_of(fact: KnownFact, before: Sequence[Word]) -> bool:
-    """Whether a fact is about the one named last before the cue: “our cat *Pixel* got run over”."""
-    name = next((word.low for word in reversed(before) if word.text[0].isupper() and word.low not in OF_THE_USER), "")
-    roles = {stem(word.low) for word in before} & PEOPLE
-    subject = split_key(fact.key)[0].rpartition("/")[2]
-    if subject and subject != USER and (subject == name or stem(subject) in roles):
-        return True
-    if not name and (relation := relation_of(fact.statement)) and subject and subject != USER:
-        return stem(relation) in roles
-    return (
-        bool(name)
-        and re.match(rf"(?:the user's (?:[\w-]+ ){{0,2}})?{re.escape(name)}\b", fact.statement, re.I) is not None
-    )
-
-
-def _unnamed(words: Sequence[Word], after: int, facts: Sequence[KnownFact], cue: Cue) -> list[KnownFact]:
-    """The facts that a sentence is about without naming their value. `after`: the place after the cue."""
-    if cue.verbs:
-        return _by_object(words[after : after + SHORT], facts, cue.verbs)
-    return _by_attribute(words, facts) or _by_topic(words, facts)
-
-
-def _by_object(words: Sequence[Word], facts: Sequence[KnownFact], verbs: frozenset[str]) -> list[KnownFact]:
-    """The facts with one of these verbs and the first content word as its object."""
-    named = next((stem(word.low) for word in words if word.low not in FILLER), "")
-    return [
-        fact
-        for fact in facts
-        if named in content(fact.statement)
-        and verbs & stems_of(fact.statement)
-        and is_about(fact, [])
-        and not is_negative(fact)
-    ]
-
-
-def _denied(
-    words: Sequence[Word], named: Sequence[KnownFact], spans: Mapping[int, tuple[int, int]], facts: Sequence[KnownFact]
-) -> Iterator[tuple[KnownFact, Change]]:
-    """What “I don't have a sister”, “I don't live in Nantes” or “not Nantes” denies."""
-    for fact in named:
-        first = spans[fact.fact_id][0]
-        place = find_words(words[max(0, first - 5) : first], [*DENIES, *NOT])
-        between = {stem(word.low) for word in words[max(0, first - 5) + place[1] + 1 : first]} if place else set()
-        denies_it = between <= stems_of(fact.statement) | _SMALL
-        if place is not None and denies_it and is_about(fact, words) and not is_negative(fact):
-            yield fact, Change.END
-    place = find_words(words, DENIES[:8])
-    if place is None:
-        return
-    nouns = {stem(word.low) for word in words[place[1] + 1 : place[1] + 4]}
-    for fact in facts:
-        roles = {stem(part) for part in split_key(fact.key)[0].split("/")[1:]} or content(fact.statement)
-        if nouns & roles & (BY_BIRTH | NOT_FOR_EVER) and fact not in named and not is_negative(fact):
-            yield fact, Change.RETRACT if nouns & roles & BY_BIRTH else Change.END
-
-
-def _reaches(words: Sequence[Word], cue: tuple[int, int], value: tuple[int, int], form: Cue) -> bool:
-    """Whether the value is the object of the cue: “left Acme”, but not “left my keys at Acme”."""
-    if not form.after:
-        return not form.before or value[1] < cue[0]
-    between = {word.low for word in words[cue[1] + 1 : value[0]]}
-    return 0 < value[0] - cue[1] <= REACH and not between & _PREPOSITIONS
-
-
-def _says_what(fact: KnownFact, words: Sequence[Word]) -> bool:
-    """Whether the sentence has the fact's verb, or one of its group, next to its value; a short sentence needs none."""
-    said = {stem(word.low) for word in words}
-    meant = stems_of(fact.statement) - stems_of(fact.value) - _SMALL
-    groups = {number for number, group in enumerate(GROUPS) if group & meant}
-    if split_key(fact.key)[1].startswith("taste:") and fact.value == "likes":
-        return True  # whatever is not done any more with what is liked
-    return len(words) <= SHORT or bool(said & meant) or any(GROUPS[number] & said for number in groups)
 
 
 def _when(text: str, said_at: datetime) -> datetime | None:

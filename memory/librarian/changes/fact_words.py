@@ -5,24 +5,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memory.facts.deduplication import PEOPLE, relations_differ
+from memory.facts.deduplication import relations_differ
 from memory.facts.keys import USER, split_key
 from memory.librarian.engine import KnownFact
+from memory.librarian.rules.retell import is_occupation
 from memory.text.keywords import stem
 from memory.text.keywords import words as plain_words
+from memory.text.language import alternatives
+from memory.text.relations import PARTNERS
 
 TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 OF_THE_USER: Final = frozenset({"i", "i'm", "i've", "i'd", "my", "we", "our", "we're", "we've", "me", "mine", "us"})
 
 _SMALL_WORDS: Final = "a an the my our your his her their its some that this in at to from with for of on"
 DETERMINERS: Final = frozenset(_SMALL_WORDS.split())
-_NO_VALUE = """
-    i i'm i've it it's its is am are was were be been no not sorry actually well oh and but so really live living work
-    working actual correct right wrong called named mean meant meaning you he she they we now just here there
-"""
-NOT_A_VALUE = DETERMINERS | frozenset(_NO_VALUE.split())
-
-
 _DAYS: Final = (
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august"
     " september october november december christmas easter"
@@ -74,43 +70,6 @@ def find_value_of(fact: KnownFact, words: Sequence[Word]) -> tuple[int, int] | N
     return None
 
 
-def value_in(words: Sequence[Word], *, from_end: bool = False) -> str:
-    """The value among these words: a run of names if there is one, else the words without function words."""
-    runs: list[list[Word]] = [[]]
-    for word in words:
-        if word.text[:1].isupper() and word.low not in NOT_A_VALUE:
-            runs[-1].append(word)
-        elif runs[-1]:
-            runs.append([])
-    named = [run for run in runs if run]
-    if named:
-        return " ".join(word.text for word in (named[-1] if from_end else named[0]))
-    plain: list[Word] = []
-    for word in reversed(words) if from_end else words:
-        if word.low in NOT_A_VALUE:
-            if plain:
-                break
-            continue
-        plain.append(word)
-        if len(plain) == 3:
-            break
-    return " ".join(word.text for word in (reversed(plain) if from_end else plain))
-
-
-def is_subject(subject: str, before: Sequence[Word]) -> bool:
-    """Whether the words before a verb name the subject, and no other person after it."""
-    lows = [word.low.removesuffix("'s") for word in before]
-    name = subject.rpartition("/")[2].split("_")
-    if subject == USER:
-        named = [at for at, low in enumerate(lows) if low in ("i", "we", "i've", "we've", "i'm", "me", "they")]
-    else:
-        named = [at for at, low in enumerate(lows) if low in name]
-    known = OF_THE_USER | DAYS
-    others = [at for at, word in enumerate(before) if at and word.text[0].isupper() and word.low not in known]
-    roles = [at for at, low in enumerate(lows) if stem(low) in PEOPLE and low not in name]
-    return bool(named) and not any(at > named[-1] for at in (*others, *roles)) and not (subject == USER and roles)
-
-
 def is_about(fact: KnownFact, words: Sequence[Word]) -> bool:
     """Whether the sentence can be about the fact's subject: the user speaks of themselves, or names the other."""
     subject = split_key(fact.key)[0].partition("/")[0]
@@ -137,3 +96,58 @@ def is_negative(fact: KnownFact) -> bool:
 def stems_of(text: str) -> set[str]:
     """The stems of its words."""
     return {stem(word) for word in plain_words(text)}
+
+
+_LINKS: Final = frozenset(
+    ["is", "are", "called", "named", "it's", "he's", "she's", "a", "an", "the", "at", "with", "from"]
+)
+
+
+def name_after(text: str, words: Sequence[Word], place: int) -> str:
+    """The name behind a word, as it is written: “a new dentist, *Dr. Amari*, much gentler”."""
+    at = place + 1
+    while at < len(words) and words[at].low in _LINKS:
+        at += 1
+    end = at
+    while end < len(words) and (words[end].text[0].isupper() or words[end].text[0].isdigit()):
+        end += 1
+        if text[words[end - 1].end :][:1] == ",":
+            break
+    while end > at and words[end - 1].low in OF_THE_USER:
+        end -= 1
+    return text[words[at].start : words[end - 1].end] if end > at else ""
+
+
+_STATED: Final = {
+    "home": re.compile(
+        r"(?:stays|is staying|rents|is renting|ended up renting|(?:is |has )?settled|is house sitting|has moved|moved"
+        r"|is (?:just )?(?:outside|near)|is based|has a (?:room|flat|place|house))(?: \w+){0,3}? "
+        r"(?:in|at|near|outside|to) (?=[A-Z])|is (?:just )?(?:outside|near) (?=[A-Z])"
+    ),
+    "job": re.compile(
+        r"(?:works|teaches|manages|runs an?|runs the|nurses|practises|practices|freelances)\b|.* for a living\b"
+        r"|(?:is|has been) (?:an? |the )(?P<job>[\w -]{3,40})"
+    ),
+}
+"""How a statement without a key gives someone's home or job."""
+_OF_THE_PARTNER: Final = re.compile(rf"The user's (?:{alternatives(PARTNERS)}) [A-Z]")
+
+
+def states_attribute(statement: str, key: str) -> bool:
+    """Whether a statement without a key gives the attribute of this key, of the same subject."""
+    subject, attribute = split_key(key)
+    if (subject, attribute) == (USER, "partner"):  # what was said of the one before
+        return _OF_THE_PARTNER.match(statement) is not None
+    pattern = _STATED.get(attribute)
+    if pattern is None:
+        return False
+    whose = (
+        r"The user"
+        if subject == USER
+        else rf"(?:The user's (?:[\w-]+ ){{1,2}})?{re.escape(subject.rpartition('/')[2])}"
+    )
+    found = re.match(rf"{whose} ", statement, re.IGNORECASE)
+    told = pattern.match(statement, found.end()) if found else None
+    if told is None or "job" not in told.groupdict() or not told["job"]:
+        return told is not None
+    return any(is_occupation(word) for word in told["job"].split())

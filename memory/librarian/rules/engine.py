@@ -20,7 +20,6 @@ from memory.librarian.engine import (
     ExtractionInput,
     KnownFact,
     ProposedFact,
-    Withdrawal,
 )
 from memory.librarian.rules import claims, mentions, notes, tagged, unreal
 from memory.librarian.rules.claims import ASK, Candidate
@@ -47,6 +46,7 @@ from memory.librarian.rules.table import COMPILED, LABEL_OF, Row, Value, items, 
 from memory.librarian.rules.words import ADVERBS, AFFLICTED
 from memory.librarian.tagger.tags import WEIGHTS as TAGGER
 from memory.librarian.tagger.tags import tags_in
+from memory.librarian.updates.pairs import pair_of, read
 from memory.models.kinds import Kind, default_importance
 from memory.network.reader import load
 from memory.ports.source import Utterance
@@ -58,7 +58,7 @@ from memory.text.replaced_statement import replaced_statement
 from memory.text.secrets_filter import MASK, sensitive
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/11"
+VERSION: Final = "rules/12"
 LONGEST: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -67,6 +67,8 @@ HEDGED: Final = 2 / 3
 """Factor on the confidence of “I think …”: never kept unasked."""
 MAX_KEY_WORDS: Final = 4
 """A taste in more words than this has no key: it will hardly be said again in the same words."""
+HOLDS_FROM: Final = 0.9
+"""Probability from which a known value holds, whatever another form of the message seems to say."""
 PRONOUN_REACH: Final = 2
 """The user's messages before one in which “she” may have been named."""
 UNTOLD: Final = "The user told something that is never stored."
@@ -83,7 +85,6 @@ class RuleEngine:
     def extract(self, reading: ExtractionInput) -> Extraction:
         """The facts in what the user wrote, the episode and the stories; a message that takes too long is skipped."""
         facts: list[ProposedFact] = []
-        ends: list[Withdrawal] = []
         skipped = 0
         said = [utterance for utterance in reading.utterances if utterance.speaker == "user"]
         load(TAGGER)  # here, so that building it takes no message's time
@@ -100,11 +101,22 @@ class RuleEngine:
                 continue
             today = utterance.said_at.astimezone(reading.zone).date()
             more, replaced = tagged.proposals(found, told, utterance.number, today)
-            facts += [fact for fact in told if fact not in replaced] + more
-            ends += tagged.endings(found, reading.known, utterance.number)
+            new = [*(fact for fact in told if fact not in replaced), *more]
+            facts += [_asked_if_the_other_holds(fact, utterance, reading.known) for fact in new]
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
         episode, stories = episode_in(reading.utterances, names), stories_in(reading.utterances, reading.zone)
-        return Extraction(facts, episode=episode, stories=stories, ends=ends, skipped=skipped)
+        return Extraction(facts, episode=episode, stories=stories, skipped=skipped)
+
+
+def _asked_if_the_other_holds(fact: ProposedFact, said: Utterance, known: Iterable[KnownFact]) -> ProposedFact:
+    """The fact; it waits in Review if the message leaves another value of its key as it is, by the network."""
+    others = (one for one in known if fact.key and one.key == fact.key and one.status == "active")
+    other = next((one for one in others if one.value.casefold() != fact.value.casefold()), None)
+    if other is None or fact.confidence <= ASK:
+        return fact
+    update = read(pair_of(other.statement, fact.quote))
+    holds = update.outcome == "holds" and update.sure >= HOLDS_FROM
+    return fact.model_copy(update={"confidence": ASK}) if holds else fact
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Final
 
 from memory.facts.keys import make_key
-from memory.librarian.engine import KnownFact, ProposedFact, Withdrawal
+from memory.librarian.engine import ProposedFact
 from memory.librarian.rules.clauses import Sentence, sentences
 from memory.librarian.rules.mentions import name_key, people_in
 from memory.librarian.rules.retell import (
@@ -31,8 +31,6 @@ from memory.text.language import alternatives
 SURE_FROM: Final = 0.85
 ASK_FROM: Final = 0.6
 """Probability of a tag that is kept unasked, and of one that is worth a question."""
-END_FROM: Final = 0.7
-"""Probability of one that ends a known fact: what was known is still shown, as past."""
 AGREES_FROM: Final = 0.8
 """Probability of one that makes sure what the table reads as well."""
 SURE: Final = 0.95
@@ -48,8 +46,6 @@ class Says:
     """As in the table: {slug} is the value as a name of an attribute."""
     statement: str
     """{who} is the subject, {v} the value, {a} its article, {now} the month."""
-    ends: tuple[str, ...] = ()
-    """Further attributes that end with it."""
     value: str = "{v}"
     named: bool = False
     """The value is a name: written with capitals."""
@@ -57,15 +53,15 @@ class Says:
 
 
 SAYS: Final[Mapping[str, Says]] = {
-    "home": Says(Kind.BIOGRAPHY, "home", "{who} lives in {v}.", named=True, ends=("address", "housing")),
+    "home": Says(Kind.BIOGRAPHY, "home", "{who} lives in {v}.", named=True),
     "origin": Says(Kind.BIOGRAPHY, "origin", "{who} is from {v}.", named=True),
-    "job": Says(Kind.BIOGRAPHY, "job", "{who} works as {a} {v}.", ends=("employer",)),
+    "job": Says(Kind.BIOGRAPHY, "job", "{who} works as {a} {v}."),
     "employer": Says(Kind.BIOGRAPHY, "employer", "{who} works at {v}.", named=True),
     "study": Says(Kind.BIOGRAPHY, "studies", "{who} studies {v}."),
     "name": Says(Kind.IDENTITY, "name", "{who}'s name is {v}.", named=True),
     "age": Says(Kind.BIOGRAPHY, "age", "{who} was {v} years old in {now}."),
     "birthday": Says(Kind.BIOGRAPHY, "birthday", "{who}'s birthday is {v}."),
-    "partner": Says(Kind.PERSON, "partner", "{who}'s {relation} is called {v}.", named=True, ends=("relationship",)),
+    "partner": Says(Kind.PERSON, "partner", "{who}'s {relation} is called {v}.", named=True),
     "diet": Says(Kind.CONSTRAINT, "diet", "{who} follows this diet: {v}."),
     "allergy": Says(Kind.CONSTRAINT, "allergy:{slug}", "{who} is allergic to {v}.", value="yes", health=True),
     "pet": Says(Kind.ENTITY, "pet:{slug}", "{who} has a pet {v}{called}.", value="yes"),
@@ -80,22 +76,9 @@ _NEWS: Final = re.compile(
     r"|finally|just|new|changed|switched|moved|became|gone|again|back|not|never|wrong|typo|correction|sorry|no)\b"
 )
 """Words with which something new is told: the newer value replaces the known one."""
-_SWAPPED: Final = re.compile(
-    r"(?i)\b(?:now|these days|nowadays|instead|swapped|switched|over to|packed in|given? up|gave up|no longer"
-    r"|any ?more)\b"
-)
-"""Words with which one pastime or animal takes the place of another."""
 _FIRST_PERSON: Final = re.compile(
     r"(?i)(?<![\w'])(?:i|im|ive|id|me|my|mine|myself|we|us|our|ours|i['’]\w+|we['’]\w+)(?![\w'])"
 )
-_OF_LABEL: Final = {
-    "pet": re.compile(rf"^The user(?: has an? |'s (?:{alternatives(relations.PETS)})\b)"),
-    "plays": re.compile(
-        r"\b(?:pastimes?|plays?|trains?|practi[sc]es|swims?|runs?|rows?|climbs?|sings?|dances?|does)\b"
-    ),
-}
-"""How a statement without a key says that someone has an animal or a pastime."""
-_WORDS: Final = re.compile(r"[^\W\d_]{4,}")
 _RELATIONS: Final = re.compile(rf"(?i)\b(?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})\b")
 _MINE: Final = re.compile(rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({alternatives(relations.PEOPLE | relations.PETS)})\b")
 """Whose name may follow: “my neighbor had a baby, Ada” names no one of the user's."""
@@ -178,7 +161,7 @@ def marked(own: str, text: str, tags: Iterable[Tag], people: People, month: str)
 
     `own`: the user's own words in `text`, at the same places.
     """
-    waiting = [tag for tag in tags if tag.sure >= min(ASK_FROM, END_FROM)]
+    waiting = [tag for tag in tags if tag.sure >= ASK_FROM]
     for sentence in sentences(own):
         for _ in people_in(sentence.text, people, month):
             pass  # notes in `people` whom the sentence names
@@ -377,52 +360,3 @@ def _says_no_more(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool
 
 def _shares_value(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
     return mark.value.casefold() in other.statement.casefold() and fact.subject == other.subject
-
-
-def endings(found: Sequence[Marked], known: Sequence[KnownFact], number: int) -> Iterator[Withdrawal]:
-    """The known facts that the tags end: by the value they name, or all of an attribute that ends."""
-    ended: set[int] = set()
-    for mark in found:
-        swaps = mark.tag.label in _OF_LABEL and _SWAPPED.search(mark.quote) is not None
-        if mark.tag.sure < END_FROM or (mark.tag.state == "now" and not swaps):
-            continue
-        for fact in known:
-            if mark.tag.state == "now" and mark.value.casefold() in fact.statement.casefold():
-                continue  # it is the new one, said before
-            if fact.number is not None and fact.number not in ended and _ends(mark, fact, known):
-                ended.add(fact.number)
-                yield Withdrawal(known=fact.number, quote=mark.quote, number=number, when=None)
-
-
-def _ends(mark: Marked, fact: KnownFact, known: Sequence[KnownFact]) -> bool:
-    """Whether a tag ends a known fact."""
-    says = SAYS[mark.tag.label]
-    if mark.tag.label in _OF_LABEL:
-        alike = [other for other in known if _is_of(mark, other)]
-        if fact not in alike:
-            return False
-        shared = [other for other in alike if _shares_word(mark.sentence.text, other.statement)]
-        return fact in (shared or (alike if _is_one_thing(mark.tag.label, alike) else ()))
-    keys = {make_key(mark.subject.key, attribute) for attribute in (says.attribute, *says.ends)} - {""}
-    if mark.tag.state == "not":
-        says_value = re.search(rf"(?i)\b{re.escape(mark.value)}\b", fact.statement) is not None
-        return says_value and (fact.key in keys or fact.statement.startswith(mark.subject.label))
-    return fact.key in keys
-
-
-def _is_of(mark: Marked, fact: KnownFact) -> bool:
-    """Whether a known fact is of the tag's label and subject."""
-    label = mark.subject.label
-    is_theirs = fact.statement.startswith((label, f"One of {label[0].lower()}{label[1:]}"))
-    return is_theirs and _OF_LABEL[mark.tag.label].search(fact.statement) is not None
-
-
-def _is_one_thing(label: str, facts: Sequence[KnownFact]) -> bool:
-    """Whether facts of a label are all of one animal, or there is only one fact."""
-    kinds = {tuple(_RELATIONS.findall(fact.statement)[:1]) for fact in facts}
-    return len(facts) == 1 or (label == "pet" and len(kinds) == 1)
-
-
-def _shares_word(sentence: str, statement: str) -> bool:
-    told = {word.casefold() for word in _WORDS.findall(statement)} - {"user", "pastimes", "plays", "called"}
-    return not told.isdisjoint(word.casefold() for word in _WORDS.findall(sentence))

@@ -13,7 +13,7 @@ from memory.evaluation.librarian.labels import UnknownLabelsError, read_labels, 
 from memory.evaluation.librarian.run import evaluate_messages
 from memory.evaluation.librarian.sample import UnknownSampleError, checked, proposals, rates, sample
 from memory.evaluation.librarian.table import render
-from memory.evaluation.librarian.updates import evaluate_updates, read_pairs
+from memory.evaluation.librarian.updates import evaluate_updates, read_messages
 from memory.librarian.engine import ExtractionEngine, ExtractionError
 from memory.librarian.model_engine import ModelEngine
 from memory.librarian.rules.engine import RuleEngine
@@ -26,7 +26,7 @@ class Command(BaseCommand):
     help = (
         "Run an engine of the librarian on labeled messages (*.jsonl) and print precision, recall, wrong attributions"
         " and junk; or on conversations without labels (*.json) and write a sample of its proposals to check by hand;"
-        " or the rules on pairs of a known fact and a later message (*.tsv) and print what they change."
+        " or on known facts and later messages (*.tsv, *.talk) and print what they change of them."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -52,8 +52,9 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename}: {error.strerror}.") from error
 
     def _evaluate(self, path: Path, engine: ExtractionEngine, *, misses: bool, **options: Any) -> None:
-        if path.suffix == ".tsv":
-            self.stdout.write(f"{path.name}\n{evaluate_updates(read_pairs(path))}\n")
+        if path.suffix in (".tsv", ".talk"):
+            counts = evaluate_updates(read_messages(path))
+            self.stdout.write(f"{path.name}\n{counts}\n" + "\n".join(counts.misses if misses else ()))
             return
         if without_labels(path):
             self._sample(path, engine, **options)

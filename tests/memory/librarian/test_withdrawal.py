@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from chat.models import Message
+from memory.embeddings.port import embedder
 from memory.facts.review import accept, reject, undo
 from memory.librarian import run as librarian
 from memory.librarian.engine import Extraction, ExtractionInput, ProposedFact, Withdrawal
@@ -21,8 +22,9 @@ ACTIVE, EXPIRED, SUPERSEDED, PROPOSED = "active", "expired", "superseded", "prop
 
 def know(user: User, statement: str, key: str = "", value: str = "", **more: Any) -> Fact:
     kind = more.pop("kind", Kind.BIOGRAPHY)
+    indexed = {"vector": embedder().embed([statement])[0], "embedded_by": embedder().name}
     fact: Fact = Fact.objects.create(
-        user=user, statement=statement, kind=kind, key=key, value=value, **{"status": ACTIVE, **more}
+        user=user, statement=statement, kind=kind, key=key, value=value, **{"status": ACTIVE, **indexed, **more}
     )
     return fact
 

@@ -6,7 +6,8 @@ import pytest
 from django.core.management import call_command
 
 from memory.evaluation.librarian.labels import UnknownLabelsError
-from memory.evaluation.librarian.updates import OUTCOMES, evaluate_updates, read_pairs
+from memory.evaluation.librarian.updates import evaluate_updates, read_messages
+from memory.librarian.updates.pairs import OUTCOMES
 
 DATA = Path(__file__).parents[2] / "data"
 PAIRS = (
@@ -25,18 +26,18 @@ def written(folder: Path, *lines: str) -> Path:
 
 
 def test_the_rules_change_what_the_message_changes_and_nothing_else(tmp_path: Path) -> None:
-    counts = evaluate_updates(read_pairs(written(tmp_path, *PAIRS)))
+    counts = evaluate_updates(read_messages(written(tmp_path, *PAIRS)))
 
     assert dict(counts.pairs) == {"replaced": 1, "ended": 1, "wrong": 1, "holds": 2}
     assert {outcome: counts.changed[outcome] for outcome in OUTCOMES} == {
         "holds": 0, "ended": 1, "wrong": 1, "replaced": 1,
     }  # fmt: skip
     assert counts.right == 1
-    assert "precision 100.0 %, recall 100.0 %; 1 of 1 replaced with the right value" in str(counts)
+    assert "precision 100.0 %, recall 100.0 %, 1 of 1 replaced with the right value" in str(counts)
 
 
 def test_a_change_that_is_missed_or_invented_counts_against_the_rules(tmp_path: Path) -> None:
-    told = str(evaluate_updates(read_pairs(written(tmp_path, f"ended\t{PAIRS[3][6:]}", f"holds\t{PAIRS[1][6:]}"))))
+    told = str(evaluate_updates(read_messages(written(tmp_path, f"ended\t{PAIRS[3][6:]}", f"holds\t{PAIRS[1][6:]}"))))
     assert "precision 0.0 %, recall 0.0 %" in told
 
 
@@ -51,14 +52,16 @@ def test_a_change_that_is_missed_or_invented_counts_against_the_rules(tmp_path: 
 )
 def test_a_line_that_is_no_pair_is_refused_with_its_words(tmp_path: Path, line: str) -> None:
     with pytest.raises(UnknownLabelsError, match="Leeds"):
-        read_pairs(written(tmp_path, line))
+        read_messages(written(tmp_path, line))
 
 
-def test_every_pair_of_the_sets_can_be_read() -> None:
-    files = [*(DATA / "updates").glob("*.tsv"), DATA / "updates_unseen.tsv"]
-    assert sum(len(read_pairs(path)) for path in files) == 3_450
+def test_every_message_of_the_sets_can_be_read() -> None:
+    files = [*(DATA / "updates").iterdir(), *DATA.glob("updates_*.t*")]
+    messages = [said for path in files for said in read_messages(path)]
+    assert len(messages) > 9_000
+    assert all(pair.pair.fact in said.known for said in messages for pair in said.changed)
 
 
 def test_the_command_prints_a_row_for_each_outcome(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("evaluate-librarian", str(written(tmp_path, *PAIRS)))
-    assert "replaced     1 of    1 changed" in capsys.readouterr().out
+    assert "replaced     1 of    1 changed, 0 asked" in capsys.readouterr().out

@@ -1,15 +1,14 @@
-"""What marks in a message become: facts with their keys, and the ends of known ones. The marks are given here."""
+"""What marks in a message become: facts with their keys. The marks are given here."""
 
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date
 
 import pytest
 
-from memory.librarian.engine import KnownFact, ProposedFact
+from memory.librarian.engine import ProposedFact
 from memory.librarian.rules import tagged
 from memory.librarian.rules.retell import People, related
 from memory.librarian.tagger.marked import read_marked
-from memory.models.kinds import Kind
 
 TODAY = date(2026, 11, 21)
 MONTH = "November 2026"
@@ -26,25 +25,6 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
     """statement | key=value"""
     facts, _ = tagged.proposals(marked(line, sure=sure), told, 1, TODAY)
     return [f"{fact.statement} | {fact.key}={fact.value}" if fact.key else fact.statement for fact in facts]
-
-
-def known(number: int, statement: str, key: str = "", value: str = "", kind: Kind = Kind.BIOGRAPHY) -> KnownFact:
-    said_at = datetime(2026, 1, 1, tzinfo=UTC)
-    return KnownFact(number, statement, kind, key, value, 0.95, "active", statement, said_at, number)
-
-
-OBOE = known(1, "The user plays the oboe in an orchestra.")
-SPANIEL = known(2, "The user has a spaniel called Biscuit.", kind=Kind.ENTITY)
-CAT = known(3, "The user has a cat called Pickle.", kind=Kind.ENTITY)
-PARAMEDIC = known(4, "The user works as a paramedic.", "user/job", "paramedic")
-ACME = known(5, "The user works at Acme.", "user/employer", "Acme")
-SISTER = known(6, "The user's sister works as a nurse.", "user/sister/job", "nurse", Kind.PERSON)
-CALLED = known(7, "The user's cat is called Pickle.", "user/cat/name", "Pickle", Kind.ENTITY)
-EVERYTHING = (OBOE, SPANIEL, PARAMEDIC, ACME, SISTER)
-
-
-def ended(line: str, *facts: KnownFact, sure: float = 1.0) -> list[int]:
-    return [withdrawal.known for withdrawal in tagged.endings(marked(line, sure=sure), facts or EVERYTHING, 1)]
 
 
 @pytest.mark.parametrize(
@@ -150,32 +130,6 @@ def test_a_new_value_is_a_correction_if_the_words_say_that_it_is_new() -> None:
     assert corrects("it's [home:Ghent] these days")
     assert corrects("I swear it's [study:biochemistry]! It was [-study:chemistry] in my head.")
     assert not corrects("I live in [home:Ghent]")
-
-
-@pytest.mark.parametrize(
-    ("line", "facts", "numbers"),
-    [
-        ("[~job:Handed my badge in] on Friday", EVERYTHING, [4, 5]),
-        ("my sister [~*job:packed it in]", EVERYTHING, [6]),
-        ("I'm done at [-employer:Acme]", EVERYTHING, [5]),
-        ("I'm done at [-employer:Zenith]", EVERYTHING, []),
-        ("we [~pet:said goodbye to the old boy] in March", EVERYTHING, [2]),
-        ("we [~pet:said goodbye to the old boy] in March", (SPANIEL, CAT), []),
-        ("we [~pet:said goodbye to Pickle] in March", (SPANIEL, CAT), [3]),
-        ("we [~pet:said goodbye to her] in March", (CAT, CALLED), [3, 7]),
-        ("so I play the [plays:bassoon] now", EVERYTHING, [1]),
-        ("so I play the [plays:bassoon] as well", EVERYTHING, []),
-        ("I play the [plays:oboe] now", EVERYTHING, []),
-    ],
-)
-def test_a_mark_ends_what_it_names_or_what_can_only_be_meant(
-    line: str, facts: tuple[KnownFact, ...], numbers: list[int]
-) -> None:
-    assert ended(line, *facts) == numbers
-
-
-def test_an_end_that_is_not_sure_ends_nothing() -> None:
-    assert ended("[~job:Handed my badge in] on Friday", sure=0.65) == []
 
 
 def test_someone_named_before_is_whom_she_means() -> None:

@@ -1,0 +1,82 @@
+"""Talks: people, what is known of them, and what each message that they write next changes of it.
+
+A line says what it is: `person:` begins a talk, `fact:` is known from here on, `message:` is written by the user. Below
+a message stand the facts that it changes, all others hold: `ended:` and `wrong:` with the fact, `replaced:` with the
+words that no longer hold in brackets and the words of the message that take their place:
+`replaced: The user lives in [Leeds]. => Whitby`.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from memory.embeddings.port import embedder
+from memory.librarian.updates.labelled import LabelledPair, read_labelled
+from memory.librarian.updates.pairs import pair_of
+
+NEAREST: Final = 3
+"""Facts nearest in meaning that hold, of which a message teaches that they do."""
+OTHERS: Final = 1
+"""Further facts that hold, chosen by chance: most of what is known has nothing to do with a message."""
+_REPLACED: Final = re.compile(r"(.*\[.+\].*) => (.+)")
+
+
+@dataclass(slots=True)
+class Said:
+    """A message, the facts known before it, and the pairs of it and those that it changes."""
+
+    message: str
+    known: list[str]
+    changed: list[LabelledPair]
+
+    def labelled(self, chance: Random) -> Iterator[LabelledPair]:
+        """Pairs to learn from: what it changes, and some of what it doesn't."""
+        yield from self.changed
+        changed = {pair.pair.fact for pair in self.changed}
+        hold = [fact for fact in self.known if fact not in changed]
+        vector, *vectors = embedder().embed([self.message, *hold])
+        nearness = {fact: float(vector @ other) for fact, other in zip(hold, vectors, strict=True)}
+        hold.sort(key=lambda fact: -nearness[fact])
+        for fact in (*hold[:NEAREST], *chance.sample(hold[NEAREST:], min(OTHERS, len(hold[NEAREST:])))):
+            yield LabelledPair(pair_of(fact, self.message), "holds", ())
+
+
+def read_talks(text: str) -> list[list[Said]]:
+    """The talks of a file.
+
+    Raises:
+        ValueError: a line is none of a talk's, or changes a fact that isn't known.
+    """
+    talks: list[list[Said]] = []
+    known: list[str] = []
+    for line in filter(str.strip, text.splitlines()):
+        kind, _, rest = line.partition(": ")
+        if kind == "person":
+            talks.append([])
+            known = []
+        elif kind == "fact":
+            known.append(rest)
+        elif kind == "message":
+            talks[-1].append(Said(rest, list(known), []))
+        elif kind in ("ended", "wrong", "replaced"):
+            pair = _changed(kind, rest, talks[-1][-1].message)
+            if pair.pair.fact not in known:
+                raise ValueError(f"This fact isn't known here: {line}")
+            talks[-1][-1].changed.append(pair)
+            known[known.index(pair.pair.fact)] = pair.updated
+            known = [fact for fact in known if fact]
+        else:
+            raise ValueError(f"This is no line of a talk: {line}")
+    return talks
+
+
+def _changed(outcome: str, rest: str, message: str) -> LabelledPair:
+    """A line below a message as a labelled pair."""
+    if outcome != "replaced":
+        return read_labelled(f"{outcome}\t{rest}\t{message}")
+    found = _REPLACED.fullmatch(rest)
+    if found is None or found[2] not in message:
+        raise ValueError(f"A replaced fact has its old words in brackets and new ones of the message: {rest}")
+    return read_labelled(f"{outcome}\t{found[1]}\t{message.replace(found[2], f'{{{found[2]}}}', 1)}")

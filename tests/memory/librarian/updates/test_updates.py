@@ -1,0 +1,189 @@
+"""What a later message does to a known fact, in words that the network has not seen."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from memory.librarian.changes import learned
+from memory.librarian.changes.corrections import Change, Correction
+from memory.librarian.changes.learned import with_changes
+from memory.librarian.engine import KnownFact
+from memory.librarian.updates.labelled import judge, read_labelled
+from memory.librarian.updates.pairs import Outcome, Pair, Update, pair_of, read
+from memory.librarian.updates.talks import read_talks
+from memory.models.kinds import Kind
+from memory.ports.source import Utterance
+
+DATA = Path(__file__).parents[2] / "data"
+EARLIER, NOW = datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 9, 1, tzinfo=UTC)
+
+
+def known(number: int, statement: str) -> KnownFact:
+    return KnownFact(number, statement, Kind.FACT, "", "", 0.9, "active", statement, EARLIER, number)
+
+
+def said(text: str) -> Utterance:
+    return Utterance(9, 1, "user", text, NOW)
+
+
+def changes(text: str, *statements: str, before: tuple[Correction, ...] = ()) -> list[tuple[int, Change, str]]:
+    """What the message changes of these facts, all of which are near to it."""
+    facts = [known(number, statement) for number, statement in enumerate(statements, 1)]
+    found = with_changes(said(text), before, facts, dict.fromkeys(range(1, len(facts) + 1), 0.5))
+    return [(one.fact.fact_id, one.change, one.value) for one in found]
+
+
+def test_most_of_what_people_change_in_passing_is_found() -> None:
+    talks = read_talks((DATA / "updates_dev.talk").read_text("utf-8"))[:6]
+    pairs = [pair for talk in talks for one in talk for pair in one.labelled(Random(1))]
+
+    score = judge(pairs, [read(pair.pair) for pair in pairs], learned.ASK_FROM)
+
+    assert score.found >= 0.5 * (score.found + score.missed)
+    assert score.found >= 0.6 * (score.found + score.wrong)
+
+
+PLAIN = {
+    "The user works at Acme.": ["I quit my job today", "I'm my own boss since March, self-employed and happy"],
+    "The user's dog is called Biscuit.": ["Biscuit died on Sunday."],
+    "The user's sister is a doctor.": ["I misspoke, I don't have a sister", "my sister retrained as a baker"],
+    "The user has two rabbits, Flip and Flop.": ["we gave the rabbits to my niece"],
+    "The user plays the cello.": ["Scratch that, I don't play the cello"],
+    "The user's partner is called Ines.": ["Ines and I broke up", "Ines and I are no longer together"],
+    "The user is vegan.": ["I eat cheese again these days"],
+    "The user lives in Nantes.": ["We moved to Lyon last month"],
+    "Tom lives in Porto.": ["Tom has moved to Faro with the kids"],
+    "The user is allergic to walnuts.": ["there's no walnut allergy, the test was clear"],
+    "The user's physio is called Runa.": ["I've found a new physio, Dr. Sand, closer to home"],
+    "The user works as a clerk.": ["they've made me office manager!"],
+    "The user is pescatarian.": ["I've become vegan since Easter"],
+    "The user plans to walk the Camino.": ["change of plans: no Camino this year"],
+    "The user was 41 years old in March 2025.": ["big day today im 42 haha"],
+    "The user's surname is Holt.": ["I've taken my married surname, Okoro"],
+    "The user uses Evernote for recipes.": ["moved all my recipes over to Paprika"],
+}
+"""Facts, and plain messages that change them."""
+
+
+def test_most_plain_words_change_or_question_the_fact_they_are_about() -> None:
+    told = [changes(message, fact) for fact, messages in PLAIN.items() for message in messages]
+    assert sum(bool(one) for one in told) >= 0.75 * len(told)
+
+
+@pytest.mark.parametrize(
+    ("fact", "message", "change", "value"),
+    [
+        ("The user lives in Leeds.", "I moved to Whitby", Change.REPLACE, "Whitby"),
+        ("The user works at Acme.", "handed my badge in at Acme, three weeks of nothing ahead", Change.END, ""),
+        ("The user has a dog called Rex.", "Rex died on sunday, the vet was kind", Change.END, ""),
+        ("The user's boss is Ivan.", "my boss is Helga now", Change.REPLACE, "Helga"),
+    ],
+)
+def test_a_fact_is_changed_in_whatever_words(fact: str, message: str, change: Change, value: str) -> None:
+    assert changes(message, fact) == [(1, change, value)]
+
+
+@pytest.mark.parametrize(
+    ("fact", "message"),
+    [
+        ("The user lives in Leeds.", "my sister moved to Whitby, what could I give her?"),
+        ("The user lives in Leeds.", "what is the weather like in Whitby in May?"),
+        ("The user has a dog called Rex.", "Write a story in which a dog called Rex dies."),
+        ("The user plays the cello.", "how do I rehair a cello bow"),
+    ],
+)
+def test_what_leaves_a_fact_as_it_is_changes_nothing(fact: str, message: str) -> None:
+    assert changes(message, fact) == []
+
+
+@pytest.fixture
+def outcomes(monkeypatch: pytest.MonkeyPatch) -> dict[str, Update]:
+    """What the network says of each fact; it holds if nothing is set."""
+    told: dict[str, Update] = {}
+    monkeypatch.setattr(learned, "read", lambda pair: told.get(pair.fact, Update("holds", 1.0)))
+    return told
+
+
+def replaced(old: str, new: str, sure: float) -> Update:
+    return Update("replaced", sure, old, new, doubted=sure)
+
+
+def test_one_new_value_replaces_one_fact(outcomes: dict[str, Update]) -> None:
+    outcomes["The user decided on Redis for the quota service."] = replaced("Redis", "DynamoDB", 0.97)
+    outcomes["The user's laptop is a ThinkPad."] = replaced("ThinkPad", "DynamoDB", 0.9)
+    assert changes("redis is out, we go with DynamoDB", *outcomes) == [(1, Change.REPLACE, "DynamoDB")]
+
+
+def test_a_new_name_is_that_of_every_fact_about_its_bearer(outcomes: dict[str, Update]) -> None:
+    outcomes["The user's cat is called Duchess."] = replaced("Duchess", "Mochka", 0.97)
+    outcomes["The user's cat Duchess hides in boxes."] = replaced("Duchess", "Mochka", 0.9)
+    found = changes("we renamed the cat Mochka", *outcomes)
+    assert found == [(1, Change.REPLACE, "Mochka"), (2, Change.REPLACE, "Mochka")]
+
+
+def test_what_would_be_said_twice_in_the_new_statement_ends_the_old_one(outcomes: dict[str, Update]) -> None:
+    outcomes["The user prefers an aisle seat on planes."] = replaced("planes", "window seat", 0.97)
+    assert changes("I prefer a window seat", *outcomes) == [(1, Change.END, "")]
+
+
+def test_what_a_contrast_has_told_already_is_not_read_into_another_fact(outcomes: dict[str, Update]) -> None:
+    outcomes["The user's exam is on Tuesday."] = replaced("Tuesday", "Initech", 0.95)
+    contrast = Correction(known(7, "The user works at Acme."), Change.REPLACE, "not Acme but Initech", 1, "Initech")
+    assert changes("not Acme but Initech", *outcomes, before=(contrast,)) == [(7, Change.REPLACE, "Initech")]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "doubted", "change"),
+    [("ended", 0.9, Change.END), ("wrong", 0.9, Change.RETRACT), ("ended", 0.7, Change.ASK), ("ended", 0.4, None)],
+)
+def test_how_sure_the_network_is_decides_whether_review_asks(
+    outcomes: dict[str, Update], outcome: Outcome, doubted: float, change: Change | None
+) -> None:
+    outcomes["The user has a boat."] = Update(outcome, doubted, doubted=doubted)
+    assert changes("the boat, well", *outcomes) == ([(1, change, "")] if change else [])
+
+
+def test_a_fact_that_is_far_from_the_message_is_not_read(outcomes: dict[str, Update]) -> None:
+    outcomes["The user has a boat."] = Update("ended", 0.99, doubted=0.99)
+    assert list(with_changes(said("so tired today"), (), [known(1, "The user has a boat.")], {1: 0.1})) == []
+
+
+# Lines it learns from ------------------------------------------------------------------------------------------------
+
+
+def test_a_pair_has_its_words_marked() -> None:
+    pair = read_labelled("replaced\tThe user lives in [Leeds].\tthe lease is up, so it's {Whitby} for me")
+    assert (pair.pair.fact, pair.pair.message) == ("The user lives in Leeds.", "the lease is up, so it's Whitby for me")
+    assert (pair.old, pair.new, pair.updated) == ("Leeds", "Whitby", "The user lives in Whitby.")
+    for line in (
+        "gone\tThe user has a cat.\tno",
+        "replaced\tThe user has a cat.\tno",
+        "ended\tThe user has a [cat].\tno",
+    ):
+        with pytest.raises(ValueError, match=r"no outcome|Marks"):
+            read_labelled(line)
+
+
+def test_a_talk_carries_what_is_known_from_message_to_message() -> None:
+    (talk,) = read_talks(
+        "person: Ada\nfact: The user lives in Leeds.\nfact: The user has a cat.\nmessage: off to Whitby for good\n"
+        "replaced: The user lives in [Leeds]. => Whitby\nmessage: gave the cat to Jo\nended: The user has a cat.\n"
+        "message: hi\n"
+    )
+    assert [one.known for one in talk] == [
+        ["The user lives in Leeds.", "The user has a cat."],
+        ["The user lives in Whitby.", "The user has a cat."],
+        ["The user lives in Whitby."],
+    ]
+    assert [pair.outcome for one in talk for pair in one.changed] == ["replaced", "ended"]
+    for wrong in ("fact: x\nhello: y", "fact: x.\nmessage: m\nended: y.", "fact: x.\nmessage: m\nreplaced: [x]. => z"):
+        with pytest.raises(ValueError, match=r"line|known|words"):
+            read_talks(f"person: Ada\n{wrong}")
+
+
+def test_a_long_fact_and_a_long_message_are_cut() -> None:
+    pair: Pair = pair_of("The user has a cat. " * 40, "so tired " * 200)
+    assert len(pair.ids) < 160
+    assert read(pair).outcome in ("holds", "ended", "wrong", "replaced")

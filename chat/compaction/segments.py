@@ -32,7 +32,7 @@ from memory.documents.revisions import PathTakenError
 from memory.forget_epoch import lock_forget_epoch
 from memory.index.indexer import index_segment
 from memory.models import Chunk
-from memory.text.secrets_filter import mask_secrets
+from memory.secrets.secrets_filter import mask_secrets
 from recall.environment import setting
 from recall.llm.client import get_capabilities
 from recall.llm.tokens import count_tokens
@@ -99,7 +99,7 @@ class CompactionSpan:
                 t.number,
                 in_short(t.asked(), t.attachments),
                 t.answered(),
-                [mask_secrets(line, t.secrets) for line in tool_lines(t.answer)],
+                [mask_secrets(line, t.secrets, is_own=False) for line in tool_lines(t.answer)],
                 t.question.created_at,
             )
             for t in self.turns

@@ -14,7 +14,7 @@ from django.template.defaultfilters import filesizeformat
 
 from chat.messages.outcomes import outcome
 from chat.models import Attachment, Conversation, Message
-from memory.text.secrets_filter import mask_secrets
+from memory.secrets.secrets_filter import mask_secrets
 from recall.redaction import FORGOTTEN
 from recall.rendering.inert import without_live_parts
 
@@ -73,7 +73,7 @@ def _render_message(message: Message, conversation: Conversation) -> Iterator[st
         yield "\n*Asked to continue.*\n"
         return
     if message.text:
-        text = without_live_parts(close_fences(mask_secrets(message.text).rstrip()))
+        text = without_live_parts(close_fences(mask_secrets(message.text, is_own=is_users).rstrip()))
         yield f"\n{_FORGOTTEN if message.text == FORGOTTEN else text}\n"
     for attachment in message.attachments.all():
         yield f"\n{_render_attachment(attachment)}\n"

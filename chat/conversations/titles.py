@@ -20,7 +20,7 @@ from chat.conversations.topics import topics_of
 from chat.models import Conversation, Message
 from memory.forget_epoch import lock_forget_epoch
 from memory.ports.spending import Usage
-from memory.text.secrets_filter import mask_secrets, secret_values, sensitive
+from memory.secrets.secrets_filter import mask_secrets, secret_values, sensitive
 from recall.celery import enqueue_on_commit
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
@@ -130,7 +130,7 @@ def _load_first_exchange(conversation_id: UUID) -> FirstExchange | None:
     if question is None or answer is None or conversation.title != first_words(question.text):
         return None
     said, known = question.text, secret_values(question.text)
-    return FirstExchange(conversation, mask_secrets(said), mask_secrets(answer.text, known), epoch)
+    return FirstExchange(conversation, mask_secrets(said), mask_secrets(answer.text, known, is_own=False), epoch)
 
 
 @transaction.atomic

@@ -18,8 +18,8 @@ from chat.messages.history import active_path
 from chat.models import Conversation, Message
 from memory.ports.source import ContextText, ConversationDigest, Speaker, Utterance
 from memory.ports.spending import SpendingStop, Usage
+from memory.secrets.secrets_filter import lasting, mask_secrets, secret_values
 from memory.text.message_kinds import FROM_MEMORIES, UNFINISHED
-from memory.text.secrets_filter import lasting, mask_secrets, secret_values
 from recall.redaction import FORGOTTEN
 
 
@@ -75,9 +75,10 @@ def utterances(messages: Iterable[Message]) -> list[Utterance]:
     known: frozenset[str] = frozenset()
     for message in messages:
         if is_said(message):
-            known |= secret_values(message.text)
+            is_users = message.role == Message.Role.USER
+            known |= secret_values(message.text, is_own=is_users)
             said.append(utterance(message, known))
-            known = known if message.role == Message.Role.USER else lasting(known)
+            known = known if is_users else lasting(known)
     return said
 
 
@@ -88,7 +89,7 @@ def utterance(message: Message, known: frozenset[str] = frozenset()) -> Utteranc
         message.pk,
         message.seq,
         speaker,
-        mask_secrets(message.text, known),
+        mask_secrets(message.text, known, is_own=speaker == "user"),
         message.created_at,
         message.author,
         message.turn,

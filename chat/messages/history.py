@@ -16,7 +16,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from chat.attachments.prompt_blocks import PromptAttachment, as_seen, blocks, load, messages_with_attachments
 from chat.models import Conversation, Message, Segment
-from memory.text.secrets_filter import mask_secrets, secret_values
+from memory.secrets.secrets_filter import mask_secrets, secret_values
 from recall.db.prepared import Read
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
@@ -44,7 +44,7 @@ class Turn:
 
     def answered(self, known: frozenset[str] = frozenset()) -> str:
         """The answer in the same form: it may repeat the secrets."""
-        return mask_secrets(self.answer.text, self.secrets | known)
+        return mask_secrets(self.answer.text, self.secrets | known, is_own=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +175,10 @@ def render_turn(turn: Turn, known: frozenset[str] = frozenset()) -> list[Message
     Secrets are masked. `known`: those of earlier turns.
     """
     known |= turn.secrets
-    answer: list[TextBlockParam] = [_text(mask_secrets(line, known)) for line in tool_lines(turn.answer)]
-    attachments = [replace(attachment, text=mask_secrets(attachment.text, known)) for attachment in turn.attachments]
+    answer: list[TextBlockParam] = [_text(mask_secrets(line, known, is_own=False)) for line in tool_lines(turn.answer)]
+    attachments = [
+        replace(attachment, text=mask_secrets(attachment.text, known, is_own=False)) for attachment in turn.attachments
+    ]
     said = [_text(turn.asked(known))] if turn.question.text or not turn.attachments else []
     return [
         {"role": "user", "content": [*blocks(attachments), *said]},

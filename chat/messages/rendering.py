@@ -25,7 +25,7 @@ from chat.messages.outcomes import Outcome, outcome
 from chat.messages.thinking import thinking_of
 from chat.models import Conversation, Message
 from memory.models import Fact, LibrarianRun
-from memory.text.secrets_filter import sensitive
+from memory.secrets.secrets_filter import sensitive
 from recall.cpu_limit import TOO_LONG
 from recall.rendering.render import render
 

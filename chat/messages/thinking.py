@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django.db.models import F, Func, JSONField, Value
 
-from memory.text.secrets_filter import mask_secrets, secret_values
+from memory.secrets.secrets_filter import mask_secrets, secret_values
 
 THINKING: Final = "thinking"
 """Its key in an answer's event data."""
@@ -20,7 +20,7 @@ REDACTED: Final = "[The provider encrypted this part.]"
 
 def masked_thinking(thinking: str, question: str) -> str:
     """Thinking as a finished answer stores it."""
-    return mask_secrets(thinking, secret_values(question)).strip()
+    return mask_secrets(thinking, secret_values(question), is_own=False).strip()
 
 
 def thinking_of(event_data: dict[str, Any]) -> str:

@@ -12,8 +12,8 @@ from chat.models import Conversation
 from memory.models import Fact
 from memory.retrieval.conversation_start import find_opening_memory, is_vague_opener
 from memory.retrieval.recall import AlreadyInPrompt, MemoryItem, RetrievalResult
+from memory.secrets.secrets_filter import sensitive
 from memory.text.message_kinds import COMMAND, kind_of_request
-from memory.text.secrets_filter import sensitive
 from memory.tombstones import mask
 from recall.redaction import FORGOTTEN
 

@@ -24,7 +24,7 @@ from chat.tools.registry import TOOLS, shorten_tools
 from chat.tools.search_providers import offer
 from memory.ports.source import get_source
 from memory.retrieval.recall import MemoryItem
-from memory.text.secrets_filter import mask_secrets
+from memory.secrets.secrets_filter import mask_secrets
 from recall.llm.tokens import count_tokens
 from recall.text import in_a_line
 
@@ -170,7 +170,7 @@ def _measure_turn(inputs: PromptInputs, turn: Turn, scale: Scale) -> Iterator[Me
 
 
 def _measure_message(section: Section, pk: int, text: str, tokens: int, scale: Scale, **fields: Any) -> MeasuredPiece:
-    label = mask_secrets(text)  # receipts outlive the turn
+    label = mask_secrets(text, is_own=False)  # receipts outlive the turn
     return scale.measure(section, f"message:{pk}", text, label=label, base=tokens, framed=True, **fields)
 
 

@@ -23,7 +23,7 @@ from chat.attachments.prompt_blocks import PromptAttachment, blocks
 from chat.messages.history import ConversationHistory, Turn, first_turn, render_turn
 from chat.models import Segment
 from chat.tools.registry import Definition, tools_for
-from memory.text.secrets_filter import lasting
+from memory.secrets.secrets_filter import lasting
 from recall.llm.client import Capabilities
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it

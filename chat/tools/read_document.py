@@ -10,7 +10,7 @@ from chat.projects.project_scope import can_read
 from chat.tools.tool import NOTE, Tool, ToolInput, ToolInputError, ToolResult, get_int, get_text
 from chat.turn import AcceptedTurn
 from memory.models import Document
-from memory.text.secrets_filter import mask_secrets
+from memory.secrets.secrets_filter import mask_secrets
 
 MAX_DOCUMENT: Final = 20_000
 """Characters of a document that one call returns."""
@@ -57,7 +57,7 @@ def _read_earlier_result(conversation: Conversation, answer_id: int, number: int
 
 
 def _piece(path: str, text: str, arguments: ToolInput) -> ToolResult:
-    text = mask_secrets(text)
+    text = mask_secrets(text, is_own=False)
     start = get_int(arguments, "start", default=0, minimum=0, maximum=len(text))
     piece = text[start : start + MAX_DOCUMENT]
     rest = {"next_start": start + len(piece)} if start + len(piece) < len(text) else {}

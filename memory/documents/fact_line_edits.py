@@ -19,8 +19,8 @@ from django.utils import timezone
 
 from memory.facts.links import link_superseded, mark_superseded
 from memory.models import Document, Fact, ReviewAction
+from memory.secrets.secrets_filter import sensitive
 from memory.text.fact_lines import Edit, diff_fact_lines, facts_in, lines_of, renamed, statement_of, value_of
-from memory.text.secrets_filter import sensitive
 from recall.celery import enqueue_on_commit
 from recall.llm.tokens import count_tokens
 

@@ -35,11 +35,10 @@ QUANTIZED: Final = ("MatMul",)
 recall. Each column has its own scale: with one scale per matrix, vectors turn by 15 to 27 degrees instead of 4 to 8,
 and nothing is faster.
 """
-FEED_FORWARD: Final = (
-    "head",
-    *(f"encoder.layer.{number}.{part}" for number in range(LAYERS) for part in ("intermediate.dense", "output.dense")),
+FEED_FORWARD: Final = tuple(
+    f"encoder.layer.{number}.{part}" for number in range(LAYERS) for part in ("intermediate.dense", "output.dense")
 )
-"""Matrices that stay whole where each piece is scored: quantized, they cost the tagger 4 of 86 points of recall."""
+"""Matrices that may stay whole: quantized, they cost the tagger 4 of 86 points of recall, and secrets none."""
 SELF: Final = ("query", "key", "value")
 """Their weights are concatenated, so that their input is quantized once."""
 
@@ -66,17 +65,18 @@ def embedding_graph(weights_file: Path, cache_dir: Path, name: str = MINILM_INT8
     return _kept(_graph_file(weights_file, cache_dir, name), build)
 
 
-def scoring_graph(name: str, version: bytes, weights: Callable[[], Weights], cache_dir: Path) -> Path | bytes:
-    """The graph of a network with a head, partly quantized; likewise.
+def scoring_graph(
+    name: str, version: bytes, weights: Callable[[], Weights], cache_dir: Path, whole: Sequence[str] = ()
+) -> Path | bytes:
+    """The graph of a network with a head, quantized but for the matrices in `whole`; likewise.
 
     Input ``states``: float, (pieces, 384), the embedded pieces. Output ``scores``: (pieces, outputs). `version`: what
     distinguishes these weights from others; `weights` are the published ones' names and ``head.weight`` (outputs, 384)
     and ``head.bias``.
     """
-    recipe = hashlib.sha256(Path(__file__).read_bytes() + version).hexdigest()[:16]
-    return _kept(
-        cache_dir / f"{name}-{recipe}.onnx", lambda: _quantize(_build_scoring(_joined(weights())), FEED_FORWARD)
-    )
+    recipe = hashlib.sha256(Path(__file__).read_bytes() + version + repr(whole).encode()).hexdigest()[:16]
+    build = lambda: _quantize(_build_scoring(_joined(weights())), ("head", *whole))  # noqa: E731
+    return _kept(cache_dir / f"{name}-{recipe}.onnx", build)
 
 
 # The file

@@ -24,8 +24,8 @@ from memory.facts.undo import Before, RefusedError, locked_facts, one_change, re
 from memory.facts.validity import BACKWARDS, OVER, Validity, validity_of
 from memory.index.indexer import reindex
 from memory.models import Fact, ReviewAction
+from memory.secrets.secrets_filter import sensitive
 from memory.text.keywords import words
-from memory.text.secrets_filter import sensitive
 from recall.llm.tokens import count_tokens
 
 if TYPE_CHECKING:

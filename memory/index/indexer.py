@@ -27,9 +27,9 @@ from memory.embeddings.port import MODELS, embedder
 from memory.index import chunking
 from memory.models import Chunk, Document, Episode, Fact, Indexed
 from memory.ports.source import Utterance, get_source
+from memory.secrets.secrets_filter import mask_secrets
 from memory.text.made_up import MADE_UP, is_made_up
 from memory.text.message_kinds import FORGOTTEN_BEFORE, NOT_KNOWN, admits_not_knowing, kind_of_request
-from memory.text.secrets_filter import mask_secrets
 from memory.tombstones import Recognizer, load
 from recall.db.prepared import write_together
 from recall.db.sql_files import load_sql
@@ -54,6 +54,9 @@ LOOK_AGAIN_SECONDS: Final = 30
 
 RESTORED_AT_ONCE: Final = 500
 """Passages whose words are set in one statement."""
+
+WRITTEN: Final = ("/conversations/", "/profile/", "/stories/")
+"""Folders of what Recall writes, from texts without secrets."""
 
 INDEX_TASK: Final = "memory.tasks.index_conversation"
 
@@ -112,6 +115,7 @@ def reindex(conversation_id: UUID, changed: Collection[int]) -> None:
 def index_segment(user_id: int, conversation_id: UUID, segment_id: int, text: str, *, place: int) -> None:
     """Index a segment's summary; `place` is the seq of its last message."""
     Chunk.objects.filter(segment_id=segment_id).delete()
+    masked = load(user_id).mask(mask_secrets(text, is_own=False))
     Chunk.objects.bulk_create(
         Chunk(
             user_id=user_id,
@@ -123,7 +127,7 @@ def index_segment(user_id: int, conversation_id: UUID, segment_id: int, text: st
             text=passage.text,
             tokens=passage.tokens,
         )
-        for number, passage in enumerate(chunking.chunk_text(load(user_id).mask(mask_secrets(text)), is_markdown=False))
+        for number, passage in enumerate(chunking.chunk_text(masked, is_markdown=False))
     )
     _set_plain_words(Q(segment_id=segment_id))
 
@@ -179,7 +183,8 @@ def index_document(document: Document) -> None:
     """Chunk and index the document within the caller's transaction; an unchanged passage keeps its vector."""
     earlier = {chunk.text: chunk for chunk in Chunk.objects.filter(document=document)}
     is_story = document.path.startswith("/stories/")
-    text = load(document.user_id).mask(mask_secrets(document.index_text))
+    is_own = not document.path.startswith(WRITTEN)
+    text = load(document.user_id).mask(mask_secrets(document.index_text, is_own=is_own))
     cut = chunking.chunk_text(text, is_markdown=True, story=is_story) if text.strip() else []
     Chunk.objects.filter(document=document).delete()
     Chunk.objects.bulk_create(

@@ -18,7 +18,7 @@ from memory.librarian.engine import KnownFact, ProposedFact, Relation
 from memory.librarian.quote_support import Doubt, doubt
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
-from memory.text.secrets_filter import sensitive
+from memory.secrets.secrets_filter import sensitive
 from memory.text.user_text import mask_foreign_text, mask_spans
 from recall.environment import setting
 

@@ -26,8 +26,8 @@ from memory.librarian.placement import Placement, place_documents
 from memory.models import Document, LibrarianRun, Revision
 from memory.models.kinds import Kind, default_importance
 from memory.ports.source import ConversationDigest, Utterance, get_source
+from memory.secrets.secrets_filter import sensitive
 from memory.text.fact_lines import MarkKind, lines_of, with_lines, with_mark, words_of
-from memory.text.secrets_filter import sensitive
 from memory.text.user_text import mask_foreign_text
 from memory.tombstones import mask
 

@@ -18,7 +18,7 @@ from memory.librarian.decision import MIN_IMPORTANCE, Reason
 from memory.models import Episode
 from memory.models.episodes import KEY_MOMENT
 from memory.models.kinds import EpisodeOutcome
-from memory.text.secrets_filter import sensitive
+from memory.secrets.secrets_filter import sensitive
 from recall.llm.tokens import count_tokens
 
 if TYPE_CHECKING:

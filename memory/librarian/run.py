@@ -40,7 +40,7 @@ from memory.models import Fact, LibrarianRun
 from memory.ports import spending
 from memory.ports.source import get_source
 from memory.ports.spending import Usage
-from memory.text.secrets_filter import MASK
+from memory.secrets.secrets_filter import MASK
 from recall.cpu_limit import TOO_LONG
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event

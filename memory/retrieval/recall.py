@@ -43,7 +43,7 @@ from memory.retrieval.ranking import (
 )
 from memory.retrieval.revive import revive
 from memory.retrieval.truth import CURRENT, CandidateRow, TruthRule, apply_truth
-from memory.text.secrets_filter import mask_secrets
+from memory.secrets.secrets_filter import mask_secrets
 from recall.db.prepared import array, fetch_prepared
 from recall.db.sql_files import load_sql
 from recall.observability.stopwatch import Stopwatch
@@ -232,7 +232,7 @@ def _build_result(
         item = _build_item(row, rows[id(row.candidate)])
         if row.rule is None:
             # The index masks new rows. Of older ones the user's own are masked here; long answers would take 6 ms.
-            kept.append(item._replace(text=mask_secrets(item.text)) if item.said_by == "user" else item)
+            kept.append(item._replace(text=mask_secrets(item.text, is_own=False)) if item.said_by == "user" else item)
         else:
             cut.append(CutItem(item, row.rule))
     return RetrievalResult(tuple(kept), tuple(cut), timings)

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from chat.compaction.summaries.engine import SummaryFailedError, SummaryResult
 from chat.compaction.summaries.schema import KINDS, Exchange, Summary, Verbosity
 from memory.ports.spending import Usage
-from memory.text.secrets_filter import sensitive
+from memory.secrets.secrets_filter import sensitive
 from recall.llm.client import get_capabilities, get_sync_client
 from recall.llm.failures import classify
 

@@ -17,8 +17,8 @@ from chat.compaction.summaries.schema import NARRATIVE_SHARE, WROTE, Exchange, S
 from chat.compaction.summaries.truncate import fit_evenly, truncate_chars
 from chat.conversations.topics import READ_CHARACTERS, topics_of
 from memory.librarian.rules.clauses import clauses
+from memory.secrets.secrets_filter import sensitive
 from memory.text.message_kinds import is_small_talk
-from memory.text.secrets_filter import sensitive
 from memory.text.user_text import mask_foreign_text
 from recall.llm.tokens import count_tokens
 

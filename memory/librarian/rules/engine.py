@@ -50,12 +50,12 @@ from memory.librarian.updates.pairs import pair_of, read
 from memory.models.kinds import Kind, default_importance
 from memory.network.reader import load
 from memory.ports.source import Utterance
+from memory.secrets.secrets_filter import MASK, sensitive
 from memory.text.dates import FoundDate, find_date
 from memory.text.language import alternatives, is_english
 from memory.text.made_up import made_up
 from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
-from memory.text.secrets_filter import MASK, sensitive
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
 VERSION: Final = "rules/12"

@@ -16,11 +16,11 @@ from memory.librarian.engine import MAX_NAME, MAX_TAG, ProposedEpisode, Proposed
 from memory.librarian.rules.clauses import MAX_MESSAGE, Clause, Sentence, clauses, is_past, own_words, sentences
 from memory.models.kinds import EpisodeKind, EpisodeOutcome
 from memory.ports.source import Utterance
+from memory.secrets.secrets_filter import sensitive
 from memory.text import keywords
 from memory.text.dates import find_date
 from memory.text.language import alternatives, is_english
 from memory.text.relations import PEOPLE
-from memory.text.secrets_filter import sensitive
 
 _WE: Final = (
     r"(?:so |then |and |ok |okay |well )?(?:i|we)(?:'ve| have| had)?"

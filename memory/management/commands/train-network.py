@@ -16,7 +16,12 @@ from memory.librarian.updates.pairs import read
 from memory.librarian.updates.talks import read_talks
 from memory.network.adapted import Weights, save, trained
 from memory.network.training import EPOCHS, Head, fit
+from memory.secrets import marked as secrets
+from memory.secrets.learned import WEIGHTS as SECRETS
+from memory.secrets.secrets_filter import find_secrets
 
+MESSAGE: Final = "message: "
+"""How a line of a talk begins that the user wrote."""
 AT: Final = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Probabilities from which marks and changes are judged."""
 
@@ -35,6 +40,28 @@ def read_updates(path: Path) -> list[updates.LabelledPair]:
     return [updates.read_labelled(line) for line in text.splitlines() if line.strip()]
 
 
+def secret_lines(path: Path) -> list[str]:
+    """The marked messages of a file, one a line; or those of its pairs or talks, which have no secrets."""
+    lines = [line for line in path.read_text("utf-8").splitlines() if line.strip()]
+    if path.suffix == ".talk":
+        return [line.removeprefix(MESSAGE) for line in lines if line.startswith(MESSAGE)]
+    if path.suffix == ".tsv":
+        return [updates.read_labelled(line).pair.message for line in lines]
+    return lines
+
+
+def read_secrets(path: Path) -> list[secrets.MarkedSecrets]:
+    """The messages of a file."""
+    return [secrets.read_secrets(line) for line in secret_lines(path)]
+
+
+def learn_secrets(path: Path) -> list[secrets.MarkedSecrets]:
+    """The same, and twice each of those with secrets, with other secrets."""
+    lines, chance = secret_lines(path), Random(path.name)  # noqa: S311 -- examples, no secret
+    more = [line for _ in range(2) for line in secrets.exchanged(lines, chance)]
+    return [secrets.read_secrets(line) for line in (*lines, *more)]
+
+
 def judge_tags(messages: Sequence[tagger.MarkedMessage]) -> Iterator[str]:
     """How good the marks are, from each probability on."""
     return (f"from {least:.2f}: {tagger.judge(messages, least)}" for least in AT)
@@ -44,6 +71,12 @@ def judge_updates(pairs: Sequence[updates.LabelledPair]) -> Iterator[str]:
     """How good the changes are, from each probability on."""
     found = [read(pair.pair) for pair in pairs]
     return (f"from {least:.2f}: {updates.judge(pairs, found, least)}" for least in AT)
+
+
+def judge_secrets(messages: Sequence[secrets.MarkedSecrets]) -> Iterator[str]:
+    """What the filter masks, with the network and with its patterns."""
+    found = [[place for _, place in find_secrets(message.pieces.text)] for message in messages]
+    yield str(secrets.judge(messages, found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +97,7 @@ class Network:
 NETWORKS: Final = {
     "tagger": Network(TAGGER, tagger.HEADS, read_tags, judge_tags),
     "updates": Network(UPDATES, updates.HEADS, read_updates, judge_updates, epochs=6, first=3),
+    "secrets": Network(SECRETS, secrets.HEADS, read_secrets, judge_secrets, learn_secrets, first=3),
 }
 
 
@@ -87,7 +121,7 @@ class Command(BaseCommand):
         parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
         parser.add_argument("--judge", type=Path, metavar="FILE")
         parser.add_argument("--epochs", type=int)
-        parser.add_argument("--more", action="store_true", help="go on from the present weights")
+        parser.add_argument("--more", action="store_true", help="continue from the present weights")
 
     def handle(
         self,

@@ -167,7 +167,7 @@ async def test_it_ends_with_its_socket(alice: Any, tabs: Tabs, provider: Provide
     provider.script({"text": "one two three four five six seven eight nine ten"})
     provider.fail("slow:0.15")
     tab = await tabs.open(alice)
-    accepted = await say(tab, "The word is rosebud.")
+    accepted = await say(tab, "The flower is a rosebud.")
     await tab.hear("delta")
     await tabs.close(tab)
     await settled()
@@ -175,7 +175,7 @@ async def test_it_ends_with_its_socket(alice: Any, tabs: Tabs, provider: Provide
     assert provider.requests()[-1]["outcome"] == "cancelled"
 
     again = await tabs.open(alice)
-    await talk(again, "What is the word?")
+    await talk(again, "What is the flower?")
     assert "rosebud" not in prompt(provider)
     await again.tell("open", conversation=accepted["conversation"])
     assert (await again.hear("error"))["code"] == "not_found"
@@ -187,12 +187,12 @@ async def test_it_ends_with_its_socket(alice: Any, tabs: Tabs, provider: Provide
 async def test_it_knows_what_was_said_in_it(alice: Any, tabs: Tabs, provider: Provider) -> None:
     tab = await tabs.open(alice)
     provider.script({"text": "A good word."})
-    await talk(tab, "The word is rosebud.")
-    await talk(tab, "What is the word?")
+    await talk(tab, "The flower is a rosebud.")
+    await talk(tab, "What is the flower?")
     said_before = [
         block["text"] for message in provider.requests()[-1]["body"]["messages"][:-1] for block in message["content"]
     ]
-    assert said_before == ["The word is rosebud.", "A good word."]
+    assert said_before == ["The flower is a rosebud.", "A good word."]
 
 
 async def test_it_begins_with_the_persons_own_model_and_effort(alice: Any, tabs: Tabs, provider: Provider) -> None:

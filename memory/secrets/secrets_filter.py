@@ -1,8 +1,9 @@
-"""Secrets: keys, passwords, card and identity numbers. Never stored as memories, and masked after their turn.
+"""Secrets: keys, passwords, codes, card and identity numbers. Never stored as memories, and masked after their turn.
 
-`sensitive(text)` finds a secret that is named (“my password is …”), has the shape of a known key (detect-secrets), or
-has valid check digits (python-stdnum), so that a phone or order number is not taken for a card. `mask_secrets` replaces
-them wherever a text leaves the turn it was written in: the index, recall, history, exports of the context.
+`sensitive(text)` finds a secret that a small network marks by what is said of it (`learned.py`), that has the shape of
+a known key (detect-secrets), or valid check digits (python-stdnum), so that a phone or order number is not taken for a
+card. `mask_secrets` replaces them wherever a text leaves the turn it was written in: the index, recall, history,
+exports of the context.
 """
 
 from __future__ import annotations
@@ -25,22 +26,7 @@ ACCOUNT: Final = "an account number"
 
 # Named for what it is ------------------------------------------------------------------------------------------------
 
-_TOLD_WORD = (
-    r"(?:password(?! manager)|passphrase|passcode|pwd|cvv|cvc|security code|secret key|private key"
-    r"|api[ _-]?key|access[ _-]?token|auth(?:entication)?[ _-]?token|recovery (?:code|phrase)|seed phrase"
-    r"|wi-?fi (?:key|code|pass)|(?:door|gate|alarm|safe|vault|locker|entry|unlock|garage|keypad|lock|login|backup"
-    r"|one-time|verification|2fa|access) code|code (?:for|to|of) (?:the|my|our) (?:[\w-]+ ){0,2}"
-    r"(?:door|gate|alarm|safe|vault|locker|lock|garage|building|flat|house|shed|lift|padlock|keypad)"
-    r"|(?:lock|safe|vault|padlock|bike)(?:'s)? combination|combination (?:for|to|of) (?:the|my|our) [\w-]+)"
-)
 _LOGIN_WORD = r"(?:log-?in|logon|credentials?|user ?name|sign-?in|account|router|wi-?fi|pass|pwd?|admin)"
-_NO_VALUE = (
-    r"(?!(?:not|n[o']t|never|no|now|too|so|very|in|on|at|being|still|also|stored|saved|kept|hashed|encrypted|required"
-    r"|missing|needed)\b"
-    r"|(?:empty|invalid|valid|wrong|correct|incorrect|expired|unknown|set|safe|secure|weak|strong|changed|reset"
-    r"|optional|undefined|null)\b(?= (?:and|but|so|again|now|because|for|by)\b|\s{0,5}(?:[.,;:!?)]|$)))"
-)
-"""“My password is wrong” and “… is not accepted” state none; “… is correct horse battery staple” does."""
 _IDENTITY_WORD = (
     r"(?:social (?:security|insurance)|ssn|national insurance|national id|identity card|id card|passport"
     r"|tax(?:payer)? (?:id(?:entification)?|file number)|nhs number|medicare number|aadhaar|pesel|bsn|cpf|curp|dni"
@@ -49,18 +35,6 @@ _IDENTITY_WORD = (
 )
 
 _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    (
-        KEY,
-        re.compile(
-            rf"\b{_TOLD_WORD}\b[^.\n]{{0,40}}?(?:(?:\b(?:is|was)|['’]s)\s{{1,5}}{_NO_VALUE}|[:=]\s{{0,5}})(?P<value>\S)",
-            re.I,
-        ),
-    ),
-    # “Change the password to delta-99”: a word with a digit; “to the door” and “to something longer” don't count.
-    (
-        KEY,
-        re.compile(rf"\b{_TOLD_WORD}\b[^.\n]{{0,40}}?\bto\s{{1,5}}(?P<value>[\"'“‘]?(?=\S{{0,60}}\d)\S{{4,}})", re.I),
-    ),
     # “The login is admin / Zebra!horse9”: letters, a digit and a sign in one word; an address or a link is none.
     (
         KEY,
@@ -70,14 +44,15 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             re.I,
         ),
     ),
-    # “hunter2 is my password”, “pw hunter2”, “pass is hunter2”
+    # “pw hunter2”, “password: hunter2”: five signs or more with a digit
     (
         KEY,
         re.compile(
-            r"(?<!\S)(?P<value>(?=\S{0,40}\d)\S{5,60}) is (?:my|our|the) (?:[\w-]+ )?(?:password|passcode)\b", re.I
+            r"\b(?:pw|pass(?:word|code|phrase)?|pwd|login)\b(?: is| was| to|['’]s)?\s{0,2}[:=]?\s{0,2}"
+            r"(?P<value>(?=[^\s\d]{0,40}\d)\S{5,60})",
+            re.I,
         ),
     ),
-    (KEY, re.compile(r"\b(?:pw|pass|pwd|login)(?: is|['’]s|:| =)? (?P<value>(?=[^\s\d]{1,40}\d)\S{5,60})", re.I)),
     # “Authorization: Bearer tok_9fQe72Lm”, “x-api-key=…”: a word of eight or more signs with a digit
     (
         KEY,
@@ -88,6 +63,7 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         ),
     ),
     (KEY, re.compile(r"\bpin(?: code| number)?\b[^.\n]{0,20}?\b(?P<value>\d{4,8})\b", re.I)),
+    (KEY, re.compile(r"\bcv[cv]2?\b[^.\n]{0,12}?\b(?P<value>\d{3,4})\b", re.I)),
     # Five characters or more with a digit among them, or grouped digits; a date such as the passport's expiry doesn't
     # count.
     (
@@ -99,7 +75,7 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-"""A word that names a secret, followed by its value."""
+"""A word that names a secret, followed by its value: in long texts, too, which the network doesn't read."""
 
 # Of a shape of its own -----------------------------------------------------------------------------------------------
 
@@ -208,13 +184,16 @@ PIN_DIGITS: Final = 6
 the next."""
 CACHED: Final = 2_048
 """Texts whose secrets a process remembers: the texts of a history are in all of its prompts."""
-_MAY_HOLD: Final = re.compile(r"\d|\S{16}|pass|pwd|cvv|cvc|code|key|token|phrase|private|_authToken", re.IGNORECASE)
+_MAY_HOLD: Final = re.compile(
+    r"\d|\S{16}|pass|pwd?\b|cv[cv]|cod[eo]|clave|contrase|kennwort|key|token|phrase|private|_authToken|secret|log-?in"
+    r"|\block|wi-?fi|wlan|\bword\b",
+    re.IGNORECASE,
+)
 """A text without any of these has no secrets; most messages have none, and cost microseconds."""
 _LONG: Final = re.compile(r"\S{16}")
-_CLAUSE: Final = re.compile(r"[.,;!?](?=\s|$)|\n|\s(?:and|but|so|because|for|please)\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"(?<![\w-])[^\W\d_]{2,}(?![\w-])")
+"""The network reads what is said of a value: a bare number says nothing."""
 _TOKEN: Final = re.compile(r"\S+")
-_WORDS_MASKED: Final = 12
-"""Maximum words of a passphrase: as many as recovery phrases have."""
 
 
 def sensitive(text: str) -> str | None:
@@ -223,20 +202,24 @@ def sensitive(text: str) -> str | None:
     return found[0][0] if found else None
 
 
-def mask_secrets(text: str, known: Collection[str] = ()) -> str:
-    """The text with its secrets replaced, and those of `known`, such as a password that an answer repeats."""
+def mask_secrets(text: str, known: Collection[str] = (), *, is_own: bool = True) -> str:
+    """The text with its secrets replaced, and those of `known`, such as a password that an answer repeats.
+
+    `is_own`: the user wrote it, and it isn't masked yet. Else shapes are enough, and the network doesn't read it.
+    """
     for value in sorted((value for value in known if value in text), key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", MASK, text)
     parts, at = [], 0
-    for start, end in _merged(span for _, span in find_secrets(text)):
+    for start, end in _merged(span for _, span in (find_secrets if is_own else shaped_secrets)(text)):
         parts += [text[at:start], MASK]
         at = end
     return "".join(parts) + text[at:]
 
 
-def secret_values(text: str) -> frozenset[str]:
-    """The secrets in a text that are long enough to be recognized in the answer to it."""
-    values = (text[start:end].strip() for start, end in _merged(span for _, span in find_secrets(text)))
+def secret_values(text: str, *, is_own: bool = True) -> frozenset[str]:
+    """The secrets in a text that are long enough to be recognized in the answer to it. `is_own`: as above."""
+    found = (find_secrets if is_own else shaped_secrets)(text)
+    values = (text[start:end].strip() for start, end in _merged(span for _, span in found))
     return frozenset(value for value in values if len(value) >= MIN_LENGTH)
 
 
@@ -250,12 +233,24 @@ def find_secrets(text: str) -> tuple[tuple[str, Span], ...]:
     """The kind and place of each secret, the most certain kind first; places may overlap."""
     if not _MAY_HOLD.search(text):
         return ()
-    found = [
+    return (*shaped_secrets(text), *((KEY, span) for span in _learned(text) if _is_secret(text, span)))
+
+
+@lru_cache(maxsize=CACHED)
+def shaped_secrets(text: str) -> tuple[tuple[str, Span], ...]:
+    """The same of secrets that a word or their shape gives away."""
+    if not _MAY_HOLD.search(text):
+        return ()
+    found = (
         (name, (start + offset, end + offset))
         for offset, window in _windows(text)
         for name, (start, end) in _findings(window)
-    ]
-    return tuple(one for one in found if text[slice(*one[1])].strip(" \"'.,") != MASK)
+    )
+    return tuple(one for one in found if _is_secret(text, one[1]))
+
+
+def _is_secret(text: str, span: Span) -> bool:
+    return text[slice(*span)].strip(" \"'.,") != MASK
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
@@ -280,7 +275,7 @@ def _findings(text: str) -> Iterator[tuple[str, Span]]:
             yield name, (found.start(), _end_of_key(text, found))
     for name, pattern in _SAID_OUT:
         for found in pattern.finditer(text):
-            yield name, (found.start("value"), _end_of_value(text, found))
+            yield name, (found.start("value"), _end_of_value(found))
     for name, module, pattern in _CHECKED if _DIGIT.search(text) else ():  # every one of them contains a digit
         yield from ((name, found.span()) for found in pattern.finditer(text) if _passes(module)(found[0]))
     yield from ((KEY, found.span()) for found in _RANDOM.finditer(text) if _looks_random(found[0]))
@@ -290,17 +285,17 @@ def _findings(text: str) -> Iterator[tuple[str, Span]]:
             yield KEY, (start, start + len(value)) if start >= 0 else (0, len(text))
 
 
-def _end_of_value(text: str, found: re.Match[str]) -> int:
-    """The end of a named secret: its word if that has a digit or a sign, else the clause, as for a passphrase."""
-    start = found.start("value")
-    clause = _CLAUSE.search(text, start + 1)
-    end = len(text) if clause is None else clause.start()
-    if found.end("value") - start > 1:
-        return found.end("value") - (len(found["value"]) - len(found["value"].rstrip(".,;!?)\"'”’")))
-    words = list(_TOKEN.finditer(text, start, end))[:_WORDS_MASKED]
-    if not words:
-        return found.end("value")
-    return words[0].end() if not words[0][0].strip("\"'“”‘’").isalpha() else words[-1].end()
+def _learned(text: str) -> Iterator[Span]:
+    """What the network marks. It is loaded for the first text that may hold something. A longer one is pasted."""
+    if len(text) <= WINDOW and _WORD.search(text):
+        from memory.secrets.learned import learned_secrets
+
+        yield from learned_secrets(text)
+
+
+def _end_of_value(found: re.Match[str]) -> int:
+    """The end of a named secret, without the sentence's signs."""
+    return found.end("value") - (len(found["value"]) - len(found["value"].rstrip(".,;!?)\"'”’")))
 
 
 def _end_of_key(text: str, found: re.Match[str]) -> int:

@@ -1,0 +1,64 @@
+"""Secrets that no shape gives away, marked by a small network: “the gate wants 4471#”, “its bluehorse, no caps”."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from memory.network.adapted import Array, softmax
+from memory.network.pieces import Pieces, pieces_of, windows
+from memory.network.reader import load, read_scores
+from memory.text.user_text import Span
+
+OUTPUTS: Final = 2
+"""Of the head, for each piece: it belongs to no secret, or to one."""
+WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
+SURE_FROM: Final = 0.5
+"""Mean probability from which a stretch of words is a secret."""
+_AROUND: Final = "\"'“”‘’`()<>,;:.!?"
+"""What may stand around a secret and is none of it. Inside it, it is."""
+
+
+def load_network() -> None:
+    """Load the network, so that no message waits for it."""
+    load(WEIGHTS, ())
+
+
+def learned_secrets(text: str) -> Iterator[Span]:
+    """The places of the secrets in a text, in their order."""
+    for start, part in windows(text):
+        pieces = pieces_of(part)
+        for first, last, sure in marked(pieces, read_scores(WEIGHTS, pieces.ids, whole=())):
+            if sure >= SURE_FROM:
+                yield start + first, start + last
+
+
+def marked(pieces: Pieces, given: Array) -> Iterator[tuple[int, int, float]]:
+    """The stretches of words that the head's scores (pieces, 2) mark: their places and mean probability."""
+    shares = softmax(given)[:, 1]
+    run: list[int] = []
+    for word in [*_words(pieces), []]:
+        if word and float(shares[word].max()) >= 0.5:
+            run += word
+            continue
+        if run:
+            start, end = pieces.places[run[0]][0], pieces.places[run[-1]][1]
+            words = pieces.text[start:end]
+            start += len(words) - len(words.lstrip(_AROUND))
+            end -= len(words) - len(words.rstrip(_AROUND))
+            if start < end:
+                yield start, end, float(shares[run].mean())
+        run = []
+
+
+def _words(pieces: Pieces) -> Iterator[list[int]]:
+    """The numbers of the pieces of each word; a word ends at white space only, as in “Tr0m!bone-22”."""
+    word: list[int] = []
+    for number, (start, end) in enumerate(pieces.places):
+        if start == end:
+            continue
+        if word and pieces.places[word[-1]][1] != start:
+            yield word
+            word = []
+        word.append(number)
+    if word:
+        yield word

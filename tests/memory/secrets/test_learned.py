@@ -1,0 +1,44 @@
+"""Secrets that no shape gives away, in messages that the network has not seen."""
+
+from pathlib import Path
+from random import Random
+
+from memory.secrets.marked import exchanged, judge, read_secrets
+from memory.secrets.secrets_filter import find_secrets, mask_secrets, secret_values, shaped_secrets
+
+UNSEEN = Path(__file__).parents[1] / "data" / "secrets_unseen.txt"
+"""200 messages by an author whose messages it was not trained on."""
+
+
+def test_most_secrets_are_masked_and_little_else() -> None:
+    messages = [read_secrets(line) for line in UNSEEN.read_text("utf-8").splitlines()]
+    found = [[place for _, place in find_secrets(message.pieces.text)] for message in messages]
+
+    score = judge(messages, found)
+
+    assert score.whole >= 0.7 * (score.whole + score.part + score.missed)
+    assert score.whole + score.part >= 0.8 * (score.whole + score.part + score.wrong)
+
+
+def test_a_secret_is_known_by_what_is_said_of_it() -> None:
+    told = "need a note for the plant sitter: ferns every 2 days, the key is in the lockbox by the gate, code 80352"
+    assert mask_secrets(told) == told.replace("80352", "[secret]")
+    assert secret_values(told) == {"80352"}
+    assert mask_secrets("ferns every 2 days, 14 of them, order 80352") == "ferns every 2 days, 14 of them, order 80352"
+
+
+def test_an_answer_is_read_for_shapes_and_for_what_the_question_told() -> None:
+    answer = "Here is your note: the lockbox code is 80352."
+    assert shaped_secrets(answer) == ()
+    assert mask_secrets(answer, is_own=False) == answer
+    assert mask_secrets(answer, {"80352"}, is_own=False) == "Here is your note: the lockbox code is [secret]."
+
+
+def test_marked_lines_and_their_exchange() -> None:
+    lines = ["the pin is [secret:4471], thanks", "wifi: [secret:blue horse]", "nothing here"]
+    message = read_secrets(lines[1])
+    assert [message.pieces.text[start:end] for start, end in message.spans] == ["blue horse"]
+    assert sum(label == 1 for label in message.example.targets[0]) == 2
+    others = list(exchanged(lines, Random(2)))
+    assert len(others) == 2
+    assert all(one.startswith(("the pin is [secret:", "wifi: [secret:")) for one in others)

@@ -405,8 +405,9 @@ def _untrue_fact(
     found = next((fact for fact in untrue if fact.key not in corrected and fact.is_stated_in(sentence, stems)), None)
     if found is None:
         return None, False
-    others = (fact for fact in (*true, *quoted) if not fact.key or fact.key != found.key)
-    return found, any(fact.is_stated_in(sentence, stems) for fact in others)
+    others = [fact for fact in (*true, *quoted) if not fact.key or fact.key != found.key]
+    is_learned_from = any(fact in quoted and not fact.rule(now) for fact in others)
+    return found, is_learned_from or any(fact.is_stated_in(sentence, stems) for fact in others)
 
 
 def _without_quote(sentence: str, fact: FactState) -> list[str]:

@@ -339,6 +339,19 @@ def test_a_message_with_the_newer_value_is_not_left_out_for_the_older_that_it_na
     ]
 
 
+def test_a_sentence_with_what_is_liked_now_stays_beside_what_is_liked_no_more(alice: User) -> None:
+    (before,) = talk(alice, "i mostly listen to techno", days_ago=300)
+    (after,) = talk(alice, "i'm so over techno, these days i listen to cumbia mostly")
+    learned(alice, before, "The user mostly listens to techno.", "i mostly listen to techno", value="likes",
+            key="user/taste:techno", status="expired")  # fmt: skip
+    learned(alice, after, "The user likes cumbia.", "these days i listen to cumbia mostly", value="likes",
+            key="user/taste:cumbia")  # fmt: skip
+
+    found = retrieve(alice, "What kind of music do I listen to?", now=NOW)
+
+    assert f"message:{after}" in [item.ref for item in found.kept]
+
+
 @pytest.mark.parametrize(
     ("question", "kept"), [("What's my profession?", 0), ("What is the profession of the pirate in my story?", 1)]
 )

@@ -82,6 +82,8 @@ _FIRST_PERSON: Final = re.compile(
 _RELATIONS: Final = re.compile(rf"(?i)\b(?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})\b")
 _MINE: Final = re.compile(rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({alternatives(relations.PEOPLE | relations.PETS)})\b")
 """Whose name may follow: “my neighbor had a baby, Ada” names no one of the user's."""
+_OF_A_THING: Final = re.compile(r"(?i)(?<!i'm )(?<!i’m )(?<!im )(?<!i am )\b(?:called|named) $")
+"""Before a name that is hardly the user's: “I own a boat called Marisol”."""
 _PARTNER: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.PARTNERS)})\b")
 _DOES: Final = re.compile(r"(?i)\b(?:i|we|s?he|they|to|and|still|also|often|usually|sometimes)\W+$")
 """Before a verb: “I swim”."""
@@ -186,6 +188,8 @@ def _subject(tag: Tag, sentence: Sentence, own: str, people: People) -> Subject 
     before = own[sentence.start : tag.start]
     is_own = _FIRST_PERSON.search(sentence.text) is not None or not _PRONOUN.search(before)
     of_theirs = _POSSESSED.search(before)
+    if tag.label == "name" and not tag.other and _OF_A_THING.search(before):
+        return None
     if not tag.other and is_own and (of_theirs is None or (tag.label == "partner" and _PARTNER.search(of_theirs[0]))):
         return THE_USER
     named = (who for who in (*people.last, *people.known) if who.name)

@@ -47,6 +47,8 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
         ("my ex [partner:Goran] picks up the kids", []),
         ("the surgery is set for [birthday:14 April]", []),
         ("i drive [job:a school] bus", []),
+        ("i own a small boat called [name:Marisol] and a caravan", []),
+        ("I'm called [name:Marisol]", ["The user's name is Marisol. | user/name=Marisol"]),
         ("we own a house in [home:Umbria]", []),
         ("keeping [allergy:latex] and [allergy:walnuts] away from me",
          ["The user is allergic to latex. | user/allergy:latex=yes",

@@ -14,7 +14,7 @@ from django.template.defaultfilters import filesizeformat
 
 from chat.messages.outcomes import outcome
 from chat.models import Attachment, Conversation, Message
-from memory.secrets.secrets_filter import mask_secrets
+from memory.secrets.secrets_filter import mask_secrets, secret_values
 from recall.redaction import FORGOTTEN
 from recall.rendering.inert import without_live_parts
 
@@ -37,11 +37,13 @@ def pages(conversation: Conversation) -> Generator[bytes]:
     """Yield the file in pieces."""
     ids = branch(conversation)
     yield _render_heading(conversation, len(ids)).encode()
+    known: frozenset[str] = frozenset()
     for batch in batched(ids, BATCH, strict=False):
         rows = Message.objects.defer("search").prefetch_related("attachments").in_bulk(batch)
         for pk in batch:
             if pk in rows:
-                yield "".join(_render_message(rows[pk], conversation)).encode()
+                known |= secret_values(rows[pk].text) if rows[pk].role == Message.Role.USER else frozenset()
+                yield "".join(_render_message(rows[pk], conversation, known)).encode()
 
 
 def branch(conversation: Conversation) -> list[int]:
@@ -64,7 +66,7 @@ def _render_heading(conversation: Conversation, count: int) -> str:
     return f"# {title}\n\n{dates} · {count} message{'' if count == 1 else 's'} · times of {zone}\n"
 
 
-def _render_message(message: Message, conversation: Conversation) -> Iterator[str]:
+def _render_message(message: Message, conversation: Conversation, known: frozenset[str]) -> Iterator[str]:
     is_users = message.role == Message.Role.USER
     author = " ".join(message.author.split()) or ("You" if is_users else "Recall")
     local = message.created_at.astimezone(conversation.user.zone)
@@ -73,7 +75,7 @@ def _render_message(message: Message, conversation: Conversation) -> Iterator[st
         yield "\n*Asked to continue.*\n"
         return
     if message.text:
-        text = without_live_parts(close_fences(mask_secrets(message.text, is_own=is_users).rstrip()))
+        text = without_live_parts(close_fences(mask_secrets(message.text, known, is_own=is_users).rstrip()))
         yield f"\n{_FORGOTTEN if message.text == FORGOTTEN else text}\n"
     for attachment in message.attachments.all():
         yield f"\n{_render_attachment(attachment)}\n"

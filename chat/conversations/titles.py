@@ -98,7 +98,7 @@ def is_title_enough(question: str) -> bool:
 def title_from_rules(question: str, answer: str) -> str:
     """The words the question is about, the weightiest first; empty if there are too few."""
     text = question[:READ_CHARS]
-    if sensitive(text):
+    if sensitive(text, is_own=True):
         return ""
     topics = topics_of([text], [answer[:READ_CHARS]], MAX_TOPICS)
     lower = text.casefold()

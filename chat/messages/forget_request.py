@@ -40,7 +40,10 @@ _TOLD: Final = re.compile(
     re.IGNORECASE,
 )
 """What can be nothing else, with any words around it: “hmm forget what I said about the interview, it went badly”."""
-_NO_REQUEST: Final = re.compile(r"\b(?:i|did|do|does|have|has|why|how|if|never|not|always|to|\w+n't)\b", re.IGNORECASE)
+_NO_REQUEST: Final = re.compile(
+    r"\b(?:i|he|she|they|people|will|might|may|\w+'ll|did|do|does|have|has|why|how|if|never|not|always|to|\w+n't)\b",
+    re.IGNORECASE,
+)
 """Words before it that make it none: “did you forget …?”, “don't forget …”."""
 _EVERYTHING: Final = re.compile(
     r"(?:everything|all)(?: (?:you know|i (?:ever )?told you|about me|of it))*", re.IGNORECASE

@@ -91,7 +91,7 @@ def build_message_view(
         thinking=thinking,
         thought=f"{max(1, round(thought))} s" if thought is not None else "",
         attachments=attachments,
-        secret="" if is_answer else sensitive(message.text) or "",
+        secret="" if is_answer else sensitive(message.text, is_own=True) or "",
         forget=find_request(message.text) if WITHHOLDS in message.event_data else None,
         forgets=next(iter(message.event_data.get(WITHHOLDS, ())), "").removeprefix("message:"),
     )

@@ -60,7 +60,7 @@ def left_open(turns: Sequence[Turn]) -> list[Turn]:
 
 
 def _says_something(text: str) -> bool:
-    if len(text) > MAX_CHARS or FORGOTTEN in text or sensitive(text):
+    if len(text) > MAX_CHARS or FORGOTTEN in text or sensitive(text, is_own=True):
         return False
     return kind_of_request(text) in ("", COMMAND) or _REQUEST.match(text) is not None
 

@@ -170,7 +170,7 @@ def _measure_turn(inputs: PromptInputs, turn: Turn, scale: Scale) -> Iterator[Me
 
 
 def _measure_message(section: Section, pk: int, text: str, tokens: int, scale: Scale, **fields: Any) -> MeasuredPiece:
-    label = mask_secrets(text, is_own=False)  # receipts outlive the turn
+    label = mask_secrets(text)  # receipts outlive the turn
     return scale.measure(section, f"message:{pk}", text, label=label, base=tokens, framed=True, **fields)
 
 

@@ -55,8 +55,8 @@ LOOK_AGAIN_SECONDS: Final = 30
 RESTORED_AT_ONCE: Final = 500
 """Passages whose words are set in one statement."""
 
-WRITTEN: Final = ("/conversations/", "/profile/", "/stories/")
-"""Folders of what Recall writes, from texts without secrets."""
+WRITTEN: Final = "/conversations/"
+"""Folder of what Recall writes from texts without secrets."""
 
 INDEX_TASK: Final = "memory.tasks.index_conversation"
 

@@ -1,4 +1,4 @@
-"""Secrets that no shape gives away, marked by a small network: “the gate wants 4471#”, “its bluehorse, no caps”."""
+"""Secrets that no shape gives away, marked by a small network: “the gate wants 4471#”, “use Tulip!88 on the tablet”."""
 
 from collections.abc import Iterator
 from pathlib import Path

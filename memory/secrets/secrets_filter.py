@@ -26,7 +26,22 @@ ACCOUNT: Final = "an account number"
 
 # Named for what it is ------------------------------------------------------------------------------------------------
 
+_TOLD_WORD = (
+    r"(?:password(?! manager)|passphrase|passcode|pwd|cvv|cvc|security code|secret key|private key"
+    r"|api[ _-]?key|access[ _-]?token|auth(?:entication)?[ _-]?token|recovery (?:code|phrase)|seed phrase"
+    r"|wi-?fi (?:key|code|pass)|(?:door|gate|alarm|safe|vault|locker|entry|unlock|garage|keypad|lock|login|backup"
+    r"|one-time|verification|2fa|access) code|code (?:for|to|of) (?:the|my|our) (?:[\w-]+ ){0,2}"
+    r"(?:door|gate|alarm|safe|vault|locker|lock|garage|building|flat|house|shed|lift|padlock|keypad)"
+    r"|(?:lock|safe|vault|padlock|bike)(?:'s)? combination|combination (?:for|to|of) (?:the|my|our) [\w-]+)"
+)
 _LOGIN_WORD = r"(?:log-?in|logon|credentials?|user ?name|sign-?in|account|router|wi-?fi|pass|pwd?|admin)"
+_NO_VALUE = (
+    r"(?!(?:not|n[o']t|never|no|now|too|so|very|in|on|at|being|still|also|stored|saved|kept|hashed|encrypted|required"
+    r"|missing|needed)\b"
+    r"|(?:empty|invalid|valid|wrong|correct|incorrect|expired|unknown|set|safe|secure|weak|strong|changed|reset"
+    r"|optional|undefined|null)\b(?= (?:and|but|so|again|now|because|for|by)\b|\s{0,5}(?:[.,;:!?)]|$)))"
+)
+"""“My password is wrong” and “… is not accepted” state none; “… is correct horse battery staple” does."""
 _IDENTITY_WORD = (
     r"(?:social (?:security|insurance)|ssn|national insurance|national id|identity card|id card|passport"
     r"|tax(?:payer)? (?:id(?:entification)?|file number)|nhs number|medicare number|aadhaar|pesel|bsn|cpf|curp|dni"
@@ -34,7 +49,29 @@ _IDENTITY_WORD = (
     r"|(?:credit|debit|bank) card|bank account|account number|sort code|routing number|iban)"
 )
 
+_TOLD: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    (
+        KEY,
+        re.compile(
+            rf"\b{_TOLD_WORD}\b[^.\n]{{0,40}}?(?:(?:\b(?:is|was)|['’]s)\s{{1,5}}{_NO_VALUE}|[:=]\s{{0,5}})(?P<value>\S)",
+            re.I,
+        ),
+    ),
+    # “hunter2 is my password”
+    (
+        KEY,
+        re.compile(
+            r"(?<!\S)(?P<value>(?=\S{0,40}\d)\S{5,60}) is (?:my|our|the) (?:[\w-]+ )?(?:password|passcode)\b", re.I
+        ),
+    ),
+)
+"""Half of what these find is none: they are for texts that the network doesn't read."""
 _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    # “Change the password to delta-99”: a word with a digit; “to the door” and “to something longer” don't count.
+    (
+        KEY,
+        re.compile(rf"\b{_TOLD_WORD}\b[^.\n]{{0,40}}?\bto\s{{1,5}}(?P<value>[\"'“‘]?(?=\S{{0,60}}\d)\S{{4,}})", re.I),
+    ),
     # “The login is admin / Zebra!horse9”: letters, a digit and a sign in one word; an address or a link is none.
     (
         KEY,
@@ -44,15 +81,8 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             re.I,
         ),
     ),
-    # “pw hunter2”, “password: hunter2”: five signs or more with a digit
-    (
-        KEY,
-        re.compile(
-            r"\b(?:pw|pass(?:word|code|phrase)?|pwd|login)\b(?: is| was| to|['’]s)?\s{0,2}[:=]?\s{0,2}"
-            r"(?P<value>(?=[^\s\d]{0,40}\d)\S{5,60})",
-            re.I,
-        ),
-    ),
+    # “pw hunter2”, “pass is hunter2”
+    (KEY, re.compile(r"\b(?:pw|pass|pwd|login)(?: is|['’]s|:| =)? (?P<value>(?=[^\s\d]{1,40}\d)\S{5,60})", re.I)),
     # “Authorization: Bearer tok_9fQe72Lm”, “x-api-key=…”: a word of eight or more signs with a digit
     (
         KEY,
@@ -75,7 +105,7 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-"""A word that names a secret, followed by its value: in long texts, too, which the network doesn't read."""
+"""A word that names a secret, followed by its value."""
 
 # Of a shape of its own -----------------------------------------------------------------------------------------------
 
@@ -189,23 +219,29 @@ _MAY_HOLD: Final = re.compile(
     r"|\block|wi-?fi|wlan|\bword\b",
     re.IGNORECASE,
 )
-"""A text without any of these has no secrets; most messages have none, and cost microseconds."""
+"""A text without any of these is taken to have no secrets: most messages have none, and cost microseconds."""
 _LONG: Final = re.compile(r"\S{16}")
 _WORD: Final = re.compile(r"(?<![\w-])[^\W\d_]{2,}(?![\w-])")
 """The network reads what is said of a value: a bare number says nothing."""
+_CLAUSE: Final = re.compile(r"[.,;!?](?=\s|$)|\n|\s(?:and|but|so|because|for|please)\b", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"\S+")
+_WORDS_MASKED: Final = 12
+"""Maximum words of a passphrase: as many as recovery phrases have."""
 
 
-def sensitive(text: str) -> str | None:
-    """The kind of secret that `text` contains, such as “a card number”; None: no known kind. Linear in its length."""
-    found = find_secrets(text)
+def sensitive(text: str, *, is_own: bool = False) -> str | None:
+    """The kind of secret that `text` contains, such as “a card number”; None: no known kind. Linear in its length.
+
+    `is_own`: the user wrote it, in these words; else shapes are enough, and the network doesn't read it.
+    """
+    found = (find_secrets if is_own else shaped_secrets)(text)
     return found[0][0] if found else None
 
 
 def mask_secrets(text: str, known: Collection[str] = (), *, is_own: bool = True) -> str:
     """The text with its secrets replaced, and those of `known`, such as a password that an answer repeats.
 
-    `is_own`: the user wrote it, and it isn't masked yet. Else shapes are enough, and the network doesn't read it.
+    `is_own`: the user wrote it, and it isn't masked yet.
     """
     for value in sorted((value for value in known if value in text), key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", MASK, text)
@@ -230,21 +266,26 @@ def lasting(values: Iterable[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=CACHED)
 def find_secrets(text: str) -> tuple[tuple[str, Span], ...]:
-    """The kind and place of each secret, the most certain kind first; places may overlap."""
+    """The kind and place of each secret in a text of the user, the most certain kind first; places may overlap."""
+    if len(text) > WINDOW or not _WORD.search(text):
+        return shaped_secrets(text)
     if not _MAY_HOLD.search(text):
         return ()
-    return (*shaped_secrets(text), *((KEY, span) for span in _learned(text) if _is_secret(text, span)))
+    from memory.secrets.learned import learned_secrets
+
+    found = [*_findings(text, _SAID_OUT), *((KEY, span) for span in learned_secrets(text))]
+    return tuple(one for one in found if _is_secret(text, one[1]))
 
 
 @lru_cache(maxsize=CACHED)
 def shaped_secrets(text: str) -> tuple[tuple[str, Span], ...]:
-    """The same of secrets that a word or their shape gives away."""
+    """The same of secrets that a word or their shape gives away, in any text."""
     if not _MAY_HOLD.search(text):
         return ()
     found = (
         (name, (start + offset, end + offset))
         for offset, window in _windows(text)
-        for name, (start, end) in _findings(window)
+        for name, (start, end) in _findings(window, (*_SAID_OUT, *_TOLD))
     )
     return tuple(one for one in found if _is_secret(text, one[1]))
 
@@ -269,13 +310,13 @@ def _windows(text: str) -> Iterator[tuple[int, str]]:
         yield start, text[start : start + WINDOW]
 
 
-def _findings(text: str) -> Iterator[tuple[str, Span]]:
+def _findings(text: str, named: Iterable[tuple[str, re.Pattern[str]]]) -> Iterator[tuple[str, Span]]:
     for name, pattern in _SHAPED:
         for found in pattern.finditer(text):
             yield name, (found.start(), _end_of_key(text, found))
-    for name, pattern in _SAID_OUT:
+    for name, pattern in named:
         for found in pattern.finditer(text):
-            yield name, (found.start("value"), _end_of_value(found))
+            yield name, (found.start("value"), _end_of_value(text, found))
     for name, module, pattern in _CHECKED if _DIGIT.search(text) else ():  # every one of them contains a digit
         yield from ((name, found.span()) for found in pattern.finditer(text) if _passes(module)(found[0]))
     yield from ((KEY, found.span()) for found in _RANDOM.finditer(text) if _looks_random(found[0]))
@@ -285,17 +326,17 @@ def _findings(text: str) -> Iterator[tuple[str, Span]]:
             yield KEY, (start, start + len(value)) if start >= 0 else (0, len(text))
 
 
-def _learned(text: str) -> Iterator[Span]:
-    """What the network marks. It is loaded for the first text that may hold something. A longer one is pasted."""
-    if len(text) <= WINDOW and _WORD.search(text):
-        from memory.secrets.learned import learned_secrets
-
-        yield from learned_secrets(text)
-
-
-def _end_of_value(found: re.Match[str]) -> int:
-    """The end of a named secret, without the sentence's signs."""
-    return found.end("value") - (len(found["value"]) - len(found["value"].rstrip(".,;!?)\"'”’")))
+def _end_of_value(text: str, found: re.Match[str]) -> int:
+    """The end of a named secret: its word if that has a digit or a sign, else the clause, as for a passphrase."""
+    start = found.start("value")
+    clause = _CLAUSE.search(text, start + 1)
+    end = len(text) if clause is None else clause.start()
+    if found.end("value") - start > 1:
+        return found.end("value") - (len(found["value"]) - len(found["value"].rstrip(".,;!?)\"'”’")))
+    words = list(_TOKEN.finditer(text, start, end))[:_WORDS_MASKED]
+    if not words:
+        return found.end("value")
+    return words[0].end() if not words[0][0].strip("\"'“”‘’").isalpha() else words[-1].end()
 
 
 def _end_of_key(text: str, found: re.Match[str]) -> int:

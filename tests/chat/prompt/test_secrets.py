@@ -30,6 +30,7 @@ SECRETS = {
     "The key is sk-ant-api03-abcdefghijklmnopqrstuv": "sk-ant-api03-abcdefghijklmnopqrstuv",
     "My social security number is 078-05-1120": "078-05-1120",
     "Pay with 4111 1111 1111 1111 today": "4111 1111 1111 1111",
+    "The plants are watered, the key is in the lockbox by the gate, code 80352": "80352",
 }
 
 
@@ -68,7 +69,7 @@ async def test_no_secret_is_stored_where_it_is_searched_shown_or_exported(
     receipt = await Receipt.objects.aget(message=done["message"])
     assert secret not in json.dumps([receipt.items, receipt.ingredients])
     exported = await sync_to_async(lambda: b"".join(markdown_export.pages(conversation)).decode())()
-    assert secret not in exported.split("## Recall")[0]
+    assert secret not in exported
     message = await Message.objects.aget(conversation=conversation, role=Message.Role.USER)
     assert message.text == text, "the user's own words stay as they are"
 

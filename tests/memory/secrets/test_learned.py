@@ -4,7 +4,7 @@ from pathlib import Path
 from random import Random
 
 from memory.secrets.marked import exchanged, judge, read_secrets
-from memory.secrets.secrets_filter import find_secrets, mask_secrets, secret_values, shaped_secrets
+from memory.secrets.secrets_filter import find_secrets, mask_secrets, secret_values, sensitive, shaped_secrets
 
 UNSEEN = Path(__file__).parents[1] / "data" / "secrets_unseen.txt"
 """200 messages by an author whose messages it was not trained on."""
@@ -28,10 +28,20 @@ def test_a_secret_is_known_by_what_is_said_of_it() -> None:
 
 
 def test_an_answer_is_read_for_shapes_and_for_what_the_question_told() -> None:
-    answer = "Here is your note: the lockbox code is 80352."
+    answer = "Here is your note: the lockbox wants 80352."
     assert shaped_secrets(answer) == ()
     assert mask_secrets(answer, is_own=False) == answer
-    assert mask_secrets(answer, {"80352"}, is_own=False) == "Here is your note: the lockbox code is [secret]."
+    assert mask_secrets(answer, {"80352"}, is_own=False) == "Here is your note: the lockbox wants [secret]."
+
+
+def test_a_plain_statement_is_read_for_shapes_only() -> None:
+    assert sensitive("The user has 3 cats.") is None
+    assert sensitive("The user's password is hunter2.")
+
+
+def test_a_long_paste_is_read_for_shapes_and_names() -> None:
+    paste = f"my notes\n{'so tired today. ' * 300}\npassword: letmein\nthe door code is 4471\n"
+    assert {paste[start:end] for _, (start, end) in find_secrets(paste)} == {"letmein", "4471"}
 
 
 def test_marked_lines_and_their_exchange() -> None:

@@ -12,6 +12,7 @@ from memory.secrets.secrets_filter import ACCOUNT, CARD, IDENTITY, KEY, sensitiv
 HELD: list[tuple[str, str]] = [
     # named as a secret
     ("my password is hunter2", KEY),
+    ("My password is the name of my dog", KEY),
     ("the password is correct horse battery staple", KEY),
     ("The password for the router: swordfish", KEY),
     ("pwd=letmein", KEY),
@@ -119,10 +120,7 @@ HARMLESS = [
     "APARTMENTCOMPLEX",
     "the bearer of good news in 2024",
     "my variable is called token_count2",
-]
-
-
-REVEALING_NONE = [
+    # sentences about secrets that reveal none
     "I use the password manager Bitwarden",
     "The password is wrong.",
     "my password is not accepted",
@@ -133,17 +131,11 @@ REVEALING_NONE = [
     "my passport expires on 2027-05-01",
     "I renewed my passport in 2019",
 ]
-"""Sentences about secrets that reveal none."""
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_only_looks_like_one_is_let_through(text: str) -> None:
     assert sensitive(text) is None
-
-
-def test_what_is_said_about_secrets_is_mostly_let_through() -> None:
-    held = [text for text in REVEALING_NONE if sensitive(text)]
-    assert len(held) <= 0.25 * len(REVEALING_NONE), held
 
 
 @pytest.mark.parametrize("place", [0, 3_400, 3_990, 7_499, 50_000])

@@ -45,7 +45,6 @@ SELF: Final = ("query", "key", "value")
 CHECKSUM: Final = ".sha256"
 """Ending of the file that holds the graph's checksum."""
 type Weights = Mapping[str, NDArray[np.float32]]
-type Shape = tuple[int | str, ...]
 
 logger = logging.getLogger(__name__)
 

@@ -101,6 +101,7 @@ def store_extraction(
     proposals.sort(key=lambda one: by_place.get(one[0].number, len(by_place)))
     for utterance in state.reading.utterances:
         judged = {fact.related_to for fact, *_ in proposals if fact.number == utterance.number}
+        judged |= {one.known for one in (*extraction.ends, *extraction.retracts) if one.number == utterance.number}
         corrections = _corrections_in(utterance, judged, state) if utterance.speaker == "user" else []
         corrected = {c.fact.key: c.value for c in corrections if c.change != Change.ASK}
         while proposals and by_place.get(proposals[0][0].number) == by_place[utterance.number]:

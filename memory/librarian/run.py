@@ -36,7 +36,9 @@ from memory.librarian.engine import (
 from memory.librarian.known_facts import load_known_facts
 from memory.librarian.placement import load_existing
 from memory.librarian.policies import policy_for
+from memory.librarian.updates.pairs import WEIGHTS as UPDATES
 from memory.models import Fact, LibrarianRun
+from memory.network.reader import load
 from memory.ports import spending
 from memory.ports.source import get_source
 from memory.ports.spending import Usage
@@ -128,6 +130,7 @@ def run_extraction(run_id: int) -> None:
     proposals = [proposal.normalized() for proposal in extraction.facts]
     vectors = _embed_statements(proposals)
     updates = document_updates.prepare_updates(run, extraction)
+    load(UPDATES)  # here, as the commit locks the user's row
     try:
         _commit_extraction(run, reading, replace(extraction, facts=proposals), vectors, updates, epoch)
     except IntegrityError:  # a user or another worker took the same key, or the message is gone

@@ -5,6 +5,7 @@ come from NumPy: their table of words, most of the model's size, is mapped from 
 networks and processes.
 """
 
+import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,8 @@ from memory.embeddings.graph import FEED_FORWARD, LAYERS, scoring_graph
 from memory.embeddings.minilm import session
 from memory.network.adapted import LINEAR, SCALE, Array, Weights, embedded, published, trained
 
+_loading = threading.Lock()
+
 
 def read_scores(
     weights: Path, ids: Sequence[int], segments: Sequence[int] = (), *, whole: tuple[str, ...] = FEED_FORWARD
@@ -26,12 +29,17 @@ def read_scores(
     return result
 
 
-@cache
 def load(weights: Path, whole: tuple[str, ...] = FEED_FORWARD) -> Any:
     """The network of a file of weights. The first start after they change builds its graph, in a second or two.
 
     `whole`: the matrices that aren't quantized.
     """
+    with _loading:
+        return _load(weights, whole)
+
+
+@cache
+def _load(weights: Path, whole: tuple[str, ...]) -> Any:
     from django.conf import settings
 
     name, cache_dir = weights.parent.name, Path(settings.MODEL_CACHE_DIR)

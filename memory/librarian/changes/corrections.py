@@ -149,7 +149,6 @@ BACK: Final = [
     "gone back to",
     "back using",
 ]
-_PREPOSITIONS: Final = frozenset({"at", "in", "on", "with", "for", "near", "behind", "by", "about"})
 _GOING: Final = frozenset(map(stem, ["go", "goes", "going"]))
 _SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
     "user",
@@ -254,7 +253,7 @@ def _read(
     text: str, quote: str, utterance: Utterance, facts: Sequence[KnownFact], known: Sequence[KnownFact]
 ) -> Iterator[Correction]:
     words = words_of(text)
-    when = _when(text, utterance.said_at)
+    when = when_ended(text, utterance.said_at)
     for fact, old, new in _find_spellings(text, words, facts):
         yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
     for fact, old, new in _find_tastes(words, facts):
@@ -287,7 +286,7 @@ def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> 
             is_of_the_gone = not denial.is_mistake and _is_said_of(fact, place)
             if is_negative(fact) and not is_of_the_gone:
                 continue
-            when = _when(quote, utterance.said_at)
+            when = when_ended(quote, utterance.said_at)
             rest = "" if fact.key or denial.is_mistake or denial.new else without_part(fact.statement, *place)
             if rest and rest != fact.statement:
                 old, new = _changed_part(fact.statement, rest)
@@ -462,7 +461,7 @@ def _find_return(text: str, words: Sequence[Word], known: Sequence[KnownFact]) -
     return None
 
 
-def _when(text: str, said_at: datetime) -> datetime | None:
+def when_ended(text: str, said_at: datetime) -> datetime | None:
     """The end of the month or year that a sentence names, no later than it was said."""
     for found in _WHEN.finditer(text):
         month, year = found[1], found[2]

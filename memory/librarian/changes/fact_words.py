@@ -19,12 +19,6 @@ OF_THE_USER: Final = frozenset({"i", "i'm", "i've", "i'd", "my", "we", "our", "w
 
 _SMALL_WORDS: Final = "a an the my our your his her their its some that this in at to from with for of on"
 DETERMINERS: Final = frozenset(_SMALL_WORDS.split())
-_DAYS: Final = (
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august"
-    " september october november december christmas easter"
-)
-DAYS: Final = frozenset(_DAYS.split())
-"""Capitalized words that name no one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memory.librarian.changes.corrections import Change, Correction
+from memory.librarian.changes.corrections import Change, Correction, when_ended
 from memory.librarian.changes.fact_words import OF_THE_USER, words_of
 from memory.librarian.engine import KnownFact
 from memory.librarian.updates.pairs import WINDOW, Outcome, Update, pair_of, read
@@ -63,19 +63,19 @@ def with_changes(
     readings = _readings(utterance, [fact for fact in facts if fact.fact_id not in corrected], nearness)
     for reading in _one_for_each_change(readings):
         if _news(reading) not in told:
-            yield _correction(reading, utterance.number)
+            yield _correction(reading, utterance)
 
 
 def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mapping[int, float]) -> Iterator[_Reading]:
     own = mask_foreign_text(utterance.text, utterance.echoes)
     if len(own) > LONGEST or not own.strip() or only_asks(own) or is_made_up(own) or not is_english(own):
         return
-    parts = [part for _, part in windows(own, WINDOW)]
+    parts = [(part, utterance.text[start : start + len(part)].strip()) for start, part in windows(own, WINDOW)]
     is_of_others = not {word.low for word in words_of(own)} & OF_THE_USER and _OTHERS.search(own) is not None
     for fact in facts:
         near = nearness.get(fact.fact_id, 0.0)
         if near >= NEAR_FROM and not (is_of_others and fact.statement.startswith("The user ")):
-            told = [(read(pair_of(fact.statement, part)), part.strip()) for part in parts]
+            told = [(read(pair_of(fact.statement, part)), quote) for part, quote in parts]
             yield _Reading(fact, *max(told, key=lambda one: one[0].doubted), near)
 
 
@@ -104,13 +104,14 @@ def _likelihood(reading: _Reading) -> float:
     return reading.update.doubted + reading.nearness
 
 
-def _correction(reading: _Reading, number: int) -> Correction:
+def _correction(reading: _Reading, said: Utterance) -> Correction:
     fact, update, change = reading.fact, reading.update, CHANGES[reading.update.outcome]
+    number, when = said.number, when_ended(reading.quote, said.said_at)
     if update.doubted < SURE_FROM or (change is Change.REPLACE and not (update.old and update.new)):
         return Correction(fact, Change.ASK, reading.quote, number)
     if change is Change.REPLACE and content(update.new) & content(fact.statement.replace(update.old, " ", 1)):
         change = Change.END  # “an aisle seat on *planes*”, “a *window seat*”: not the words that it replaces
     if change is not Change.REPLACE:
-        return Correction(fact, change, reading.quote, number)
+        return Correction(fact, change, reading.quote, number, when=when)
     new = update.new.title() if update.old.istitle() and update.new.islower() else update.new
-    return Correction(fact, change, reading.quote, number, new, old=update.old)
+    return Correction(fact, change, reading.quote, number, new, when, update.old)

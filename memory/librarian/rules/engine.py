@@ -102,14 +102,14 @@ class RuleEngine:
             today = utterance.said_at.astimezone(reading.zone).date()
             more, replaced = tagged.proposals(found, told, utterance.number, today)
             new = [*(fact for fact in told if fact not in replaced), *more]
-            facts += [_asked_if_the_other_holds(fact, utterance, reading.known) for fact in new]
+            facts += [_asked_if_the_other_holds(fact, reading.known) for fact in new]
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
         episode, stories = episode_in(reading.utterances, names), stories_in(reading.utterances, reading.zone)
         return Extraction(facts, episode=episode, stories=stories, skipped=skipped)
 
 
-def _asked_if_the_other_holds(fact: ProposedFact, said: Utterance, known: Iterable[KnownFact]) -> ProposedFact:
-    """The fact; it waits in Review if the message leaves another value of its key as it is, by the network."""
+def _asked_if_the_other_holds(fact: ProposedFact, known: Iterable[KnownFact]) -> ProposedFact:
+    """The fact; it waits in Review if its words leave another value of its key as it is, by the network."""
     others = (one for one in known if fact.key and one.key == fact.key and one.status == "active")
     other = next((one for one in others if one.value.casefold() != fact.value.casefold()), None)
     if other is None or fact.confidence <= ASK:

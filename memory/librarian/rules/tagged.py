@@ -1,4 +1,4 @@
-"""What the tagger marked, as proposals and as ends of known facts: the words that neither table nor clauses read."""
+"""What the tagger marked, as proposals: the words that neither table nor clauses read."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

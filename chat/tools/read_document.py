@@ -57,7 +57,7 @@ def _read_earlier_result(conversation: Conversation, answer_id: int, number: int
 
 
 def _piece(path: str, text: str, arguments: ToolInput) -> ToolResult:
-    text = mask_secrets(text)
+    text = mask_secrets(text, is_own=False)  # documents and results of tools
     start = get_int(arguments, "start", default=0, minimum=0, maximum=len(text))
     piece = text[start : start + MAX_DOCUMENT]
     rest = {"next_start": start + len(piece)} if start + len(piece) < len(text) else {}

@@ -186,4 +186,4 @@ def test_a_talk_carries_what_is_known_from_message_to_message() -> None:
 def test_a_long_fact_and_a_long_message_are_cut() -> None:
     pair: Pair = pair_of("The user has a cat. " * 40, "so tired " * 200)
     assert len(pair.ids) < 160
-    assert read(pair).outcome in ("holds", "ended", "wrong", "replaced")
+    assert pair_of("The user has a cat. " * 80, "so tired " * 400).ids == pair.ids

@@ -83,7 +83,7 @@ def fit(
     """
     numbers, chance = np.random.default_rng(seed), random.Random(seed)  # noqa: S311 -- an order, no secret
     weights = begin(numbers, sum(head.outputs for head in heads), adapters)
-    optimizer = _Adam(weights, epochs * math.ceil(len(examples) / BATCH))
+    optimizer = Adam(weights, epochs * math.ceil(len(examples) / BATCH), RATE)
     below = [_below(example, weights, first) for example in examples]
 
     def dropout(shape: tuple[int, ...]) -> Array:
@@ -91,7 +91,7 @@ def fit(
 
     for epoch in range(epochs):
         losses = []
-        for batch in _batches(examples, chance):
+        for batch in batches([len(example.ids) for example in examples], chance):
             states = _stacked([below[number] for number in batch])
             loss, gradients = _gradients([examples[number] for number in batch], states, heads, weights, dropout, first)
             losses.append(loss)
@@ -129,12 +129,12 @@ def _stacked(rows: Sequence[Array]) -> Array:
     return stacked
 
 
-def _batches(examples: Sequence[Example], chance: random.Random) -> Iterator[list[int]]:
+def batches(lengths: Sequence[int], chance: random.Random) -> Iterator[list[int]]:
     """The numbers of all examples in random order, those of about one length together."""
-    order = sorted(range(len(examples)), key=lambda number: len(examples[number].ids) + 8 * chance.random())
-    batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
-    chance.shuffle(batches)
-    yield from batches
+    order = sorted(range(len(lengths)), key=lambda number: lengths[number] + 8 * chance.random())
+    found = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+    chance.shuffle(found)
+    yield from found
 
 
 def padded(rows: Sequence[Sequence[int]], filler: int) -> Array:
@@ -231,13 +231,13 @@ def _linear_backwards(slopes: Array, name: str, weights: Arrays, seen: dict[str,
     return result
 
 
-class _Adam:
+class Adam:
     """Adam with a rate that rises and falls, and a cut for steep gradients."""
 
-    def __init__(self, weights: Arrays, steps: int) -> None:
+    def __init__(self, weights: Arrays, steps: int, rate: float) -> None:
         self._mean = {name: np.zeros_like(value) for name, value in weights.items()}
         self._square = {name: np.zeros_like(value) for name, value in weights.items()}
-        self._steps, self._done = steps, 0
+        self._steps, self._done, self._rate = steps, 0, rate
 
     def step(self, weights: Arrays, gradients: Arrays) -> None:
         """Change the weights in place."""
@@ -245,7 +245,7 @@ class _Adam:
         cut = min(1.0, STEEPEST / (steepness + 1e-9))
         first, second = MOMENTS
         done = self._done = self._done + 1
-        rate = RATE * min(1.0, 10 * done / self._steps) * max(0.0, 1 - done / self._steps)
+        rate = self._rate * min(1.0, 10 * done / self._steps) * max(0.0, 1 - done / self._steps)
         for name, gradient in gradients.items():
             mean = self._mean[name] = first * self._mean[name] + (1 - first) * cut * gradient
             square = self._square[name] = second * self._square[name] + (1 - second) * (cut * gradient) ** 2

@@ -15,7 +15,8 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from memory.embeddings.limits import MINILM, MINILM_INT8, Vectors
-from memory.embeddings.port import Embedder, embedder
+from memory.embeddings.port import Embedder
+from memory.query_encoder.encoder import encode_question
 
 ASKS_FOR: Final[Mapping[str, tuple[str, ...]]] = {
     "home": ("home",),
@@ -63,7 +64,7 @@ def asked_attributes(text: str, vectors: Mapping[Embedder, Vectors]) -> Mapping[
     `text`: in the third person; `vectors`: those it has already, by model.
     """
     read = next((vector for model, vector in vectors.items() if model.name in (MINILM_INT8, MINILM)), None)
-    none, *chances = probabilities(embedder(MINILM_INT8).embed([text])[0] if read is None else read)
+    none, *chances = probabilities(encode_question(text) if read is None else read)
     if none > MOSTLY_NONE:
         return {}
     asked: defaultdict[str, float] = defaultdict(float)

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.sql import Literal
 
-from memory.embeddings.limits import DIMENSION, Vectors
+from memory.embeddings.limits import DIMENSION, MINILM, MINILM_INT8, Vectors
 from memory.embeddings.port import Embedder, embedder
 from memory.index.indexer import serving
 from memory.models import PersonalIndex
 from memory.models.paths import decode, encode
+from memory.query_encoder.encoder import encode_question
 from memory.refs import ids_by_kind
 from memory.retrieval.query import CONTEXT_WEIGHT, Question
 from memory.retrieval.ranking import (
@@ -438,7 +439,11 @@ class CandidateSearch:
 
 def question_vectors(question: Question) -> Mapping[Embedder, Vectors]:
     """The question's vector by each model that rows are embedded with, the current one first."""
-    return {model: model.embed([question.semantic_query])[0] for model in serving()}
+    return {model: _question_vector(model, question.semantic_query) for model in serving()}
+
+
+def _question_vector(model: Embedder, query: str) -> Vectors:
+    return encode_question(query) if model.name in (MINILM_INT8, MINILM) else model.embed([query])[0]
 
 
 def _as_text(vector: Vectors) -> str:

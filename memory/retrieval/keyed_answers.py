@@ -50,7 +50,9 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
         is_fact = row.candidate.source == "fact"
         if row.candidate.source in ("fact", "message"):
             keyed = (fact for fact in row.facts if fact.key and (is_fact or _waits(fact, row.candidate.text)))
-            asked += [(asks.closeness(fact), fact, row) for fact in keyed]
+            told = [(asks.closeness(fact), fact, row) for fact in keyed]
+            row.candidate.has_other_key = bool(attributes and told) and all(close == _FAR for close, _, _ in told)
+            asked += told
     best = max((closeness for closeness, _, _ in asked), default=_FAR)
     leading: dict[int, tuple[CandidateRow, list[FactState]]] = {}
     for closeness, fact, row in asked:

@@ -91,7 +91,8 @@ class MemoryItem(NamedTuple):
     """`current`, `until 2026-03-01`, `superseded by fact:12 (…)`, `before fact:12 (…)`, `contested by fact:12 (…)`,
     `asked, not stated`, `made up, not stated` or `waiting (…)`."""
     answers: str = ""
-    """The attribute that the question asks for, such as `home`, if this is a value of it."""
+    """The attribute that the question asks for, such as `home`, if this is a value of it; QUESTION if it most likely
+    answers it otherwise."""
 
 
 class CutItem(NamedTuple):
@@ -145,6 +146,7 @@ class AlreadyInPrompt:
         return bool(self.conversation) and row.conversation_id == self.conversation
 
 
+QUESTION: Final = "question"
 MAX_UNTRUE: Final = 12
 """Memories left out by the truth filter that a result lists."""
 NOTHING_IN_PROMPT: Final = AlreadyInPrompt()
@@ -268,5 +270,5 @@ def _build_item(ranked: RankedCandidate, row: CandidateRow) -> MemoryItem:
         conversation_id=row.conversation_id,
         tokens=candidate.tokens,
         qualifier=row.qualifier,
-        answers=row.answers,
+        answers=row.answers or (QUESTION if ranked.is_answer else ""),
     )

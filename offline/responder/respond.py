@@ -23,6 +23,7 @@ from offline.search import demo_page
 type Rule = Callable[[Reading], Reply | None]
 
 INTRODUCED = "demo"  # a word of `wording.SELF`: an earlier answer contains it
+LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 MAX_LISTED = 8
 MAX_SAID = 240  # characters of one remembered sentence
 
@@ -380,8 +381,11 @@ def _asked_for(reading: Reading) -> Reply | None:
     if not marked or best_matches(_asked(reading), _said(reading)):
         return None
     best = [memory for memory in marked if memory.is_current != past] or marked
-    wanted = stems(_asked(reading)) | stems(best[0].answers.replace(":", " ").replace("_", " "))
-    return _answer_from(reading, [Match(said, memory) for memory in best for said in _answering(memory, wanted)])
+    wanted = stems(_asked(reading))
+    if best[0].answers != LIKELY:
+        wanted |= stems(best[0].answers.replace(":", " ").replace("_", " "))
+    matches = [Match(said, memory) for memory in best for said in _answering(memory, wanted)]
+    return _answer_from(reading, matches) if matches else None
 
 
 def _answering(memory: Memory, wanted: frozenset[str]) -> list[str]:

@@ -243,6 +243,18 @@ def test_who_comes_back_is_told_what_said_most_or_what_waits() -> None:
     assert "Last time: you're training for a race." in ask("Hi, me again", *(one | mine for one in (*said, waits)))
 
 
+def test_what_most_likely_answers_is_said_in_its_best_sentence() -> None:
+    film = memory("movie night! you know my favourite film is Paper Lanterns", "message:3") | {"answers": "question"}
+
+    assert "favourite film is Paper Lanterns" in ask("What's my favourite movie?", film)
+
+
+def test_a_memory_without_a_statement_answers_nothing_whatever_its_mark() -> None:
+    asked = memory("is it flat there?", "message:3") | {"answers": "question"}
+
+    assert "is it flat" not in ask("Where is my marathon?", asked)
+
+
 def test_thanks_before_a_question_are_no_answer_to_it() -> None:
     told = ask("Thanks! What do you remember about me so far?", memory("The user keeps bees.", "fact:2"))
     assert told.startswith("Here's what I know about you:\n\n- You keep bees.")

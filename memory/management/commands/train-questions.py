@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from memory.embeddings.port import embedder
+from memory.query_encoder.encoder import encode_question
 from memory.retrieval.asked_attribute import LABELS, WEIGHTS, probabilities, softmax
 from memory.retrieval.query import in_third_person
 
@@ -76,7 +76,7 @@ class Command(BaseCommand):
 
 def vectors_of(questions: Iterable[Question]) -> Array:
     """The vectors as retrieval makes them: (questions, 384)."""
-    return embedder().embed([in_third_person(text) for _, text in questions])
+    return np.stack([encode_question(in_third_person(text)) for _, text in questions])
 
 
 def labels_of(questions: Iterable[Question]) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from memory.embeddings.port import embedder
+from memory.query_encoder.encoder import encode_question
 from memory.retrieval.asked_attribute import LABELS, asked_attributes, probabilities, softmax
 from memory.retrieval.query import in_third_person
 
@@ -38,7 +39,7 @@ def test_it_understands_most_questions_of_an_author_it_has_not_seen() -> None:
 )
 def test_the_likeliest_attribute_is_the_one_that_is_meant(question: str, attribute: str) -> None:
     text = in_third_person(question)
-    asked = asked_attributes(text, {embedder(): embedder().embed([text])[0]})
+    asked = asked_attributes(text, {embedder(): encode_question(text)})
 
     assert max(asked, key=asked.__getitem__) == attribute
 

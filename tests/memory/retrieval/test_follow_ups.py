@@ -59,7 +59,7 @@ def test_earlier_turns_bring_up_whom_a_follow_up_means_and_mislead_few_others(al
         "referring": (mean(alone, traps=False), mean(together, traps=False)),
         "traps": (mean(alone, traps=True), mean(together, traps=True)),
     }
-    assert figures["referring"][1] >= figures["referring"][0] + 0.25, figures
+    assert figures["referring"][1] >= max(0.9, figures["referring"][0] + 0.2), figures
     assert figures["traps"][1] >= figures["traps"][0] - 0.15, figures  # one of seven
 
 

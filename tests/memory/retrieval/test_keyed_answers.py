@@ -59,7 +59,6 @@ def test_the_fact_with_the_key_leads(alice: User, known: None, question: str, ke
     "question",
     [
         "What should I eat before moving house?",
-        "Can you name a good bakery near my work?",
         "What does a nurse do all day at work?",
         "Where does the name Bisto come from?",
         "Is it my turn to do the dishes?",
@@ -101,7 +100,7 @@ def test_the_answer_is_recalled_even_if_the_profile_states_it(alice: User, known
 
 def test_a_waiting_message_that_contradicts_it_comes_after_and_says_so(alice: User) -> None:
     (home,) = remember(alice, "The user lives in Lyon.", key="user/home", value="Lyon")
-    (said,) = talk(alice, "Where do I live? I live in Paris, I live there.")
+    (said,) = talk(alice, "I live in Paris, and I like it here.")
     remember(
         alice, "The user lives in Paris.", key="user/home", value="Paris", status="proposed", message_id=said,
         quote="I live in Paris",

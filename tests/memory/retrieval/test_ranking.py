@@ -125,6 +125,36 @@ def test_what_is_below_the_floor_stays_below_it_whatever_a_cross_encoder_says() 
     assert row.rule == "below the floor"
 
 
+def test_what_most_likely_answers_comes_first_unless_something_has_the_key_asked_for() -> None:
+    by_words = candidate("fact:1", "The user keeps bees in Kent.", distance=0.9, words=0.9)
+    near = candidate("fact:2", "Other.", distance=1 - MINILM.answers)
+    keyed = candidate("fact:3", "The user lives in Lyon.", keyed_answer=1.0)
+
+    rows = ranked(by_words, near)
+    assert [(row.candidate.ref, row.is_answer) for row in rows] == [("fact:2", True), ("fact:1", False)]
+    assert not any(row.is_answer for row in ranked(by_words, near, keyed))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"author": "Tom"}, {"has_other_key": True}, {"distance": 1.01 - MINILM.answers}],
+    ids=["a speaker's words", "another key", "too far"],
+)
+def test_it_does_not_answer_most_likely(other: dict[str, Any]) -> None:
+    assert not any(row.is_answer for row in ranked(candidate("fact:1", **{"distance": 0.3} | other)))
+
+
+def test_a_passage_far_from_the_question_needs_its_words() -> None:
+    strong = passage("message:1", "First.", distance=0.3)
+    far = 1.01 - MINILM.related
+    by_words = passage("message:2", "Second.", place=2, distance=far, words=WORDS_FLOOR)
+    by_chance = passage("message:3", "Third.", place=3, distance=far, words=WORDS_FLOOR - 0.01)
+
+    rows = ranked(strong, by_words, by_chance)
+
+    assert [rule_of(rows, f"message:{number}") for number in (1, 2, 3)] == [None, None, "below the floor"]
+
+
 def test_by_default_age_does_not_count() -> None:
     old = candidate("fact:1", when=NOW - timedelta(days=3000), distance=0.4)
     new = candidate("fact:2", "Other.", when=NOW - timedelta(hours=1), distance=0.5)
@@ -300,7 +330,7 @@ def test_either_meaning_or_words_must_reach_their_floor(distance: float | None, 
 
 
 def test_passages_are_recalled_only_where_one_of_them_has_much_to_do_with_the_question() -> None:
-    weak = passage("message:1", "First.", distance=0.7)
+    weak = passage("message:1", "First.", distance=0.75)
     strong = passage("message:2", "Second.", place=2, distance=0.3)
 
     assert rule_of(ranked(weak), "message:1") == "below the floor"

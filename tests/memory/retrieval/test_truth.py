@@ -291,7 +291,7 @@ def test_what_waits_finds_the_message_that_says_it_in_other_words(alice: User) -
     (said,) = talk(alice, "Pancakes without wheat, please, I'm coeliac.")
     learned(alice, said, "The user has a medical condition: coeliac disease.", "I'm coeliac", status="proposed")
 
-    (item,) = retrieve(alice, "What medical condition do I have?", now=NOW).kept
+    item, *_ = retrieve(alice, "What medical condition do I have?", now=NOW).kept
 
     assert (item.ref, item.qualifier) == (
         f"message:{said}",

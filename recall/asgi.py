@@ -27,6 +27,7 @@ from chat.turns import remote  # noqa: E402
 from chat.turns.live import TURN_REGISTRY  # noqa: E402
 from chat.turns.recovery import mark_abandoned_answers  # noqa: E402
 from memory.embeddings.port import embedder  # noqa: E402
+from memory.query_encoder.encoder import encode_question  # noqa: E402
 from memory.secrets.learned import load_network  # noqa: E402
 from recall.db.acting import by  # noqa: E402
 from recall.db.connections import run_in_thread  # noqa: E402
@@ -77,6 +78,7 @@ async def start() -> list[asyncio.Task[Any]]:
         asyncio.create_task(remote.listen(), name="listen for other processes"),
         asyncio.create_task(asyncio.to_thread(import_module, "anthropic"), name="load the SDK"),
         asyncio.create_task(asyncio.to_thread(embedder), name="warm the embedding"),
+        asyncio.create_task(asyncio.to_thread(encode_question, ""), name="warm the query encoder"),
         asyncio.create_task(asyncio.to_thread(load_network), name="warm the network for secrets"),
         asyncio.create_task(asyncio.to_thread(tokens.exact), name="warm the vocabulary"),
     ]

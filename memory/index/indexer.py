@@ -24,11 +24,11 @@ from django.db.models.lookups import Exact
 
 from accounts.models import User
 from memory.embeddings.port import MODELS, embedder
+from memory.fiction.made_up import MADE_UP, is_made_up
 from memory.index import chunking
 from memory.models import Chunk, Document, Episode, Fact, Indexed
 from memory.ports.source import Utterance, get_source
 from memory.secrets.secrets_filter import mask_secrets
-from memory.text.made_up import MADE_UP, is_made_up
 from memory.text.message_kinds import FORGOTTEN_BEFORE, NOT_KNOWN, admits_not_knowing, kind_of_request
 from memory.tombstones import Recognizer, load
 from recall.db.prepared import write_together

@@ -30,6 +30,25 @@ def pieces_of(text: str) -> Pieces:
     return Pieces(text, tuple(encoded.ids[:WINDOW]), tuple(encoded.offsets[:WINDOW]))
 
 
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Two texts in the network's pieces. `segments`: 1 for those of the second."""
+
+    ids: tuple[int, ...]
+    segments: tuple[int, ...]
+    places: tuple[tuple[int, int], ...]
+    """In the first or the second text; (0, 0) for the pieces around them."""
+
+
+def joined(first: str, second: str, longest: tuple[int, int]) -> Joined:
+    """The pieces of two texts that are read together, of each at most so many."""
+    begin, end = whole_tokenizer().encode(first), whole_tokenizer().encode(second)
+    split, most = longest
+    ids = (*begin.ids[:split], *end.ids[1:most])
+    count = len(begin.ids[:split])
+    return Joined(ids, (*[0] * count, *[1] * (len(ids) - count)), (*begin.offsets[:split], *end.offsets[1:most]))
+
+
 def windows(text: str, most: int = WINDOW) -> Iterator[tuple[int, str]]:
     """Stretches of whole sentences of at most so many pieces, with their places."""
     ends = sorted({*(found.end() for found in _ENDS.finditer(text)), *(found.end() for found in _LINES.finditer(text))})

@@ -14,10 +14,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
+from memory.fiction.made_up import MADE_UP, is_about_fiction
 from memory.retrieval.ranking import Candidate
 from memory.text import message_kinds
 from memory.text.keywords import content, words
-from memory.text.made_up import MADE_UP, is_about_fiction
 
 if TYPE_CHECKING:
     from memory.retrieval.query import Question

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memory.fiction.made_up import is_made_up
 from memory.librarian.changes.corrections import Change, Correction, when_ended
 from memory.librarian.changes.fact_words import OF_THE_USER, words_of
 from memory.librarian.engine import KnownFact
@@ -13,7 +14,6 @@ from memory.network.pieces import windows
 from memory.ports.source import Utterance
 from memory.text.keywords import content
 from memory.text.language import is_english
-from memory.text.made_up import is_made_up
 from memory.text.message_kinds import only_asks
 from memory.text.user_text import mask_foreign_text
 

@@ -1,7 +1,7 @@
 """The librarian's rule engine: small, without a model. Reads English, and proposes nothing for text in other languages.
 
 message → the user's own words → sentences → clauses → subject and predicate → a row of the table, or the clause
-itself in the third person → is it a claim worth keeping (`claims.py`) → one well-formed statement, with its key
+itself in the third person → is it worth keeping (`judged.py`) → one well-formed statement, with its key
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from memory.facts.keys import USER, make_key
+from memory.fiction.made_up import made_up
+from memory.librarian.claims.claims import WEIGHTS as CLAIMS
 from memory.librarian.engine import (
     MAX_NAME,
     MAX_STATEMENT,
@@ -21,10 +23,10 @@ from memory.librarian.engine import (
     KnownFact,
     ProposedFact,
 )
-from memory.librarian.rules import claims, mentions, notes, tagged, unreal
-from memory.librarian.rules.claims import ASK, Candidate
+from memory.librarian.rules import mentions, notes, tagged, unreal
 from memory.librarian.rules.clauses import Clause, Sentence, clauses_of, is_past, own_words, sentences, spell_out
 from memory.librarian.rules.episodes import episode_in, stories_in
+from memory.librarian.rules.judged import ASK, Candidate, judged, kept
 from memory.librarian.rules.mentions import SIGNED, name_key, people_in
 from memory.librarian.rules.orders import read_order
 from memory.librarian.rules.retell import (
@@ -53,12 +55,11 @@ from memory.ports.source import Utterance
 from memory.secrets.secrets_filter import MASK, sensitive
 from memory.text.dates import FoundDate, find_date
 from memory.text.language import alternatives, is_english
-from memory.text.made_up import made_up
 from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/12"
+VERSION: Final = "rules/13"
 LONGEST: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -87,21 +88,22 @@ class RuleEngine:
         facts: list[ProposedFact] = []
         skipped = 0
         said = [utterance for utterance in reading.utterances if utterance.speaker == "user"]
-        load(TAGGER)  # here, so that building it takes no message's time
+        load(TAGGER)  # here, so that building them takes no message's time
+        load(CLAIMS, ())
         texts = (own_words(utterance.text, utterance.echoes) for utterance in said)
         for utterance, is_made_up in zip(said, made_up(texts), strict=True):
             if is_made_up:
                 continue
             limit = CpuLimit()
             try:
-                told = claims.kept(list(candidates(utterance, reading, limit, facts)), utterance.text)
+                told = kept(list(candidates(utterance, reading, limit, facts)), utterance.text)
                 found = _tagged(utterance, reading, limit, facts)
             except TookTooLongError:
                 skipped += 1
                 continue
             today = utterance.said_at.astimezone(reading.zone).date()
             more, replaced = tagged.proposals(found, told, utterance.number, today)
-            new = [*(fact for fact in told if fact not in replaced), *more]
+            new = [*(fact for fact in told if fact not in replaced), *judged(more, utterance.text)]
             facts += [_asked_if_the_other_holds(fact, reading.known) for fact in new]
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
         episode, stories = episode_in(reading.utterances, names), stories_in(reading.utterances, reading.zone)
@@ -156,7 +158,7 @@ class _Message:
             importance=default_importance(kind),
             **given,
         )
-        return Candidate(fact, place.text if isinstance(place, Clause) else quote, form)
+        return Candidate(fact, form)
 
     def noted(self, note: Note, place: Clause | Sentence) -> Candidate:
         """The candidate for a note."""

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from memory.embeddings.minilm import whole_tokenizer
 from memory.network.adapted import Array, softmax
-from memory.network.pieces import words_of
+from memory.network.pieces import joined, words_of
 from memory.network.reader import read_scores
 
 type Outcome = Literal["holds", "ended", "wrong", "replaced"]
@@ -51,11 +50,8 @@ class Update:
 
 def pair_of(fact: str, message: str) -> Pair:
     """The pieces of a fact and a message."""
-    first, second = whole_tokenizer().encode(fact), whole_tokenizer().encode(message)
-    ids = (*first.ids[:LONGEST], *second.ids[1:WINDOW])
-    places = (*first.offsets[:LONGEST], *second.offsets[1:WINDOW])
-    split = len(first.ids[:LONGEST])
-    return Pair(fact, message, ids, (*[0] * split, *[1] * (len(ids) - split)), places)
+    pieces = joined(fact, message, (LONGEST, WINDOW))
+    return Pair(fact, message, pieces.ids, pieces.segments, pieces.places)
 
 
 def read(pair: Pair) -> Update:

@@ -8,6 +8,15 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from memory.evaluation.librarian.labels import LabeledMessage, find_stated, read_labels
+from memory.evaluation.librarian.run import utterances_of
+from memory.fiction import made_up as fiction
+from memory.librarian.claims import labelled as claims
+from memory.librarian.claims.claims import JUNK, KEEP, around
+from memory.librarian.claims.claims import WEIGHTS as CLAIMS
+from memory.librarian.engine import ExtractionInput
+from memory.librarian.rules.engine import candidates
+from memory.librarian.rules.judged import UNJUDGED
 from memory.librarian.tagger import marked as tagger
 from memory.librarian.tagger.tags import WEIGHTS as TAGGER
 from memory.librarian.updates import labelled as updates
@@ -15,14 +24,15 @@ from memory.librarian.updates.pairs import WEIGHTS as UPDATES
 from memory.librarian.updates.pairs import read
 from memory.librarian.updates.talks import read_talks
 from memory.network.adapted import Weights, save, trained
-from memory.network.training import EPOCHS, Head, fit
+from memory.network.training import EPOCHS, Example, Head, fit
 from memory.secrets import marked as secrets
 from memory.secrets.learned import WEIGHTS as SECRETS
 from memory.secrets.secrets_filter import find_secrets
+from recall.cpu_limit import CpuLimit
 
 MESSAGE: Final = "message: "
 """How a line of a talk begins that the user wrote."""
-AT: Final = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+AT: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Probabilities from which marks and changes are judged."""
 
 
@@ -40,8 +50,8 @@ def read_updates(path: Path) -> list[updates.LabelledPair]:
     return [updates.read_labelled(line) for line in text.splitlines() if line.strip()]
 
 
-def secret_lines(path: Path) -> list[str]:
-    """The marked messages of a file, one a line; or those of its pairs or talks, which have no secrets."""
+def lines_of(path: Path) -> list[str]:
+    """The marked messages of a file, one a line; or those of its pairs or talks, which are plain."""
     lines = [line for line in path.read_text("utf-8").splitlines() if line.strip()]
     if path.suffix == ".talk":
         return [line.removeprefix(MESSAGE) for line in lines if line.startswith(MESSAGE)]
@@ -52,14 +62,43 @@ def secret_lines(path: Path) -> list[str]:
 
 def read_secrets(path: Path) -> list[secrets.MarkedSecrets]:
     """The messages of a file."""
-    return [secrets.read_secrets(line) for line in secret_lines(path)]
+    return [secrets.read_secrets(line) for line in lines_of(path)]
 
 
-def learn_secrets(path: Path) -> list[secrets.MarkedSecrets]:
-    """The same, and twice each of those with secrets, with other secrets."""
-    lines, chance = secret_lines(path), Random(path.name)  # noqa: S311 -- examples, no secret
+def read_fiction(path: Path) -> list[fiction.LabelledMessage]:
+    """The labelled messages of a file."""
+    return [fiction.read_line(line) for line in lines_of(path)]
+
+
+def learn_secrets(path: Path) -> list[Example]:
+    """The same to learn from, and twice each of those with secrets, with other secrets."""
+    lines, chance = lines_of(path), Random(path.name)  # noqa: S311 -- examples, no secret
     more = [line for _ in range(2) for line in secrets.exchanged(lines, chance)]
-    return [secrets.read_secrets(line) for line in (*lines, *more)]
+    return [secrets.read_secrets(line).example for line in (*lines, *more)]
+
+
+def read_claims(path: Path) -> list[claims.LabelledStatement]:
+    """The labelled statements of a file; or those read in its labelled messages (*.jsonl), without the tolerated."""
+    if path.suffix == ".jsonl":
+        return [statement for message in read_labels(path) for statement in _stated(message)]
+    return claims.read_statements(path.read_text("utf-8").splitlines())
+
+
+def _stated(message: LabeledMessage) -> Iterator[claims.LabelledStatement]:
+    utterances = utterances_of(message)
+    for candidate in candidates(utterances[-1], ExtractionInput(utterances, "", message.zone), CpuLimit(60)):
+        fact = candidate.fact
+        is_wanted = bool(find_stated(message.facts, [fact.statement]))
+        if candidate.form not in UNJUDGED and fact.confidence > 0 and is_wanted == message.is_right(fact.statement):
+            yield claims.LabelledStatement(
+                fact.statement, around(message.text, fact.quote), KEEP if is_wanted else JUNK
+            )
+
+
+def judge_claims(statements: Sequence[claims.LabelledStatement]) -> Iterator[str]:
+    """How good what is kept is, from each probability on."""
+    chances = claims.chances_of(statements)
+    return (f"from {least:.2f}: {claims.judge(statements, chances, least)}" for least in AT)
 
 
 def judge_tags(messages: Sequence[tagger.MarkedMessage]) -> Iterator[str]:
@@ -87,26 +126,42 @@ class Network:
     heads: Sequence[Head]
     read: Callable[[Path], Sequence[Any]]
     judge: Callable[[Sequence[Any]], Iterator[str]]
-    learn: Callable[[Path], Sequence[Any]] | None = None
-    """What is learned from a file, if it is more than what is read."""
+    learn: Callable[[Path], Sequence[Example]] | None = None
+    """What is learned from a file, if it isn't the example of each that is read."""
     epochs: int = EPOCHS
     first: int = 0
-    """The first layer that is fitted. If it isn't 0, those below are the tagger's, which halves the time."""
+    """The first layer that is fitted; those below stay as they are in `base`, which halves the time."""
+    base: Path | None = None
+    """The weights of the network whose adapters the fitting begins with."""
+
+    def examples(self, path: Path) -> Sequence[Example]:
+        """What is learned from a file."""
+        return self.learn(path) if self.learn else [one.example for one in self.read(path)]
 
 
 NETWORKS: Final = {
     "tagger": Network(TAGGER, tagger.HEADS, read_tags, judge_tags),
-    "updates": Network(UPDATES, updates.HEADS, read_updates, judge_updates, epochs=6, first=3),
-    "secrets": Network(SECRETS, secrets.HEADS, read_secrets, judge_secrets, learn_secrets, first=3),
+    "updates": Network(UPDATES, updates.HEADS, read_updates, judge_updates, epochs=6, first=3, base=TAGGER),
+    "claims": Network(CLAIMS, claims.HEADS, read_claims, judge_claims, first=3, base=TAGGER),
+    "fiction": Network(
+        fiction.WEIGHTS,
+        fiction.HEADS,
+        read_fiction,
+        lambda messages: iter([fiction.judge(messages)]),
+        first=3,
+        base=TAGGER,
+    ),
+    "secrets": Network(SECRETS, secrets.HEADS, read_secrets, judge_secrets, learn_secrets, first=3, base=TAGGER),
 }
 
 
 def _begun(network: Network, *, more: bool) -> Weights | None:
-    """What the fitting begins with: the present weights, the tagger's adapters, or nothing."""
+    """What the fitting begins with: the present weights, the adapters of its base, or nothing."""
     if more:
         return trained(network.weights)
-    without_head = {name: array for name, array in trained(TAGGER).items() if not name.startswith("head.")}
-    return without_head if network.first else None
+    if network.base is None:
+        return None
+    return {name: array for name, array in trained(network.base).items() if not name.startswith("head.")}
 
 
 class Command(BaseCommand):
@@ -135,7 +190,7 @@ class Command(BaseCommand):
     ) -> None:
         chosen = NETWORKS[network]
         if files:
-            examples = [one.example for path in files for one in (chosen.learn or chosen.read)(path)]
+            examples = [example for path in files for example in chosen.examples(path)]
             begun = _begun(chosen, more=more)
             count = epochs or chosen.epochs
             fitted = fit(examples, chosen.heads, self._report, epochs=count, adapters=begun, first=chosen.first)

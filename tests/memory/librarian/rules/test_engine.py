@@ -66,7 +66,8 @@ READ: list[tuple[str, list[str]]] = [
     ("What could I cook for my aunt Vera?", ["The user's aunt is called Vera."]),
     ("My wife Ana and I live in Lisbon.", ["The user's wife is called Ana. | user/partner=Ana",
                                            "The user lives in Lisbon. | user/home=Lisbon"]),
-    ("we got a kitten, his name is Pim", ["The user's kitten is called Pim. | user/kitten/name=Pim"]),
+    ("we got a kitten, his name is Pim", ["The user got a kitten.",
+                                         "The user's kitten is called Pim. | user/kitten/name=Pim"]),
     ("My dad is retired.", ["The user's dad is retired. | user/dad/job=retired"]),
     # food and health
     ("I'm allergic to peanuts and kiwi.", ["The user is allergic to peanuts. | user/allergy:peanuts=yes",

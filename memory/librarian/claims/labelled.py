@@ -1,0 +1,62 @@
+"""Labelled statements, from which the network learns and by which it is judged.
+
+A line that begins with `message:` is a user's message; below it stands each statement that the rules read in it, behind
+`k` (worth keeping), `j` (junk) or `w` (wrong).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memory.librarian.claims.claims import JUNK, KEEP, OUTPUTS, WRONG, join, worth
+from memory.network.training import Example, Head
+
+HEADS: Final = (Head(len(OUTPUTS), 1.0),)
+LABELS: Final = {"k": KEEP, "j": JUNK, "w": WRONG}
+MESSAGE: Final = "message: "
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledStatement:
+    """A statement that was read in a message, and what it is worth."""
+
+    statement: str
+    message: str
+    label: int
+
+    @property
+    def example(self) -> Example:
+        """What the network should say of it."""
+        pair = join(self.statement, self.message)
+        return Example(pair.ids, ([self.label, *[-1] * (len(pair.ids) - 1)],), pair.segments)
+
+
+def read_statements(lines: Iterable[str]) -> list[LabelledStatement]:
+    """The statements of a file.
+
+    Raises:
+        ValueError: a line is none of these.
+    """
+    labelled: list[LabelledStatement] = []
+    message = ""
+    for line in filter(str.strip, lines):
+        if line.startswith(MESSAGE):
+            message = line.removeprefix(MESSAGE)
+            continue
+        mark, _, statement = line.partition(" ")
+        if mark not in LABELS:
+            raise ValueError(f"This is no line of labelled statements: {line}")
+        labelled.append(LabelledStatement(statement, message, LABELS[mark]))
+    return labelled
+
+
+def judge(statements: Sequence[LabelledStatement], chances: Sequence[float], least: float) -> str:
+    """How many that are worth keeping are kept, and how many of those kept are."""
+    told = [(one.label == KEEP, chance >= least) for one, chance in zip(statements, chances, strict=True)]
+    right, wanted, kept = told.count((True, True)), sum(one for one, _ in told), sum(one for _, one in told)
+    return f"kept {100 * right / max(1, wanted):.1f} % of {wanted}; precision {100 * right / max(1, kept):.1f} %"
+
+
+def chances_of(statements: Sequence[LabelledStatement]) -> list[float]:
+    """How likely each is worth keeping."""
+    return [worth(one.statement, one.message, one.message) for one in statements]

@@ -1,0 +1,67 @@
+"""Weighs what was read in a message: drops what isn't worth keeping, and says how sure the rest is."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memory.librarian.claims.claims import worth
+from memory.librarian.engine import ProposedFact
+
+UNJUDGED: Final = frozenset({"note", "order", "secret"})
+"""Forms of their own, which are what they look like."""
+DROPPED_BELOW: Final = 0.25
+"""Probability of being worth keeping below which a statement is dropped."""
+KNOWN_BELOW: Final = 0.15
+"""The same for what has a key: an allergy or a home is worth a question."""
+READ_FROM: Final = 0.5
+"""From here on what a form or the tagger is sure of keeps its confidence."""
+SURE_FROM: Final = 0.95
+"""From here on what the user says of themselves in free words is kept unasked."""
+SURE: Final = 0.85
+ASK: Final = 0.7
+"""Confidence of a statement that is sure, and of one that is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A statement that may be proposed, and how it was read."""
+
+    fact: ProposedFact
+    form: str
+
+
+def kept(found: Sequence[Candidate], message: str) -> list[ProposedFact]:
+    """The candidates in `message` that are worth keeping, as surely as they are."""
+    weighed = [(one, _weighed(one, message)) for one in found if one.fact.confidence > 0]
+    facts = [(one.form, fact) for one, fact in weighed if fact is not None]
+    told = [fact.statement for form, fact in facts if form != "mention"]
+    return [fact for form, fact in facts if form != "mention" or not _is_told(fact, told)]
+
+
+def judged(facts: Iterable[ProposedFact], message: str) -> list[ProposedFact]:
+    """Those of the facts that are worth keeping, as surely as they are."""
+    weighed = (_weighed(Candidate(fact, "tag"), message) for fact in facts)
+    return [fact for fact in weighed if fact is not None]
+
+
+def _is_told(mention: ProposedFact, statements: Sequence[str]) -> bool:
+    """Whether a statement that is kept already says who someone is: “the user's sister Mary lives in Lisbon”."""
+    return (
+        bool(mention.tags)
+        and any(all(tag in statement for tag in mention.tags) for statement in statements)
+        and mention.value in mention.tags
+    )
+
+
+def _weighed(one: Candidate, message: str) -> ProposedFact | None:
+    if one.form in UNJUDGED:
+        return one.fact
+    chance = worth(one.fact.statement, message, one.fact.quote)
+    if chance < (KNOWN_BELOW if one.fact.key else DROPPED_BELOW):
+        return None
+    confidence = one.fact.confidence
+    if one.form.endswith("words") and chance >= SURE_FROM and confidence >= ASK:
+        confidence = SURE
+    elif chance < READ_FROM:
+        confidence = min(confidence, ASK)
+    return one.fact.model_copy(update={"confidence": confidence})

@@ -1,6 +1,6 @@
 """The vector of a question: all-MiniLM-L6-v2 with adapters, fitted to questions and the memories that answer them.
 
-Memories keep the vectors of the published model, so nothing is embedded anew, and a question costs what it did.
+Memories keep the vectors of the published model, so nothing is embedded again, and a question costs what it did.
 """
 
 from pathlib import Path

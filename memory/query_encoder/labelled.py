@@ -1,8 +1,9 @@
 """Labelled questions, from which the query encoder learns and by which it is judged.
 
-A line says what it is: `person:` begins anew, `speakers:` names those who talk, if they are two others; `3 fact:`,
-`3 said:` or `3 answered:` is the third memory, `ask:` is a question of a later conversation. Below a question stand the
-numbers of the memories that answer it (`answers: 2, 5`) and of those that a good answer heeds (`helps: 7`).
+A line says what it is: `person:` begins another person, `speakers:` names those who talk, if they are two others;
+`3 fact:`, `3 said:` or `3 answered:` is the third memory, `ask:` is a question of a later conversation. Below a
+question stand the numbers of the memories that answer it (`answers: 2, 5`) and of those that a good answer heeds
+(`helps: 7`).
 """
 
 import re

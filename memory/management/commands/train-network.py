@@ -142,7 +142,7 @@ class Network:
 NETWORKS: Final = {
     "tagger": Network(TAGGER, tagger.HEADS, read_tags, judge_tags),
     "updates": Network(UPDATES, updates.HEADS, read_updates, judge_updates, epochs=6, first=3, base=TAGGER),
-    "claims": Network(CLAIMS, claims.HEADS, read_claims, judge_claims, first=3, base=TAGGER),
+    "claims": Network(CLAIMS, claims.HEADS, read_claims, judge_claims, epochs=4, first=3, base=TAGGER),
     "fiction": Network(
         fiction.WEIGHTS,
         fiction.HEADS,

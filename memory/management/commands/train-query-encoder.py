@@ -13,7 +13,8 @@ from memory.embeddings.port import embedder
 from memory.network.adapted import save
 from memory.network.contrastive import EPOCHS, Asked, fit
 from memory.query_encoder.encoder import WEIGHTS, encode_question, pieces_of
-from memory.query_encoder.labelled import Question, judge, read_questions
+from memory.query_encoder.labelled import Question, read_questions
+from memory.query_encoder.labelled import judge as judge_nearest
 from memory.retrieval.query import parse_question
 
 AT: Final = (0.0, 0.2, 0.25, 0.3, 0.35, 0.4)
@@ -40,14 +41,11 @@ class Command(BaseCommand):
             for name, encoder in (("published", _embedded), ("fitted", encode_question)):
                 cosines = [_memories(tuple(one.memories)) @ encoder(query_of(one)) for one in questions]
                 for least in AT:
-                    self.stdout.write(f"{name}, from {least:.2f}: {_judge(questions, cosines, least)}")
+                    self.stdout.write(f"{name}, from {least:.2f}: {judge_nearest(questions, cosines, least)}")
 
     def _report(self, epoch: int, loss: float) -> None:
         self.stdout.write(f"epoch {epoch + 1}: loss {loss:.3f}")
         self.stdout.flush()
-
-
-_judge = judge
 
 
 def _read(path: Path) -> list[Question]:

@@ -15,8 +15,8 @@ from chat.compaction.summaries.select_engine import summarize
 from chat.ingest.withheld import mask_parts, withheld_refs
 from chat.models import Conversation
 from memory import tombstones
-from memory.fiction.made_up import made_up
 from memory.ports.source import ConversationDigest
+from memory.speech_acts.made_up import made_up
 from memory.text.message_kinds import only_asks
 from recall.redaction import FORGOTTEN
 

@@ -24,12 +24,19 @@ from django.db.models.lookups import Exact
 
 from accounts.models import User
 from memory.embeddings.port import MODELS, embedder
-from memory.fiction.made_up import MADE_UP, is_made_up
 from memory.index import chunking
 from memory.models import Chunk, Document, Episode, Fact, Indexed
 from memory.ports.source import Utterance, get_source
 from memory.secrets.secrets_filter import mask_secrets
-from memory.text.message_kinds import FORGOTTEN_BEFORE, NOT_KNOWN, admits_not_knowing, kind_of_request
+from memory.speech_acts.made_up import MADE_UP, is_made_up
+from memory.speech_acts.network import states_nothing
+from memory.text.message_kinds import (
+    FORGOTTEN_BEFORE,
+    NOT_KNOWN,
+    STATES_NOTHING,
+    admits_not_knowing,
+    kind_of_request,
+)
 from memory.tombstones import Recognizer, load
 from recall.db.prepared import write_together
 from recall.db.sql_files import load_sql
@@ -112,6 +119,11 @@ def reindex(conversation_id: UUID, changed: Collection[int]) -> None:
     _set_words(conversation_id, None)
 
 
+def mark_made_up(message_ids: Collection[int]) -> None:
+    """Mark passages of messages that only their conversation shows to be made up: those of a role play."""
+    Chunk.objects.filter(message_id__in=message_ids, omit__in=("", STATES_NOTHING)).update(omit=MADE_UP)
+
+
 def index_segment(user_id: int, conversation_id: UUID, segment_id: int, text: str, *, place: int) -> None:
     """Index a segment's summary; `place` is the seq of its last message."""
     Chunk.objects.filter(segment_id=segment_id).delete()
@@ -167,7 +179,9 @@ def _omit_rule(said: Utterance) -> str:
     if said.author:
         return ""
     if said.speaker == "user":
-        return kind_of_request(said.text) or (MADE_UP if is_made_up(said.text) else "")
+        if kind := kind_of_request(said.text):
+            return kind
+        return MADE_UP if is_made_up(said.text) else STATES_NOTHING if states_nothing(said.text) else ""
     return NOT_KNOWN if admits_not_knowing(said.text) else ""
 
 

@@ -22,6 +22,7 @@ from accounts.models import User
 from memory.documents.profile_updates import refresh_profile
 from memory.embeddings.port import embedder
 from memory.forget_epoch import forget_epoch
+from memory.index.indexer import mark_made_up
 from memory.librarian import document_updates
 from memory.librarian.commit import RunState, store_extraction
 from memory.librarian.decision import Reason
@@ -43,6 +44,7 @@ from memory.ports import spending
 from memory.ports.source import get_source
 from memory.ports.spending import Usage
 from memory.secrets.secrets_filter import MASK
+from memory.speech_acts.made_up import made_up
 from recall.cpu_limit import TOO_LONG
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
@@ -164,6 +166,13 @@ def _load_input(run: LibrarianRun) -> ExtractionInput:
     return ExtractionInput(utterances, user.preferred_name, user.zone, known, paths, waiting)
 
 
+def _made_up_in(reading: ExtractionInput) -> list[int]:
+    """The user's messages that make something up, read in their order."""
+    said = [utterance for utterance in reading.utterances if utterance.speaker == "user"]
+    told = zip(said, made_up(utterance.text for utterance in said), strict=True)
+    return [utterance.message_id for utterance, is_made_up in told if is_made_up]
+
+
 def _embed_statements(proposals: Sequence[ProposedFact]) -> Vectors | list[None]:
     return embedder().embed([proposal.statement for proposal in proposals]) if proposals else []
 
@@ -212,6 +221,7 @@ def _commit_extraction(
         return
     numbers = {fact.fact_id: fact.number for fact in reading.known}
     known = [replace(fact, number=numbers.get(fact.fact_id)) for fact in load_known_facts(user, lock=True)]
+    mark_made_up(_made_up_in(reading))
     state = store_extraction(RunState(locked, reading, known, policy_for(user)), extraction, vectors, updates)
     refresh_profile(user)
     masked = sum(MASK in said.text for said in reading.utterances if said.speaker == "user")

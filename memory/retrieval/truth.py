@@ -14,8 +14,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
-from memory.fiction.made_up import MADE_UP, is_about_fiction
 from memory.retrieval.ranking import Candidate
+from memory.speech_acts.made_up import MADE_UP, is_about_fiction
 from memory.text import message_kinds
 from memory.text.keywords import content, words
 
@@ -30,6 +30,7 @@ TruthRule = Literal[
     "only asks",
     "small talk",
     "a command",
+    "states nothing",
     "unfinished answer",
     "did not know",
     "answered from memories",
@@ -49,6 +50,7 @@ RULES: Final[Mapping[str, str]] = {
     message_kinds.ONLY_ASKS: "It only asks a question.",
     message_kinds.SMALL_TALK: "It is small talk.",
     message_kinds.COMMAND: "It only gives a command.",
+    message_kinds.STATES_NOTHING: "It states nothing that a question could be answered from.",
     message_kinds.UNFINISHED: "The answer was stopped or failed.",
     message_kinds.NOT_KNOWN: "The answer said that it didn't know.",
     message_kinds.FROM_MEMORIES: "Recall wrote it from other memories, which are searched themselves.",
@@ -66,8 +68,6 @@ ASKED: Final = "asked, not stated"
 """Qualifier of a message of the user's that asks and states nothing, and is too long to be left out."""
 NOT_STATED: Final = f"{MADE_UP}, not stated"
 """Qualifier of a message of the user's that tells a story, plays a role or gives words to work on."""
-MAX_ASKED: Final = 40
-"""Words of such a message; a longer one has more to say."""
 QUALIFIER_CHARS: Final = 160
 """Of the statement that a qualifier repeats."""
 
@@ -267,6 +267,8 @@ def apply_truth(
     kept: list[CandidateRow] = []
     left_out: list[tuple[CandidateRow, TruthRule]] = []
     for row in rows:
+        if row.omit == message_kinds.STATES_NOTHING and row.facts:
+            row.omit = None  # the librarian has read something in it
         if as_of or row.omit:
             rule = _rule_of_message(row, asks_what_is_so=asks_what_is_so)
         else:
@@ -292,6 +294,9 @@ def _rule_of_message(row: CandidateRow, *, asks_what_is_so: bool) -> TruthRule |
     if row.omit == MADE_UP and not asks_what_is_so:
         row.qualifier = NOT_STATED
         return None
+    if row.omit == message_kinds.STATES_NOTHING and len(row.candidate.text.split()) > message_kinds.MAX_WORDS:
+        row.qualifier = ASKED
+        return None
     return row.omit
 
 
@@ -304,9 +309,6 @@ def _judge(
     if row.candidate.source == "episode" and (rule := _rule_of_all(row.facts, question, now)):
         return rule
     own = row.facts if row.candidate.source == "message" else ()
-    if not own and row.said_by == "user" and message_kinds.kind_of_request(row.candidate.text, MAX_ASKED):
-        row.qualifier = ASKED
-        return None
     if not own and not untrue:
         return None
     if row.candidate.source == "document" and row.conversation_id:

@@ -12,6 +12,7 @@ from memory.text.keywords import content
 ONLY_ASKS: Final = "only asks"
 SMALL_TALK: Final = "small talk"
 COMMAND: Final = "a command"
+STATES_NOTHING: Final = "states nothing"
 NOT_KNOWN: Final = "did not know"
 UNFINISHED: Final = "unfinished answer"
 FROM_MEMORIES: Final = "answered from memories"
@@ -78,11 +79,18 @@ _NOT_KNOWN: Final = re.compile(
 NOT_KNOWN_WORDS: Final = 60
 """Maximum words of an answer that doesn't know and adds nothing; a longer one has content of its own."""
 
+_OF_ITSELF: Final = re.compile(
+    r"(?i)[^.!?\n]*\b(?:built-in demo|i answer from your memories|a real model|waits in review|you said so on"
+    r"|from our conversation on)\b[^.!?\n]*(?:[.!?]+|$)"
+)
+"""Sentences of the demo about itself and about where it knows something from: they say nothing of the user."""
+
 REPEATED: Final = 0.5
 """Share of an answer's words from which on it repeats memories: “You live in Lyon, as you told me” adds “told” at most,
 while a plan or a recipe is made of words that no memory has."""
 _REPORTING: Final = content(
-    "remember recall told tell said say mentioned according know knew memory yes got note noted okay"
+    "remember recall told tell said say mentioned according know knew memory yes got note noted okay thanks read right"
+    " i've you're you've you'd you'll"
 )
 
 
@@ -98,11 +106,11 @@ def is_small_talk(text: str) -> bool:
     return bool(words) and words <= _SMALL_TALK and not asks_about_oneself
 
 
-def kind_of_request(text: str, most: int = MAX_WORDS) -> str:
-    """ONLY_ASKS, SMALL_TALK or COMMAND for a user's message of at most `most` words that states nothing; else empty."""
+def kind_of_request(text: str) -> str:
+    """ONLY_ASKS, SMALL_TALK or COMMAND for a user's message of at most MAX_WORDS that states nothing; else empty."""
     if is_small_talk(text):
         return SMALL_TALK
-    if len(text) > 20 * most or len(words_of(text)) > most:
+    if len(text) > 20 * MAX_WORDS or len(words_of(text)) > MAX_WORDS:
         return ""
     kinds = {_kind_of(sentence) for sentence in _SENTENCE.findall(text) if _WORD.search(sentence)}
     if "" in kinds or not kinds:
@@ -123,7 +131,7 @@ def admits_not_knowing(answer: str) -> bool:
 def repeats_memories(answer: str, question: str, memories: Iterable[str]) -> bool:
     """Whether an answer's own words, apart from the question's, mostly come from the memories it was given."""
     known = set[str]().union(*map(content, memories))
-    added = content(answer) - content(question) - _REPORTING
+    added = content(_OF_ITSELF.sub("", answer)) - content(question) - _REPORTING
     if not added:
         return True  # “Got it: you live in Lyon.”
     return bool(known) and len(added & known) >= REPEATED * len(added)

@@ -8,7 +8,7 @@ length of the text: every pattern is a list of words, searched once per sentence
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Final
@@ -163,6 +163,17 @@ _SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
 }
 
 
+JUST_BEFORE: Final = timedelta(hours=1)
+"""Age of what a message without a subject may mend."""
+_MENDS: Final = re.compile(
+    r"\W*(?:(?:oops|sorry|no|nope|wait|actually|correction|argh|ugh|damn|my bad|oh|hang on|typo)\W{1,3}){1,4}"
+    r"(?:(?:i (?:mean|meant|mistyped)|it(?:'?s| is)|that(?:'?s| is)|make (?:it|that)|should be|on|the|no"
+    r"|wait)\W{1,3}){0,4}"
+    r"(?P<rest>\S+(?: \S+){0,4}?)(?:[,.;!?](?:\s|$)| not | instead|$)",
+    re.IGNORECASE,
+)
+
+
 def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[Correction]:
     """The known facts that a message of the user corrects, in the order said; each fact at most once."""
     found: dict[int, Correction] = {}
@@ -177,7 +188,7 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
         and fact.said_at <= utterance.said_at
         and fact.message_id != utterance.message_id  # read again, a message doesn't end what was learned from it
     ]
-    for reader in (_find_gone_off, _find_denied, _find_shifted):
+    for reader in (_find_gone_off, _find_denied, _find_shifted, _find_mended):
         for correction in reader(own, utterance, open_facts):
             found.setdefault(correction.fact.fact_id, correction)
     for sentence in _SENTENCE.finditer(own):
@@ -313,6 +324,23 @@ def _find_shifted(own: str, utterance: Utterance, facts: Sequence[KnownFact]) ->
             if old and about and about <= content(fact.statement):
                 value = _in_full(new, old, utterance.said_at) if kind == "date" else find_value(new, kind) or new
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
+
+
+def _find_mended(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+    """What was said just before with a date that the message mends: “oops no, 9th of June”."""
+    mended = _MENDS.match(own)
+    day = find_date(mended["rest"], utterance.said_at.date()) if mended else None
+    if mended is None or day is None or day.first != day.last:
+        return
+    recent = [fact for fact in facts if utterance.said_at - fact.said_at <= JUST_BEFORE and fact.message_id]
+    last = max((fact.message_id for fact in recent if fact.message_id), default=None)
+    is_weekday = mended["rest"].split()[-1].rstrip("s").casefold() in WEEKDAYS
+    for fact in (fact for fact in recent if fact.message_id == last):
+        old = find_value(fact.statement, "date")
+        if old and is_weekday == (old.rstrip("s").casefold() in WEEKDAYS):
+            new = re.sub(r"^(?:on|in) ", "", day.words) if DATED.match(old) else f"{day.first.day} {day.first:%B}"
+            quote, value = utterance.text[: mended.end("rest")].strip(), f"{day.first:%A}" if is_weekday else new
+            yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
 
 def _in_full(new: str, old: str, said_at: datetime) -> str:

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memory.fiction.made_up import is_made_up
+from memory.facts.keys import split_key
 from memory.librarian.changes.corrections import Change, Correction, when_ended
 from memory.librarian.changes.fact_words import OF_THE_USER, words_of
 from memory.librarian.engine import KnownFact
 from memory.librarian.updates.pairs import WINDOW, Outcome, Update, pair_of, read
 from memory.network.pieces import windows
 from memory.ports.source import Utterance
+from memory.speech_acts.made_up import is_made_up
 from memory.text.keywords import content
 from memory.text.language import is_english
 from memory.text.message_kinds import only_asks
@@ -21,13 +22,16 @@ from memory.text.user_text import mask_foreign_text
 SURE_FROM: Final = 0.85
 """Probability from which a fact is changed without asking."""
 ASK_FROM: Final = 0.6
-"""Probability from which review asks whether a fact is still true."""
+"""Probability from which review asks whether a fact is still true, and from which what waits there is changed."""
 NEAREST: Final = 5
 """Facts that are read with a message, by meaning: 95 of 100 that a message changes are among them."""
 NEAR_FROM: Final = 0.2
 """Cosine of a fact and a message from which the message may change it."""
 LONGEST: Final = 1_000
 """Characters of a message that is read: a longer one is mostly a paste."""
+OF_THINGS: Final = frozenset({"taste", "allergy", "pastime", "condition"})
+"""Families of attributes whose values are things or activities, not names of people."""
+_WORD: Final = re.compile(r"\w+")
 _OTHERS: Final = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 """“She doesn't live in Nantes” says nothing of the user."""
 CHANGES: Final[dict[Outcome, Change]] = {
@@ -76,7 +80,21 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
         near = nearness.get(fact.fact_id, 0.0)
         if near >= NEAR_FROM and not (is_of_others and fact.statement.startswith("The user ")):
             told = [(read(pair_of(fact.statement, part)), quote) for part, quote in parts]
-            yield _Reading(fact, *max(told, key=lambda one: one[0].doubted), near)
+            update, quote = max(told, key=lambda one: one[0].doubted)
+            if not (_says_nothing_new(update) or _is_of_another_kind(fact, update)):
+                yield _Reading(fact, update, quote, near)
+
+
+def _says_nothing_new(update: Update) -> bool:
+    """Whether the new value is the old one or a part of it: “left-handed”, “left handed”."""
+    old, new = (frozenset(_WORD.findall(value.casefold())) for value in (update.old, update.new))
+    return bool(new) and new <= old
+
+
+def _is_of_another_kind(fact: KnownFact, update: Update) -> bool:
+    """Whether a name would take the place of a thing: who hates buzzwords doesn't come to hate Philippa."""
+    family = split_key(fact.key)[1].partition(":")[0]
+    return family in OF_THINGS and update.old.islower() and update.new.istitle()
 
 
 def _one_for_each_change(readings: Iterable[_Reading]) -> Iterator[_Reading]:
@@ -107,7 +125,8 @@ def _likelihood(reading: _Reading) -> float:
 def _correction(reading: _Reading, said: Utterance) -> Correction:
     fact, update, change = reading.fact, reading.update, CHANGES[reading.update.outcome]
     number, when = said.number, when_ended(reading.quote, said.said_at)
-    if update.doubted < SURE_FROM or (change is Change.REPLACE and not (update.old and update.new)):
+    least = SURE_FROM if fact.status == "active" else ASK_FROM
+    if update.doubted < least or (change is Change.REPLACE and not (update.old and update.new)):
         return Correction(fact, Change.ASK, reading.quote, number)
     if change is Change.REPLACE and content(update.new) & content(fact.statement.replace(update.old, " ", 1)):
         change = Change.END  # “an aisle seat on *planes*”, “a *window seat*”: not the words that it replaces

@@ -112,7 +112,8 @@ _ASIDE: Final = re.compile(r"(?<=\w )\((?![A-Z][\w'-]+\)|\d)([^()]{6,80})\)(?= [
 _RELATIVE: Final = re.compile(r"(?i)which|whose")
 """What follows tells of what stands before it, not of the subject."""
 _SPACES: Final = re.compile(r"\s+")
-_HASTY_END: Final = re.compile(r"(?<=[\w)%\"'])(?:[!?]+|\.{1,}(?=\s+[a-z]))(?=\s)")
+_HASTY_END: Final = re.compile(r"(?<=[\w)%\"'])(?:[!?]+|\.{1,}(?=\s+[a-z]))(?=\s)|(?<=   )\.(?=\s)")
+"""Also behind a quotation, which is blanked out."""
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*•·]|\d{1,2}[.)])[ \t]+")
 _WORD: Final = re.compile(r"[^\s,;:!?()]+")
 _TRAIL: Final = re.compile(
@@ -337,8 +338,12 @@ def is_past(word: str) -> bool:
     return word in IRREGULAR_PAST or (word.endswith("ed") and len(word) > 4 and word not in NOT_PAST)
 
 
+_ILL: Final = re.compile(r"(?i)^ill(?= [a-z])")
+"""Elsewhere it is an illness."""
+
+
 def spell_out(words: str) -> str:
     """The words on one line with short forms spelled out and no final punctuation."""
-    line = _SPACES.sub(" ", words).strip()
+    line = _ILL.sub("I'll", _SPACES.sub(" ", words).strip())
     line = _WORD.sub(lambda found: SHORT_FORMS.get(found[0], SHORT_FORMS.get(found[0].lower(), found[0])), line)
     return _TRAIL.sub("", _DROPPED_S.sub(r"\1's", line))

@@ -13,7 +13,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from memory.facts.keys import USER, make_key
-from memory.fiction.made_up import made_up
 from memory.librarian.claims.claims import WEIGHTS as CLAIMS
 from memory.librarian.engine import (
     MAX_NAME,
@@ -53,6 +52,7 @@ from memory.models.kinds import Kind, default_importance
 from memory.network.reader import load
 from memory.ports.source import Utterance
 from memory.secrets.secrets_filter import MASK, sensitive
+from memory.speech_acts.made_up import made_up
 from memory.text.dates import FoundDate, find_date
 from memory.text.language import alternatives, is_english
 from memory.text.relations import PETS

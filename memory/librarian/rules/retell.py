@@ -233,6 +233,13 @@ _UNNAMED: Final = as_set("he she him her his hers she's he's")
 _FINITE: Final = frozenset(verb for verb in lists.THIRD if verb.endswith("s")) | {"are", "were", "can", "will", "can't"}
 
 
+_POSSESSIVE: Final = re.compile(
+    rf"(?i)'s (?:(?!(?:he|she|they|it|I|we|who|that)\b)[\w-]+ ){{1,3}}?"
+    rf"(?:{alternatives(_FINITE | {'was', 'had', 'used'})})\b"
+)
+"""“Sister's boyfriend works …”, but not “sister's a nurse”."""
+
+
 def _person(text: str, people: People) -> Claim | None:
     """“My sister Mary lives …”, “Mary, my sister, lives …”, “mum is …”."""
     for pattern in (_PERSON, _BARE, _NAMED):
@@ -283,7 +290,9 @@ def _thing(text: str) -> Claim | None:
 
 
 def _verb_follows(rest: str) -> bool:
-    """Whether a finite verb comes next, after adverbs."""
+    """Whether a finite verb comes next, after adverbs; not where “'s” says whose something is: “'s boyfriend works”."""
+    if _POSSESSIVE.match(rest) and not _IS.match(rest):
+        return False
     if re.match(r"'(?:s|re|ve|ll|d) ", rest):
         return True
     bare = [word.strip(",") for word in rest.lower().split(" ")[1:4]]

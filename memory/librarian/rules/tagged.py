@@ -82,6 +82,10 @@ _FIRST_PERSON: Final = re.compile(
 _RELATIONS: Final = re.compile(rf"(?i)\b(?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})\b")
 _MINE: Final = re.compile(rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({alternatives(relations.PEOPLE | relations.PETS)})\b")
 """Whose name may follow: “my neighbor had a baby, Ada” names no one of the user's."""
+_SECOND_HAND: Final = re.compile(
+    rf"(?i)\b(?:my|our) (?:[\w-]+ )?[\w-]+['’]s (?:[\w-]+ )?(?:{alternatives(relations.PEOPLE | relations.PETS)})\b"
+)
+"""“My cousin's daughter” is none of the user's."""
 _OF_A_THING: Final = re.compile(r"(?i)(?<!i'm )(?<!i’m )(?<!im )(?<!i am )\b(?:called|named) $")
 """Before a name that is hardly the user's: “I own a boat called Marisol”."""
 _PARTNER: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.PARTNERS)})\b")
@@ -127,6 +131,8 @@ _OWN_WORDS: Final = {"plays", "pet", "likes", "dislikes"}
 """Labels of which a statement in the user's words says it better: “plays for the national team”."""
 YOUNGEST: Final = 10
 """Years of a user."""
+SURER: Final = 0.1
+"""How much surer the second of two values in a sentence must be to be the one."""
 MAX_VALUE: Final = 60
 """Characters of a value."""
 
@@ -167,7 +173,7 @@ def marked(own: str, text: str, tags: Iterable[Tag], people: People, month: str)
     for sentence in sentences(own):
         for _ in people_in(sentence.text, people, month):
             pass  # notes in `people` whom the sentence names
-        given: set[tuple[str, str]] = set()
+        given: dict[tuple[str, str], Marked] = {}
         told = [tag for tag in waiting if sentence.start <= tag.start < sentence.end]
         for tag in told:
             subject = _subject(tag, sentence, own, people)
@@ -177,10 +183,11 @@ def marked(own: str, text: str, tags: Iterable[Tag], people: People, month: str)
             if subject is None or not value or not _CHECKS.get(tag.label, _passes)(value, sentence.text):
                 continue
             key = make_key(subject.key, SAYS[tag.label].attribute.format(slug=value.lower()))
-            if tag.state == "now" and key and (key, tag.state) in given:
-                continue  # “in Pune, near Kothrud”: the first is the value
-            given.add((key, tag.state))
-            yield Marked(tag, subject, sentence, text[sentence.start : sentence.end].strip(), value)
+            place = (key, tag.state) if tag.state == "now" and key else ("", str(tag.start))
+            other = given.get(place)
+            if other is None or tag.sure > other.tag.sure + SURER:  # “in Pune, near Kothrud”: the first is the value
+                given[place] = Marked(tag, subject, sentence, text[sentence.start : sentence.end].strip(), value)
+        yield from given.values()
 
 
 def _subject(tag: Tag, sentence: Sentence, own: str, people: People) -> Subject | None:
@@ -188,7 +195,7 @@ def _subject(tag: Tag, sentence: Sentence, own: str, people: People) -> Subject 
     before = own[sentence.start : tag.start]
     is_own = _FIRST_PERSON.search(sentence.text) is not None or not _PRONOUN.search(before)
     of_theirs = _POSSESSED.search(before)
-    if tag.label == "name" and not tag.other and _OF_A_THING.search(before):
+    if tag.label == "name" and (_SECOND_HAND.search(before) or (not tag.other and _OF_A_THING.search(before))):
         return None
     if not tag.other and is_own and (of_theirs is None or (tag.label == "partner" and _PARTNER.search(of_theirs[0]))):
         return THE_USER
@@ -235,14 +242,19 @@ def _names_work(value: str) -> bool:
     return len(words) > 1 or is_occupation(words[0]) or words[0].endswith(("er", "or", "ist", "ian", "man", "ic"))
 
 
+_AMOUNT: Final = re.compile(r"\d(?:[\d.,:]*\d)?")
+
+
 def _value(tag: Tag, words: str) -> str:
     """The value in the words from its tag on to the end of the sentence; empty: they are none."""
     length = tag.end - tag.start
+    if (number := _AMOUNT.match(words, length - 1)) is not None:
+        length = number.end()  # the tag is only the first of “61,500”
     rest = _REST[tag.label].match(words[length:]) if tag.label in _REST else None
     value = " ".join(words[: length + (rest.end() if rest else 0)].split()).strip(" ,.;:!?\"'()")[:MAX_VALUE]
     is_named = SAYS[tag.label].named
     if tag.label == "age":
-        found = _NUMBER.search(value)
+        found = _NUMBER.search(value) if "," not in value else None
         return found[0] if found and (tag.other or int(found[0]) >= YOUNGEST) else ""
     if is_named and value.islower():
         value = value.title()

@@ -1,5 +1,5 @@
 """Hard filters: what is no claim about the user's world, whatever it looks like. What is made up takes the whole
-message (`memory/fiction/made_up.py`); passing states, plain denials and secrets take one clause."""
+message (`memory/speech_acts/made_up.py`); passing states, plain denials and secrets take one clause."""
 
 import re
 from typing import Final

@@ -13,7 +13,7 @@ def singular(group: str) -> str:
 
 
 SHORT_FORMS: Final = {
-    "i": "I", "im": "I'm", "i'm": "I'm", "ive": "I've", "i've": "I've", "i'd": "I'd", "i'll": "I'll", "ill": "I'll",
+    "i": "I", "im": "I'm", "i'm": "I'm", "ive": "I've", "i've": "I've", "i'd": "I'd", "i'll": "I'll",
     "dont": "don't", "cant": "can't", "wont": "won't", "doesnt": "doesn't", "didnt": "didn't", "isnt": "isn't",
     "wasnt": "wasn't", "arent": "aren't", "havent": "haven't", "hasnt": "hasn't", "couldnt": "couldn't",
     "shes": "she's", "hes": "he's", "theyre": "they're", "weve": "we've", "thats": "that's", "theres": "there's",

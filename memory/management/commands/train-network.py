@@ -10,7 +10,6 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from memory.evaluation.librarian.labels import LabeledMessage, find_stated, read_labels
 from memory.evaluation.librarian.run import utterances_of
-from memory.fiction import made_up as fiction
 from memory.librarian.claims import labelled as claims
 from memory.librarian.claims.claims import JUNK, KEEP, around
 from memory.librarian.claims.claims import WEIGHTS as CLAIMS
@@ -28,6 +27,7 @@ from memory.network.training import EPOCHS, Example, Head, fit
 from memory.secrets import marked as secrets
 from memory.secrets.learned import WEIGHTS as SECRETS
 from memory.secrets.secrets_filter import find_secrets
+from memory.speech_acts import network as speech_acts
 from recall.cpu_limit import CpuLimit
 
 MESSAGE: Final = "message: "
@@ -65,9 +65,11 @@ def read_secrets(path: Path) -> list[secrets.MarkedSecrets]:
     return [secrets.read_secrets(line) for line in lines_of(path)]
 
 
-def read_fiction(path: Path) -> list[fiction.LabelledMessage]:
-    """The labelled messages of a file."""
-    return [fiction.read_line(line) for line in lines_of(path)]
+def read_acts(path: Path) -> list[speech_acts.LabeledMessage]:
+    """The labeled messages of a file; or its messages that facts are learned from (*.jsonl), which state something."""
+    if path.suffix == ".jsonl":
+        return [speech_acts.read_line(f"+ {message.text}") for message in read_labels(path) if message.facts]
+    return [speech_acts.read_line(line) for line in lines_of(path)]
 
 
 def learn_secrets(path: Path) -> list[Example]:
@@ -143,13 +145,8 @@ NETWORKS: Final = {
     "tagger": Network(TAGGER, tagger.HEADS, read_tags, judge_tags),
     "updates": Network(UPDATES, updates.HEADS, read_updates, judge_updates, epochs=6, first=3, base=TAGGER),
     "claims": Network(CLAIMS, claims.HEADS, read_claims, judge_claims, epochs=4, first=3, base=TAGGER),
-    "fiction": Network(
-        fiction.WEIGHTS,
-        fiction.HEADS,
-        read_fiction,
-        lambda messages: iter([fiction.judge(messages)]),
-        first=3,
-        base=TAGGER,
+    "speech-acts": Network(
+        speech_acts.WEIGHTS, speech_acts.HEADS, read_acts, speech_acts.judge, epochs=6, first=3, base=TAGGER
     ),
     "secrets": Network(SECRETS, secrets.HEADS, read_secrets, judge_secrets, learn_secrets, first=3, base=TAGGER),
 }

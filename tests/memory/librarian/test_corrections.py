@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -193,3 +193,41 @@ def test_a_message_read_again_does_not_end_what_was_learned_from_it() -> None:
 )
 def test_what_was_said_of_a_partner_belongs_to_that_partner(statement: str, is_of_partner: bool) -> None:
     assert states_attribute(statement, "user/partner") is is_of_partner
+
+
+# Dates that are mended ---------------------------------------------------------------------------------------------
+
+
+DATED = (
+    known(31, "The user's brother turns 19 on Tuesday, 8 June 2027."),
+    known(32, "The user's brother's birthday is 8 June.", "user/brother/birthday", "8 June", status="proposed"),
+    known(33, "The user likes tea with milk."),
+    known(34, "The user has a rehearsal on Tuesday."),
+)
+
+
+def mended(text: str, later: timedelta = timedelta(minutes=2)) -> list[tuple[int, str]]:
+    facts = [replace(fact, said_at=NOW - later, message_id=7) for fact in DATED]
+    earlier = [replace(known(30, "The user's flight is on 3 March."), said_at=NOW - later, message_id=6)]
+    found = find_corrections(Utterance(9, 3, "user", text, NOW), [*earlier, *facts])
+    return [(one.fact.fact_id, one.value) for one in found if one.change is Change.REPLACE]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("oops no, 9th of june. i always mix that up", [(31, "Tuesday, 9 June 2026"), (32, "9 June")]),
+        ("sorry i meant the 21st of may, not the 8th", [(31, "Thursday, 21 May 2026"), (32, "21 May")]),
+        ("wait, it's on Friday", [(34, "Friday")]),
+        ("sorry, can you do 3 may for the party too", []),
+        ("we go to Rome on 3 May", []),
+    ],
+)
+def test_a_date_said_just_before_is_mended_without_naming_what_it_is_of(
+    text: str, expected: list[tuple[int, str]]
+) -> None:
+    assert mended(text) == expected
+
+
+def test_a_date_of_another_day_is_not_mended_without_naming_it() -> None:
+    assert mended("oops no, 9th of june", timedelta(hours=2)) == []

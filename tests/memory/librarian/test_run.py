@@ -16,11 +16,12 @@ from accounts.models import User
 from budget.spending import limits
 from chat.models import Conversation, Message
 from memory.facts.review import accept, edit, reject
+from memory.index.indexer import index_conversation
 from memory.librarian import run as librarian
 from memory.librarian.engine import Extraction, ExtractionError, ExtractionInput, ProposedFact, Relation
 from memory.librarian.rules.engine import RuleEngine
 from memory.librarian.run import MAX_ATTEMPTS, RUNS, request_reading, run_extraction
-from memory.models import Fact, LibrarianRun
+from memory.models import Chunk, Fact, LibrarianRun
 from memory.models.kinds import Kind
 from memory.ports.spending import Usage
 from recall.celery import app as celery_app
@@ -302,6 +303,14 @@ def test_what_a_person_accepted_is_known(alice: User) -> None:
     run = learn(alice, SISTER)
     assert len(facts(alice)) == 2
     assert run.dropped == {"already known": 2}
+
+
+def test_what_a_role_play_says_is_marked_in_the_index_once_it_is_read(alice: User) -> None:
+    talk = say(alice, "let's do a role play: you're a waiter, I'm a pirate called Tim", "I was born in Tortuga")
+    index_conversation(talk.pk)
+    run_extraction(ask(talk).pk)
+
+    assert {chunk.text: chunk.omit for chunk in Chunk.objects.all()}["I was born in Tortuga"] == "made up"
 
 
 def test_what_a_person_decided_since_is_not_undone_by_words_from_before(alice: User) -> None:

@@ -68,6 +68,7 @@ READ: list[tuple[str, list[str]]] = [
                                            "The user lives in Lisbon. | user/home=Lisbon"]),
     ("we got a kitten, his name is Pim", ["The user got a kitten.",
                                          "The user's kitten is called Pim. | user/kitten/name=Pim"]),
+    ("my cousin's daughter is called Mirela", ["The user's cousin's daughter is called Mirela."]),
     ("My dad is retired.", ["The user's dad is retired. | user/dad/job=retired"]),
     # food and health
     ("I'm allergic to peanuts and kiwi.", ["The user is allergic to peanuts. | user/allergy:peanuts=yes",
@@ -87,6 +88,9 @@ READ: list[tuple[str, list[str]]] = [
     ("I have a dentist appointment next Thursday",
      ["The user has a dentist appointment on Thursday, 26 November 2026."]),
     ("Me and my husband run a guesthouse in Crete", ["The user runs a guesthouse in Crete."]),
+    ("I teach year 6 at Saint Brannoc so nothing babyish", ["The user teaches year 6 at Saint Brannoc."]),
+    ("they ask for a 'nearest airport'. I live in Puerto Varas, so which one?",
+     ["The user lives in Puerto Varas. | user/home=Puerto Varas"]),
     ("I'm muslim", ["The user is muslim."]),
     ("can't stand olives", ["The user dislikes olives. | user/taste:olives=dislikes"]),
     ("Gareth at work is leaving after thirty years", ["Gareth at work is leaving after thirty years."]),

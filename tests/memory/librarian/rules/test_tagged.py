@@ -34,6 +34,7 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
         ("I stay in [home:Pune], near [home:Kothrud] side", ["The user lives in Pune. | user/home=Pune"]),
         ("From today I'm a [job:driving instructor]!",
          ["The user works as a driving instructor. | user/job=driving instructor"]),
+        ("I earn [age:61],500 a year", []),
         ("I am in fact [age:71].", ["The user was 71 years old in November 2026. | user/age=71"]),
         ("my big day is [birthday:12 august]",
          ["The user's birthday is 12 August. | user/birthday=12 August"]),
@@ -140,3 +141,10 @@ def test_someone_named_before_is_whom_she_means() -> None:
     assert [(fact.statement, fact.about_third_party) for fact in facts] == [
         ("The user's sister Mary works as a head of platform.", True)
     ]
+
+
+def test_of_two_values_in_a_sentence_the_clearly_surer_is_the_one() -> None:
+    message = read_marked("I'm at 3 [home:Weka] Street in [home:Greymouth] now")
+    text, (street, town) = message.pieces.text, message.tags
+    tags = [replace(street, sure=0.7), replace(town, sure=0.9)]
+    assert [mark.value for mark in tagged.marked(text, text, tags, People(), MONTH)] == ["Greymouth"]

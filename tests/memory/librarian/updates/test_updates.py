@@ -1,5 +1,6 @@
 """What a later message does to a known fact, in words that the network has not seen."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -143,6 +144,24 @@ def test_how_sure_the_network_is_decides_whether_review_asks(
 ) -> None:
     outcomes["The user has a boat."] = Update(outcome, doubted, doubted=doubted)
     assert changes("the boat, well", *outcomes) == ([(1, change, "")] if change else [])
+
+
+def test_what_waits_is_changed_where_review_would_ask_of_what_is_known(outcomes: dict[str, Update]) -> None:
+    outcomes["The user has a boat."] = Update("ended", 0.7, doubted=0.7)
+    waiting = replace(known(1, "The user has a boat."), status="proposed")
+    (found,) = with_changes(said("the boat, well"), (), [waiting], {1: 0.5})
+    assert found.change is Change.END
+
+
+def test_words_of_the_old_value_replace_nothing(outcomes: dict[str, Update]) -> None:
+    outcomes["The user is left-handed."] = replaced("left-handed", "left", 0.97)
+    assert changes("i am left handed so mirror it please", "The user is left-handed.") == []
+
+
+def test_a_name_does_not_take_the_place_of_a_thing(outcomes: dict[str, Update]) -> None:
+    outcomes["Radu hates buzzwords."] = replaced("buzzwords", "Philippa", 0.97)
+    fact = replace(known(1, "Radu hates buzzwords."), key="radu/taste:buzzwords", value="dislikes")
+    assert list(with_changes(said("Radu left, my new boss is Philippa"), (), [fact], {1: 0.5})) == []
 
 
 def test_a_fact_that_is_far_from_the_message_is_not_read(outcomes: dict[str, Update]) -> None:

@@ -1,0 +1,40 @@
+"""What is made up, and what states nothing, is told from what is said in earnest."""
+
+from pathlib import Path
+
+from memory.speech_acts.made_up import is_made_up, made_up
+from memory.speech_acts.network import read_act, read_line
+
+DATA = Path(__file__).parents[1] / "data"
+"""Messages that the network has not learned from."""
+
+
+def test_most_of_what_is_made_up_is_told_and_little_else() -> None:
+    lines = [read_line(line) for line in (DATA / "made_up_unseen.txt").read_text("utf-8").splitlines() if line.strip()]
+    told = [(line.labels[0] == 1, is_made_up(line.pieces.text)) for line in lines]
+    assert told.count((True, True)) >= 0.8 * sum(one for one, _ in told)
+    assert told.count((True, True)) >= 0.9 * sum(one for _, one in told)
+
+
+def test_most_of_what_states_nothing_is_told_and_little_else() -> None:
+    lines = [read_line(line) for line in (DATA / "stating_dev.txt").read_text("utf-8").splitlines() if line.strip()]
+    told = [(line.labels[1] == 1, read_act(line.pieces.text).empty >= 0.9) for line in lines]
+    assert told.count((True, True)) >= 0.7 * sum(one for one, _ in told)
+    assert told.count((True, True)) >= 0.9 * sum(one for _, one in told)
+
+
+def test_a_role_play_lasts_until_it_is_ended() -> None:
+    said = ["let's play: you're a waiter, I'm a pirate called Tim", "I order rum", "ok, game over", "I live in Ghent"]
+    assert list(made_up(said)) == [True, True, False, False]
+
+
+def test_what_has_no_words_is_not_made_up() -> None:
+    assert not is_made_up("")
+    assert not is_made_up(" \n")
+
+
+def test_a_line_without_a_sign_is_said_in_earnest() -> None:
+    lines = ("~ I'm a pirate", "= I'm a nurse", "I'm a nurse", "+ I'm a nurse", "- thanks")
+    assert [read_line(line).labels for line in lines] == [(1, -1), (0, -1), (0, -1), (0, 0), (-1, 1)]
+    assert read_line("I'm a nurse").pieces.text == "I'm a nurse"
+    assert [target[:2] for target in read_line("+ I'm a nurse").example.targets] == [[0, -1], [0, -1]]

@@ -1,0 +1,24 @@
+"""Answers that only say the user's words back are told from those that add something."""
+
+import pytest
+
+from memory.text.message_kinds import repeats_memories
+
+DEMO = "\n\nI'm Recall's built-in demo: a few rules, not a language model. I answer from your memories."
+
+
+@pytest.mark.parametrize(
+    ("answer", "message", "repeats"),
+    [
+        (
+            "Got it: you're lactose intolerant, and your snack is chips.",
+            "I'm lactose intolerant, my snack is chips",
+            True,
+        ),
+        (f"Thanks, I've read that you live in Lyon.{DEMO}", "i live in lyon", True),
+        ("Lyon has good trams and two rivers.", "i live in lyon", False),
+        (f"You could try the market by the river.{DEMO}", "i live in lyon", False),
+    ],
+)
+def test_an_answer_that_only_says_the_message_back_adds_nothing(answer: str, message: str, repeats: bool) -> None:
+    assert repeats_memories(answer, message, []) is repeats

@@ -9,7 +9,17 @@ from datetime import timedelta
 from typing import Final
 
 from memory.retrieval.query import Question, words_of
-from memory.retrieval.truth import CURRENT, QUALIFIER_CHARS, WAITING, CandidateRow, FactState, waiting
+from memory.retrieval.truth import (
+    ASKED,
+    CURRENT,
+    NOT_STATED,
+    QUALIFIER_CHARS,
+    SUPERSEDED,
+    WAITING,
+    CandidateRow,
+    FactState,
+    waiting,
+)
 from memory.text.keywords import content
 from memory.text.language import alternatives
 from memory.text.relations import GROUPS, PEOPLE, PET_GROUPS, PETS
@@ -51,8 +61,12 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
         if row.candidate.source in ("fact", "message"):
             keyed = (fact for fact in row.facts if fact.key and (is_fact or _waits(fact, row.candidate.text)))
             told = [(asks.closeness(fact), fact, row) for fact in keyed]
-            row.candidate.has_other_key = bool(attributes and told) and all(close == _FAR for close, _, _ in told)
+            is_other = bool(attributes and told) and all(close == _FAR for close, _, _ in told)
+            row.candidate.never_leads = is_other or (row.qualifier.startswith(SUPERSEDED) and not question.asks_past)
             asked += told
+        elif row.candidate.source == "document" and row.conversation_id:
+            row.candidate.never_leads = True
+        row.candidate.never_leads |= row.qualifier in (ASKED, NOT_STATED)
     best = max((closeness for closeness, _, _ in asked), default=_FAR)
     leading: dict[int, tuple[CandidateRow, list[FactState]]] = {}
     for closeness, fact, row in asked:
@@ -62,7 +76,7 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
         is_wanted = row.candidate.source == "fact" and (row.qualifier == CURRENT) != question.asks_past
         row.candidate.keyed_answer = 1.0 if is_wanted else 0.9
         row.answers = values[0].attribute
-        if row.candidate.source == "message" and row.qualifier.startswith(WAITING):
+        if row.candidate.source == "message":  # whatever became of the rest that it says
             row.qualifier = waiting(fact.statement for fact in values)
     answers = [row for row, _ in leading.values()]
     facts = [row for row in answers if row.candidate.source == "fact"]
@@ -93,6 +107,12 @@ def _qualify_older(rows: Sequence[CandidateRow], answers: Sequence[CandidateRow]
 
 def _waits(fact: FactState, text: str) -> bool:
     return fact.status == "proposed" and fact.is_quoted_in(text)
+
+
+_RELATED: Final = re.compile(
+    r"The user's (?P<relation>[a-z][\w -]*?) (?P<name>[^\W\d_a-z][\w'’ -]*?)(?= [a-z]|['’]s\b)"
+)
+"""Of “The user's boss Henrike is from Rostock” a question about the boss names the subject, too."""
 
 
 type _Closeness = tuple[int, float]
@@ -126,6 +146,9 @@ class _Asked:
             asks_user = self._is_own and (attribute.startswith(BY_SOMEONE) or not self._of_someone)
             return (1, chance) if asks_user else _FAR
         named = frozenset(re.split(r"[/_:]", subject)) - {USER, "project", ""}
+        if found := _RELATED.match(fact.statement):
+            is_theirs = named <= frozenset(words_of(found["name"]))
+            named = frozenset(words_of(found["relation"])) if is_theirs and not named <= self._words else named
         return (1 + len(named), chance) if named and named <= self._words else _FAR
 
     def _chance(self, attribute: str) -> float:

@@ -182,6 +182,11 @@ floor is lowered. Reasoned, not measured: the public data has no projects."""
 FITTING: Final[tuple[Part, ...]] = ("keyword", "semantic")
 """Parts that measure how relevant a memory is to the question."""
 
+CLEARLY_NEARER: Final = 0.15
+"""How much higher a cosine must be than that of what has the key that is asked for: “which floor do I live on?”."""
+AS_GOOD: Final = 0.88
+"""Share of the best score from which another memory is nearly as good."""
+
 TOP_K: Final = setting("rag_final_top_k", 5)
 """Maximum memories in one prompt (seeds 000 and 003)."""
 
@@ -244,8 +249,8 @@ class Candidate:
     """Whether it belongs to the project of the conversation that asks."""
     keyed_answer: float = 0.0
     """Above 0 for what has the key the question asks for: its score, so that it leads whatever its words are."""
-    has_other_key: bool = False
-    """The question asks for an attribute, and this is another one, or someone else's."""
+    never_leads: bool = False
+    """It doesn't answer, however near: another key is asked for, it holds no more, or it only sums up."""
 
     @cached_property
     def word_set(self) -> frozenset[str]:
@@ -326,7 +331,7 @@ def rerank(
     best = _deduplicate_refs(scored)
     if cross_encode is not None:
         best = _cross_encode(best, cross_encode)
-    best = _with_answer_first(best, calibration)
+    best = _with_answer_first(question, best, calibration)
     # An explicit search, which needs no STRONG passage, shows what others said, too.
     margin = attribution_margin(question, [(row.candidate, row.parts) for row in scored]) if strong > WEAK else None
     by_others = margin is not None and margin < MIN_MARGIN
@@ -346,19 +351,29 @@ def _cross_encode(
     return [*keyed, *sorted(read, key=lambda row: -row.total), *rest]
 
 
-def _with_answer_first(best: Sequence[RankedCandidate], calibration: Calibration) -> list[RankedCandidate]:
-    """The best of what most likely answers the question, by its vector, first, if nothing has the key asked for."""
-    answer = next((row for row in best if _is_answer(row.candidate, calibration)), None)
-    if answer is None or best[0].candidate.keyed_answer:
+def _with_answer_first(
+    question: Question, best: Sequence[RankedCandidate], calibration: Calibration
+) -> list[RankedCandidate]:
+    """The best of what most likely answers the question by its vector, first, unless what has its key is as near.
+
+    Of those that are nearly as good the latest: what was said later corrects it, or says more of it.
+    """
+    keyed = [1 - (row.candidate.distance or 0.0) for row in best if row.candidate.keyed_answer]
+    least = max([calibration.answers, *(cosine + CLEARLY_NEARER for cosine in keyed)])
+    near = [row for row in best if _is_answer(row.candidate, question, least)]
+    if not near:
         return list(best)
+    as_good = [row for row in near if row.total >= AS_GOOD * near[0].total]
+    answer = near[0] if question.asks_past else max(as_good, key=lambda row: row.candidate.when)
     answer.is_answer = True
     return [answer, *(row for row in best if row is not answer)]
 
 
-def _is_answer(candidate: Candidate, calibration: Calibration) -> bool:
-    """Whether it is near enough to answer; a named speaker's words need their name and session, too."""
-    states = not (candidate.author or candidate.asks or candidate.has_other_key)
-    return states and _is_near(candidate, calibration.answers)
+def _is_answer(candidate: Candidate, question: Question, least: float) -> bool:
+    """Whether it is near enough to answer. A named speaker's words need their name and session, too, and words that
+    repeat the question don't answer it."""
+    may_lead = not (candidate.author or candidate.never_leads or candidate.keyed_answer)
+    return may_lead and _is_near(candidate, least) and question.text.lower() not in candidate.text.lower()
 
 
 def _is_near(candidate: Candidate, cosine: float) -> bool:

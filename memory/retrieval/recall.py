@@ -223,15 +223,18 @@ def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:
 
 
 def _build_result(
-    ranked: Iterable[RankedCandidate],
+    ranked: Sequence[RankedCandidate],
     found: Iterable[CandidateRow],
     untrue: Iterable[CutItem],
     timings: Mapping[str, float],
 ) -> RetrievalResult:
     rows = {id(row.candidate): row for row in found}
     kept, cut = [], [*untrue]
+    is_answered = any(row.is_answer for row in ranked)
     for row in ranked:
         item = _build_item(row, rows[id(row.candidate)])
+        if is_answered:  # what has the key doesn't
+            item = item._replace(answers=QUESTION if row.is_answer else "")
         if row.rule is None:
             # The index masks new rows. Of older ones the user's own are masked here; long answers would take 6 ms.
             kept.append(item._replace(text=mask_secrets(item.text, is_own=False)) if item.said_by == "user" else item)
@@ -270,5 +273,5 @@ def _build_item(ranked: RankedCandidate, row: CandidateRow) -> MemoryItem:
         conversation_id=row.conversation_id,
         tokens=candidate.tokens,
         qualifier=row.qualifier,
-        answers=row.answers or (QUESTION if ranked.is_answer else ""),
+        answers=row.answers,
     )

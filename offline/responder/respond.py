@@ -24,6 +24,7 @@ type Rule = Callable[[Reading], Reply | None]
 
 INTRODUCED = "demo"  # a word of `wording.SELF`: an earlier answer contains it
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
+NO_LONGER = "It is no longer true"  # how what is doubted waits: the user's own words say more
 MAX_LISTED = 8
 MAX_SAID = 240  # characters of one remembered sentence
 
@@ -389,11 +390,13 @@ def _asked_for(reading: Reading) -> Reply | None:
 
 
 def _answering(memory: Memory, wanted: frozenset[str]) -> list[str]:
-    """The sentences of a memory that answer: what waits, else the one nearest to what is wanted."""
-    if memory.is_waiting:  # what waits is its last line
-        return sentences(memory.text.splitlines()[-1])
-    said = sentences(memory.text)
-    return said and [max(said, key=lambda one: (len(stems(one) & wanted), len(one)))]
+    """The sentences of a memory that answer: what waits for what is asked for, else the one nearest to what is
+    wanted."""
+    waiting = sentences(memory.text.splitlines()[-1]) if memory.is_waiting else []  # it is the last line
+    if waiting and memory.answers != LIKELY:
+        return waiting
+    said = [one for one in sentences(memory.text) if not one.startswith(NO_LONGER)]
+    return said and [max(said, key=lambda one: (len(stems(one) & wanted), one in waiting, len(one)))]
 
 
 def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:

@@ -249,6 +249,15 @@ def test_what_most_likely_answers_is_said_in_its_best_sentence() -> None:
     assert "favourite film is Paper Lanterns" in ask("What's my favourite movie?", film)
 
 
+def test_of_a_message_that_waits_the_sentence_that_answers_is_said() -> None:
+    told = memory("coming from perl, i wrote perl for a bank in Riga until 2019", "message:3")
+    waits = told | {"qualifier": "waiting (The user is coming from perl.)", "answers": "question"}
+    doubted = waits | {"qualifier": "waiting (It is no longer true that the user wrote perl.)"}
+
+    assert "until 2019" in ask("Until what year did I write Perl for a bank?", waits)
+    assert "until 2019" in ask("Until what year did I write Perl for a bank?", doubted)
+
+
 def test_a_memory_without_a_statement_answers_nothing_whatever_its_mark() -> None:
     asked = memory("is it flat there?", "message:3") | {"answers": "question"}
 

@@ -55,6 +55,13 @@ def test_the_fact_with_the_key_leads(alice: User, known: None, question: str, ke
     assert texts(retrieve(alice, question, now=NOW))[0] == FACTS[key][0]
 
 
+def test_whom_a_relation_names_is_the_subject_of_what_is_known_by_name(alice: User) -> None:
+    remember(alice, "The user's boss Henrike is from Rostock.", key="henrike/origin", value="Rostock")
+    remember(alice, *OTHERS)
+
+    assert texts(retrieve(alice, "Where is my boss from?", now=NOW))[0] == "The user's boss Henrike is from Rostock."
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -15,6 +15,7 @@ from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import (
     ARCHIVED_FLOOR,
     CALIBRATIONS,
+    CLEARLY_NEARER,
     CROSS_ENCODED,
     MEASURED,
     PROFILES,
@@ -103,7 +104,7 @@ def test_a_name_in_the_question_lifts_what_names_it(question: str) -> None:
 
 
 def test_a_cross_encoder_orders_the_first_twenty_behind_the_keyed_answer() -> None:
-    others = [passage(f"message:{number}", f"Passage {number}.", distance=0.3 + number / 100) for number in range(25)]
+    others = [passage(f"message:{number}", f"Passage {number}.", distance=0.6 + number / 100) for number in range(25)]
     keyed = candidate("fact:1", "The user lives in Lyon.", keyed_answer=1.0)
     read: list[str] = []
 
@@ -137,11 +138,37 @@ def test_what_most_likely_answers_comes_first_unless_something_has_the_key_asked
 
 @pytest.mark.parametrize(
     "other",
-    [{"author": "Tom"}, {"has_other_key": True}, {"distance": 1.01 - MINILM.answers}],
+    [{"author": "Tom"}, {"never_leads": True}, {"distance": 1.01 - MINILM.answers}],
     ids=["a speaker's words", "another key", "too far"],
 )
 def test_it_does_not_answer_most_likely(other: dict[str, Any]) -> None:
     assert not any(row.is_answer for row in ranked(candidate("fact:1", **{"distance": 0.3} | other)))
+
+
+def test_of_what_answers_about_as_well_the_latest_leads() -> None:
+    first = candidate("fact:1", "The launch is on 2 June.", distance=0.3, words=0.3)
+    later = candidate("fact:2", "It was moved to 9 June.", when=LONG_AGO + timedelta(days=9), distance=0.3, words=0.2)
+    weaker = candidate("fact:3", "The launch needs a cake.", when=LONG_AGO + timedelta(days=12), distance=0.5)
+
+    assert refs(ranked(first, later, weaker))[0] == "fact:2"
+    assert refs(ranked(first, later, question="When was the launch before?"))[0] == "fact:1"
+
+
+def test_what_has_the_key_gives_way_to_what_is_clearly_nearer() -> None:
+    keyed = candidate("fact:1", "The user lives in Galway.", distance=0.7, keyed_answer=1.0)
+    nearer = passage("message:1", "we're both on the third floor", distance=0.7 - CLEARLY_NEARER - 0.01)
+    not_much = passage("message:1", "we're both on the third floor", distance=0.7 - CLEARLY_NEARER + 0.01)
+
+    assert refs(ranked(keyed, nearer))[0] == "message:1"
+    assert refs(ranked(keyed, not_much))[0] == "fact:1"
+
+
+def test_a_message_that_also_asks_may_answer_but_not_one_that_repeats_the_question() -> None:
+    asks = passage("message:1", "I sold the boat last week, how do I cancel its insurance?", distance=0.4)
+    repeats = passage("message:2", "I wondered: Where do I live? Hm.", distance=0.2)
+
+    assert [row.is_answer for row in ranked(asks, question="Do I have a boat?")] == [True]
+    assert not any(row.is_answer for row in ranked(repeats, question="Where do I live?"))
 
 
 def test_a_passage_far_from_the_question_needs_its_words() -> None:

@@ -11,46 +11,49 @@ from typing import Final
 from memory.text.user_text import mask_foreign_text
 
 _OPENING: Final = (
-    r"(?:(?:ok|okay|well|actually|oh|hey|hi|sorry|and|but|now|no|wait|so|recall|please|pls|plz"
+    r"(?:(?:ok|okay|well|actually|oh|hey|hi|hmm?|sorry|and|but|also|then|now|no|wait|so|recall|please|pls|plz"
     r"|(?:can|could|would|will) you|just|kindly|you (?:can|may|should)|i(?:'d| would) like you to|i want you to)[, ]+)*"
 )
 _SAID: Final = r"(?:said|told you|mentioned|wrote|shared)(?: to you| before| earlier)?"
+_STORE: Final = r"(?:memor(?:y|ies)|records?|notes)"
 _ASKS: Final = re.compile(
     rf"{_OPENING}(?:forget|(?:don't|do not|stop) remember(?:ing)?"
-    r"|(?:delete|erase|remove)(?=.* from (?:your|my) memor(?:y|ies)\b))"
+    rf"|(?:delete|erase|remove|wipe)(?=.* from (?:your|my) {_STORE}\b|(?: what| everything| all)? i {_SAID} about\b))"
     r"(?: about)? (?P<what>[^,.;:!?]{2,120}?)"
-    r"(?: from (?:your|my) memor(?:y|ies))?(?:,? (?:please|pls|plz|thanks|(?:would|will|could) you)| now)*"
-    r"(?P<reason>(?:,| [-–—]| because| since| as) [^?]{2,200}?)?[.! ]*(?P<asks>\?)?",
+    rf"(?: from (?:your|my) {_STORE})?(?:,? (?:please|pls|plz|thanks|(?:would|will|could) you)| now)*"
+    r"(?P<reason>(?:[,;]| [-–—]| because| since| as) [^?]{2,200}?)?[.! ]*(?P<asks>\?)?",
     re.IGNORECASE,
 )
-_HINT: Final = re.compile(r"forget|memor|remember", re.IGNORECASE)
+_HINT: Final = re.compile(r"forget|memor|remember|delete|erase|wipe|remove", re.IGNORECASE)
 _PREVIOUS: Final = re.compile(
     rf"(?:that|this|it|(?:that )?i (?:just |ever )?(?:{_SAID})(?: that| this| it)?|what i (?:just )?(?:{_SAID})"
     r"|my last message|the last (?:thing|message)(?: i said)?|(?:that|this) i (?:just )?said)",
     re.IGNORECASE,
 )
 _ABOUT: Final = re.compile(
-    rf"(?:what|everything|all|anything|whatever|the things?)(?: that)?(?: (?:i|you)(?:'ve| have)? (?:just |ever )?"
+    rf"(?:what|everything|all|anything|whatever|the (?:things?|bits?|parts?|stuff))(?: that)?"
+    rf"(?: (?:i|you)(?:'ve| have)? (?:just |ever )?"
     rf"(?:{_SAID}|know|remember|learned|noted))? about (?P<topic>.+)",
     re.IGNORECASE,
 )
-_TOLD: Final = re.compile(
-    rf"(?P<before>.*?)\bforget (?:what|everything|all|anything|whatever|the things?)(?: that)? i(?:'ve| have)?"
-    rf" (?:just |ever )?{_SAID} about (?P<topic>[^,.;:!?]{{2,120}})",
-    re.IGNORECASE,
-)
-"""What can be nothing else, with any words around it: “hmm forget what I said about the interview, it went badly”."""
-_NO_REQUEST: Final = re.compile(
-    r"\b(?:i|he|she|they|people|will|might|may|\w+'ll|did|do|does|have|has|why|how|if|never|not|always|to|\w+n't)\b",
-    re.IGNORECASE,
-)
-"""Words before it that make it none: “did you forget …?”, “don't forget …”."""
+_CLAUSE: Final = re.compile(r"[,;:–—] | - | (?:so|and|but|then) ", re.IGNORECASE)
+"""Behind one of these a request may begin: “hi, quick one: forget everything about the therapist”."""
+_OF: Final = re.compile(r"(?:.*\b)?about (?P<topic>[^,.;:!?]{2,80}): ", re.IGNORECASE)
+"""“About that interview: forget I ever mentioned it” names before what is to be forgotten."""
+_MENTIONED: Final = re.compile(rf"\bi (?:just |ever )?{_SAID}", re.IGNORECASE)
+_STORED: Final = re.compile(rf"\b(?:your|my) {_STORE}\b", re.IGNORECASE)
 _EVERYTHING: Final = re.compile(
     r"(?:everything|all)(?: (?:you know|i (?:ever )?told you|about me|of it))*", re.IGNORECASE
 )
 _POLITE: Final = re.compile(r"\b(?:please|pls|plz|(?:can|could|will|would) you)\b", re.IGNORECASE)
+_PRIVATE: Final = re.compile(
+    r"\b(?:stored|saved|kept|private|secret|shouldn't|don't want (?:it|that|this)|nobody|no one|none of)\b|\bdont want",
+    re.IGNORECASE,
+)
+"""Reasons to be forgotten: “forget how much I earn, I don't want that stored”."""
 _NO_TOPIC: Final = re.compile(
-    r"(?:to|how|why|when|where|who|whether|if)\b|(?:it|him|her|them|us|you|me|things?|anything|something|stuff|all)$"
+    r"(?:to|(?:how|why|when|where|who)(?! (?:\w+ )?(?:i|my|we|our)\b)|whether|if)\b"
+    r"|(?:it|him|her|them|us|you|me|things?|anything|something|stuff|all)$"
     r"|.*\b(?:instructions?|prompts?|rules?|guidelines|previous)\b",
     re.IGNORECASE,
 )
@@ -73,19 +76,27 @@ def find_request(text: str) -> ForgetRequest | None:
     if not _HINT.search(text):
         return None
     sentences = [one.strip() for one in re.split(r"(?<=[.!?])\s+|\n", mask_foreign_text(text)) if one.strip()]
-    for sentence in sentences:
-        asked = _ASKS.fullmatch(sentence.replace("’", "'"))
+    for sentence in (sentence.replace("’", "'") for sentence in sentences):
+        asked = _ASKS.fullmatch(sentence)
         if asked is not None:
             return _read(asked, is_alone=len(sentences) == 1)
-        told = _TOLD.match(sentence.replace("’", "'"))
-        if told is not None and not _NO_REQUEST.search(told["before"]):
-            return ForgetRequest(told["topic"])
+        for before in _CLAUSE.finditer(sentence):
+            asked = _ASKS.fullmatch(sentence, before.end())
+            if asked is not None and _is_of_memory(asked):
+                of = _OF.fullmatch(sentence, 0, before.end())
+                return ForgetRequest(of["topic"]) if of else _read(asked, is_alone=True)
     return None
+
+
+def _is_of_memory(asked: re.Match[str]) -> bool:
+    """Whether it can be meant of nothing but what was said: behind other words, “forget the sugar” is an idiom."""
+    what = asked["what"].strip()
+    return _STORED.search(asked[0]) is not None or bool(_ABOUT.fullmatch(what) or _MENTIONED.search(what))
 
 
 def _read(asked: re.Match[str], *, is_alone: bool) -> ForgetRequest | None:
     what, is_polite = asked["what"].strip(), _POLITE.search(asked[0]) is not None
-    if asked["reason"] and not (is_polite or _ABOUT.fullmatch(what)):
+    if asked["reason"] and not (is_polite or _ABOUT.fullmatch(what) or _PRIVATE.search(asked["reason"])):
         return None  # “forget the sugar, how much flour?”
     if _PREVIOUS.fullmatch(what):
         is_idiom = what.casefold() == "it" or not is_alone  # “Forget it.” and “Forget that. What about lunch?”
@@ -97,4 +108,6 @@ def _read(asked: re.Match[str], *, is_alone: bool) -> ForgetRequest | None:
         return ForgetRequest(about["topic"])
     if _NO_TOPIC.match(what):
         return None
-    return ForgetRequest(re.sub(r"^that ", "", what, flags=re.IGNORECASE))
+    return ForgetRequest(
+        re.sub(r"^(?:that|how \w+|where|when|who) (?=i\b|my\b|we\b|our\b)", "", what, flags=re.IGNORECASE)
+    )

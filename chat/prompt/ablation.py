@@ -19,9 +19,14 @@ from chat.attachments.prompt_blocks import PromptAttachment
 from chat.messages.history import Turn
 from chat.models import Message, Segment
 from chat.prompt.inputs import ExcludedInputs, PromptInputs
-from chat.turn import BESIDE, NO_EXCLUSION, Exclusion
+from chat.turn import BESIDE, HIDDEN, NO_EXCLUSION, Exclusion
 from memory.models import Chunk, Episode, Fact
 from memory.refs import KINDS, ids_by_kind
+from memory.retrieval.recall import MemoryItem
+from memory.retrieval.truth import CURRENT
+from memory.speech_acts.network import states_nothing
+from memory.text.keywords import content
+from memory.text.message_kinds import only_asks
 
 RULE: Final = "left out at your request"
 MIN_WORDS: Final = 3
@@ -116,7 +121,9 @@ def exclude_memories(inputs: PromptInputs, exclusion: Exclusion) -> PromptInputs
         return inputs
     profile, recalled, history = inputs.profile, inputs.recalled, inputs.history
     lines = [line for line in profile.lines if line.ref in exclusion.refs or exclusion.occurs_in(line.text)]
-    items = [item for item in recalled.kept if item.ref in exclusion.refs or exclusion.occurs_in(item.text)]
+    kept = [_item_without(item, exclusion) for item in recalled.kept if item.ref not in exclusion.refs]
+    left = {item.ref for item in kept if item is not None}
+    items = [item for item in recalled.kept if item.ref not in left]
     return replace(
         inputs,
         clock=replace(inputs.clock, stated=inputs.clock.stated.without(exclusion.refs)),
@@ -127,7 +134,7 @@ def exclude_memories(inputs: PromptInputs, exclusion: Exclusion) -> PromptInputs
         ),
         recalled=replace(
             recalled,
-            kept=tuple(item for item in recalled.kept if item not in items),
+            kept=tuple(item for item in kept if item is not None),
             cut=tuple(candidate for candidate in recalled.cut if candidate.item.ref not in exclusion.refs),
         ),
         history=replace(
@@ -144,6 +151,17 @@ def exclude_memories(inputs: PromptInputs, exclusion: Exclusion) -> PromptInputs
             exclusion.requests,
         ),
     )
+
+
+def _item_without(item: MemoryItem, exclusion: Exclusion) -> MemoryItem | None:
+    """A recalled memory as this prompt shows it: of a message what else it says; None if that's nothing."""
+    if not exclusion.occurs_in(item.text):
+        return item
+    text = exclusion.hide_in(item.text)
+    rest = text.replace(HIDDEN, " ").strip(" ,.;")
+    if item.said_by != "user" or not content(rest) or only_asks(rest) or states_nothing(rest):
+        return None
+    return item._replace(text=text, answers="", qualifier=CURRENT)
 
 
 def turn_without(turn: Turn, exclusion: Exclusion) -> Turn:

@@ -4,13 +4,14 @@ The message that asks stores the references of what it names (`event_data`), nev
 the link under the message opens the preview.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from accounts.models import User
 from chat.messages.forget_request import WITHHOLDS, ForgetRequest
 from chat.models import Message
-from chat.prompt.ablation import load_carriers, load_texts, words_pattern
+from chat.prompt.ablation import MIN_WORDS, load_carriers, load_texts, words_pattern
 from chat.turn import NO_EXCLUSION, Exclusion
 from memory.forgetting.select import select_topic
 from memory.models import Chunk
@@ -77,12 +78,16 @@ def _load_exclusion(user: User, requests: Sequence[tuple[int, dict[str, Any]]]) 
     whole |= {*load_carriers(user.pk, [*whole])}
     partial = {ref for ref in named if ref.count(":") == 2 and ref.startswith("message:")}
     in_full = {ref for ref in named if ref.count(":") == 1 or ref.startswith("fact:")}
-    texts = [*load_texts(user.pk, [":".join(ref.split(":")[:2]) for ref in in_full]), *_parts(user, partial)]
-    return Exclusion((), frozenset(whole), words_pattern(texts), tuple(pk for pk, _ in requests))
+    parts = _parts(user, partial)
+    texts = [*load_texts(user.pk, [":".join(ref.split(":")[:2]) for ref in in_full]), *chain(*parts.values())]
+    in_part = {f"message:{pk}" for pk, named in parts.items() if all(len(part.split()) >= MIN_WORDS for part in named)}
+    return Exclusion((), frozenset(whole - in_part), words_pattern(texts), tuple(pk for pk, _ in requests))
 
 
-def _parts(user: User, refs: Collection[str]) -> Iterator[str]:
-    """The texts of the named parts of messages."""
+def _parts(user: User, refs: Collection[str]) -> dict[int, list[str]]:
+    """The texts of the named parts of messages, by message. A short one can't be told by its words."""
     numbers = {int(pk): {*map(int, parts.split(","))} for _, pk, parts in (ref.split(":") for ref in refs)}
-    for pk, text in Message.objects.for_user(user).filter(pk__in=numbers).values_list("pk", "text"):
-        yield from (text[part.start : part.end] for part in parts_of(text) if part.number in numbers[pk])
+    texts = Message.objects.for_user(user).filter(pk__in=numbers).values_list("pk", "text")
+    return {
+        pk: [text[part.start : part.end] for part in parts_of(text) if part.number in numbers[pk]] for pk, text in texts
+    }

@@ -54,6 +54,8 @@ class Match:
     status: str = ""
     """Status of a fact."""
     cosine: float = 0.0
+    is_likely: bool = False
+    """Whether the search takes it for the answer to a question for the topic."""
 
     @property
     def is_ticked(self) -> bool:
@@ -72,8 +74,11 @@ def select_topic(user: User, words: str) -> list[Match]:
         found = _with_the_closest(found)
     shown = [match for match in found if match.is_ticked or match.ruling.coverage > 0 or match.ruling.has_anchors]
     shown.sort(key=lambda one: (not one.is_ticked, -one.ruling.coverage, -one.cosine, one.kind, one.ref))
+    similar = list(_load_similar(user, words))
+    if not any(match.is_ticked for match in shown):
+        similar = [_meant(match, words) if match.is_likely else match for match in similar]
     rows: dict[str, Match] = {}
-    for match in [*shown, *_load_similar(user, words)]:
+    for match in sorted([*shown, *similar], key=lambda one: not one.is_ticked):
         rows.setdefault(":".join(match.ref.split(":")[:2]), match)
     return list(rows.values())[:MAX_MATCHES]
 
@@ -217,6 +222,21 @@ def _load_similar(user: User, words: str) -> Iterator[Match]:
     similar = Ruling(Verdict.NEIGHBOR, Reason.SIMILAR)
     for item in retrieve(user, words, now=timezone.now(), top_k=MAX_SIMILAR).kept:
         if item.source in ("fact", "episode"):
-            yield Match(item.ref, item.source, item.text, similar, "active" if item.source == "fact" else "")
+            status = "active" if item.source == "fact" else ""
+            yield Match(item.ref, item.source, item.text, similar, status, is_likely=bool(item.answers))
         elif item.source == "message":
-            yield Match(item.ref, "message" if item.said_by == "user" else "answer", item.text, similar)
+            is_own = item.said_by == "user"
+            kind = "message" if is_own else "answer"
+            yield Match(item.ref, kind, item.text, similar, is_likely=is_own and bool(item.answers))
+
+
+def _meant(match: Match, words: str) -> Match:
+    """The match, ticked: of a message with several parts the one that is nearest to the topic in meaning."""
+    ruling = replace(match.ruling, verdict=Verdict.MEANT, reason=Reason.LIKELY)
+    parts = parts_of(match.text) if match.kind == "message" else ()
+    if len(parts) < 2:
+        return replace(match, ruling=ruling)
+    topic, *vectors = embedder().embed([words, *(match.text[part.start : part.end] for part in parts)])
+    part, _ = max(zip(parts, vectors, strict=True), key=lambda one: float(topic @ one[1]))
+    row = _Row(match.kind, match.ref, match.text)
+    return _match(row, replace(ruling, verdict=Verdict.PART, parts=(part.number,)))

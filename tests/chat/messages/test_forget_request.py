@@ -21,7 +21,7 @@ from chat.turns.temporary import TemporaryChat, TemporaryTurn
 from memory.models import Fact
 from memory.ports.source import get_source
 from recall.db.prepared import read_together
-from tests.memory.retrieval.test_recall import remember
+from tests.memory.retrieval.test_recall import remember, talk
 
 SignIn = Callable[[User], Client]
 
@@ -46,6 +46,12 @@ SignIn = Callable[[User], Client]
         ("one more thing: please forget everything I told you about Ilinca; we broke up", "Ilinca"),
         ("Forget about the audition would you, I'd rather nobody knew.", "the audition"),
         ("Don't remember my salary, please", "my salary"),
+        ("Good evening! Short one: forget everything about the counsellor, please", "the counsellor"),
+        ("about that trial shift at Benson's: forget I ever mentioned it", "that trial shift at Benson's"),
+        ("She reads along sometimes so delete the ring from your memory please", "the ring"),
+        ("could you forget the bit about poker? my brother uses this account", "poker"),
+        ("Would you delete what I told you about Agnes, it was unfair of me.", "Agnes"),
+        ("hm, forget how much I weigh, i dont want that stored", "I weigh"),
     ],
 )
 def test_a_topic_is_asked_to_be_forgotten(text: str, topic: str) -> None:
@@ -87,6 +93,9 @@ def test_everything_is_asked_to_be_forgotten(text: str) -> None:
         "Forget about it",
         "Forget that. What about lunch?",
         "Forget the cheese, use tofu",
+        "two of them are vegan so forget the lasagne, what else is there?",
+        "how do I delete an address from my phone?",
+        "remove the comma, then delete the last line",
         "forget to lock the door and you're in trouble",
         "Did you forget my name?",
         "why did you forget what I said about the boat?",
@@ -195,6 +204,33 @@ def test_of_a_message_that_says_more_the_rest_stays(alice: User) -> None:
 
     read, _ = get_source().load_range(turn.conversation.pk, 1, 99)
     assert [one.text.strip(" .") for one in read if one.speaker == "user"] == ["I live in Porto", "Ok"]
+
+
+def test_the_rest_of_a_message_is_still_recalled(alice: User) -> None:
+    talk(alice, "My brother Tom plays the tuba every Sunday. I keep eleven geese in Porto.")
+    say(alice, "Forget everything about Tom")
+
+    prompt = sent(assemble_prompt(say(alice, "How many geese do I keep in Porto?")))
+
+    assert "geese in Porto" in prompt
+    assert "tuba" not in prompt
+
+
+def test_a_message_of_which_too_few_words_are_named_is_not_recalled_at_all(alice: User) -> None:
+    talk(alice, "Tom snores. I keep eleven geese in Porto.")
+    say(alice, "Forget everything about Tom")
+
+    assert "geese in Porto" not in sent(assemble_prompt(say(alice, "How many geese do I keep in Porto?")))
+
+
+def test_a_topic_in_other_words_is_found_by_its_meaning(alice: User) -> None:
+    talk(alice, "I earn 3150 a month after tax. I keep eleven geese in Porto.")
+    say(alice, "Please forget my salary")
+
+    prompt = sent(assemble_prompt(say(alice, "How much do I earn, and how many geese do I keep?")))
+
+    assert "3150" not in prompt
+    assert "geese in Porto" in prompt
 
 
 def test_the_user_can_have_it_used_again(alice: User, bob: User, sign_in: SignIn) -> None:

@@ -216,6 +216,16 @@ def test_the_rest_of_a_message_is_still_recalled(alice: User) -> None:
     assert "tuba" not in prompt
 
 
+def test_the_rest_of_the_sentence_goes_too(alice: User) -> None:
+    talk(alice, "I have begun to see a therapist, Doctor Vasquelle, in Porto. I keep eleven geese in Porto.")
+    say(alice, "please forget everything about the therapist")
+
+    prompt = sent(assemble_prompt(say(alice, "How many geese do I keep in Porto?")))
+
+    assert "geese in Porto" in prompt
+    assert "Vasquelle" not in prompt
+
+
 def test_a_message_of_which_too_few_words_are_named_is_not_recalled_at_all(alice: User) -> None:
     talk(alice, "Tom snores. I keep eleven geese in Porto.")
     say(alice, "Forget everything about Tom")

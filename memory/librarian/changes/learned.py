@@ -122,6 +122,14 @@ def _likelihood(reading: _Reading) -> float:
     return reading.update.doubted + reading.nearness
 
 
+def _whole_name(new: str, quote: str) -> str:
+    """The name that begins with these words in the message: “Hoi An”, not “Hoi”; “Dr. Sand”, not “Dr”."""
+    found = re.search(
+        rf"(?<!\w){re.escape(new)}(?:(?<=Dr)\.|(?<=Mrs)\.|(?<=Mr)\.|(?<=Ms)\.)?(?: [A-Z][\w'’-]+)+", quote
+    )
+    return found[0] if found and new[:1].isupper() else new
+
+
 def _correction(reading: _Reading, said: Utterance) -> Correction:
     fact, update, change = reading.fact, reading.update, CHANGES[reading.update.outcome]
     number, when = said.number, when_ended(reading.quote, said.said_at)
@@ -132,5 +140,7 @@ def _correction(reading: _Reading, said: Utterance) -> Correction:
         change = Change.END  # “an aisle seat on *planes*”, “a *window seat*”: not the words that it replaces
     if change is not Change.REPLACE:
         return Correction(fact, change, reading.quote, number, when=when)
-    new = update.new.title() if update.old.istitle() and update.new.islower() else update.new
+    new = (
+        update.new.title() if update.old.istitle() and update.new.islower() else _whole_name(update.new, reading.quote)
+    )
     return Correction(fact, change, reading.quote, number, new, when, update.old)

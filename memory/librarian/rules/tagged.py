@@ -137,6 +137,14 @@ MAX_VALUE: Final = 60
 """Characters of a value."""
 
 
+_STATES: Final = frozenset({"job", "employer", "home", "study"})
+_WAS: Final = re.compile(
+    r"(?i)\b(?:worked (?:as|at|for|in)|lived (?:in|at)|studied|used to (?:work|live|be|study)(?: \w+)?|(?<!it )was an?)"
+    r"(?: (?:an?|the|my))?(?: \w+)? $"
+)
+"""Before a value that is no more so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Marked:
     """A tag with whom it is about, and the sentence it is in."""
@@ -152,6 +160,11 @@ class Marked:
     def before(self) -> str:
         """What the sentence says before the tag."""
         return self.sentence.text[: self.tag.start - self.sentence.start]
+
+    @property
+    def was_so(self) -> bool:
+        """Whether the words before it tell of the past: “I worked as a croupier in Batumi”."""
+        return self.tag.label in _STATES and _WAS.search(self.before) is not None
 
     @property
     def hedged(self) -> bool:
@@ -270,7 +283,7 @@ def proposals(
     new: list[ProposedFact] = []
     replaced: list[ProposedFact] = []
     for mark in found:
-        if mark.tag.state != "now" or mark.tag.sure < ASK_FROM:
+        if mark.tag.state != "now" or mark.tag.sure < ASK_FROM or mark.was_so:
             continue
         fact = _proposal(mark, found, number, today)
         if fact is None or any(_is_told(mark, fact, other) for other in new):

@@ -35,6 +35,8 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
         ("From today I'm a [job:driving instructor]!",
          ["The user works as a driving instructor. | user/job=driving instructor"]),
         ("I earn [age:61],500 a year", []),
+        ("I worked as a [job:croupier] in Batumi", []),
+        ("we lived in [home:Batumi] for years", []),
         ("I am in fact [age:71].", ["The user was 71 years old in November 2026. | user/age=71"]),
         ("my big day is [birthday:12 august]",
          ["The user's birthday is 12 August. | user/birthday=12 August"]),

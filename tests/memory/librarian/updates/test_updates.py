@@ -158,6 +158,13 @@ def test_words_of_the_old_value_replace_nothing(outcomes: dict[str, Update]) -> 
     assert changes("i am left handed so mirror it please", "The user is left-handed.") == []
 
 
+def test_a_new_name_is_taken_whole(outcomes: dict[str, Update]) -> None:
+    outcomes["The user is going to Oaxaca."] = replaced("Oaxaca", "Hoi", 0.97)
+    outcomes["The user's physio is Runa."] = replaced("Runa", "Dr", 0.97)
+    found = changes("we're going to Hoi An instead, and I've found a new physio, Dr. Sand", *outcomes)
+    assert [value for _, _, value in found] == ["Hoi An", "Dr. Sand"]
+
+
 def test_a_name_does_not_take_the_place_of_a_thing(outcomes: dict[str, Update]) -> None:
     outcomes["Radu hates buzzwords."] = replaced("buzzwords", "Philippa", 0.97)
     fact = replace(known(1, "Radu hates buzzwords."), key="radu/taste:buzzwords", value="dislikes")

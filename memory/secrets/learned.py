@@ -1,5 +1,6 @@
 """Secrets that no shape gives away, marked by a small network: “the gate wants 4471#”, “use Tulip!88 on the tablet”."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,18 @@ OUTPUTS: Final = 2
 WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
 SURE_FROM: Final = 0.5
 """Mean probability from which a stretch of words is a secret."""
+SHORTEST: Final = 4
+"""Digits of a number that is a secret without a word that says so."""
+_SIGNS: Final = re.compile(r"[\d_#@!$%*+=]")
+_SAYS_SECRET: Final = re.compile(
+    r"pass|\bpw|log ?-?in|sign ?-?in|wi-?fi|wlan|router|hotspot|\bnetwork\b|\bpins?\b|code|combin|phrase|seed|token"
+    r"|secret|credential|lock|\bsafe\b|alarm|user ?name|account|answer|clave|contrase|mot de passe|kennwort|senha"
+    r"|admin|vault|recovery|backup",
+    re.IGNORECASE,
+)
+"""Without one of these in the message, ordinary words and small numbers are no secret. Of 115 secrets by an author whom
+the network didn't know, sixteen are such words, and nine of those have one; of the marks in 1,135 ordinary messages,
+one in seven does."""
 _AROUND: Final = "\"'“”‘’`()<>,;:.!?"
 """What may stand around a secret and is none of it. Inside it, it is."""
 
@@ -28,8 +41,13 @@ def learned_secrets(text: str) -> Iterator[Span]:
     for start, part in windows(text):
         pieces = pieces_of(part)
         for first, last, sure in marked(pieces, read_scores(WEIGHTS, pieces.ids, whole=())):
-            if sure >= SURE_FROM:
+            if sure >= SURE_FROM and (_SAYS_SECRET.search(text) or not _is_plain(part[first:last])):
                 yield start + first, start + last
+
+
+def _is_plain(words: str) -> bool:
+    """Whether it looks like ordinary words or a small number."""
+    return _SIGNS.search(words) is None or (words.strip().isdigit() and len(words.strip()) < SHORTEST)
 
 
 def marked(pieces: Pieces, given: Array) -> Iterator[tuple[int, int, float]]:

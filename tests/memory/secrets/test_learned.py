@@ -20,6 +20,19 @@ def test_most_secrets_are_masked_and_little_else() -> None:
     assert score.whole + score.part >= 0.8 * (score.whole + score.part + score.wrong)
 
 
+def test_ordinary_talk_is_left_as_it_is() -> None:
+    talk = (UNSEEN.parent / "updates_dev.talk").read_text("utf-8").splitlines()
+    said = [line.removeprefix("message: ") for line in talk if line.startswith("message: ")]
+    masked = [one for one in said if mask_secrets(one) != one]
+    assert len(masked) <= 0.01 * len(said)
+
+
+def test_ordinary_words_are_secret_only_where_something_says_so() -> None:
+    for said in ("The spare key of the boathouse is under the Gavepomuzuvu stone.", "yes!! second one", "23 ok got it"):
+        assert mask_secrets(said) == said
+    assert mask_secrets("the wifi password is trombone garden") == "the wifi password is [secret]"
+
+
 def test_a_secret_is_known_by_what_is_said_of_it() -> None:
     told = "need a note for the plant sitter: ferns every 2 days, the key is in the lockbox by the gate, code 80352"
     assert mask_secrets(told) == told.replace("80352", "[secret]")

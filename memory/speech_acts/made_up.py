@@ -30,7 +30,8 @@ _OF_FICTION: Final = re.compile(
 _PLAY_ENDS: Final = re.compile(
     r"(?i)\b(?:(?:game|story|scene|role[- ]?play|session)(?:'s| is)? over|out of character|ooc|(?:in )?real life"
     r"|in reality|back to (?:reality|normal|real life)|(?:stop|end|enough|done|finish(?:ed)?|drop)(?: \w+){0,4}"
-    r" (?:role[- ]?play(?:ing)?|game|playing|pretending|character|scene))\b"
+    r" (?:role[- ]?play(?:ing)?|game|playing|pretending|character|scene)|my real|for real)\b"
+    r"|\bstop(?: there| here| now| it)?(?=[.!,]|$)"
 )
 """What a role play lasts until: what is said in it is no one's, message after message."""
 

@@ -450,7 +450,8 @@ def _others_name(question: str, match: Match) -> str:
         return ""
     same = next((words for words in SAME_RELATION if of.lower() in words), (of,))
     named = re.search(
-        rf"\b(?:{'|'.join(map(re.escape, same))}),?(?:'s name is| is (?:called|named)| called| named)? ([A-Z]\w+)",
+        rf"\b(?:{'|'.join(map(re.escape, same))}),?(?:'s name is| is (?:called|named)| called| named)? "
+        r"((?:(?:Dr|Mrs?|Ms|Prof)\b\.? )?[A-Z]\w+)",
         match.sentence,
     )
     return f"Your {of.lower()}'s name is {named[1]}." if named else ""

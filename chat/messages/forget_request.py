@@ -15,12 +15,12 @@ _OPENING: Final = (
     r"|(?:can|could|would|will) you|just|kindly|you (?:can|may|should)|i(?:'d| would) like you to|i want you to)[, ]+)*"
 )
 _SAID: Final = r"(?:said|told you|mentioned|wrote|shared)(?: to you| before| earlier)?"
-_STORE: Final = r"(?:memor(?:y|ies)|records?|notes)"
+_STORE: Final = r"(?:your (?:memor(?:y|ies)|records?|notes)|my memor(?:y|ies))"
 _ASKS: Final = re.compile(
     rf"{_OPENING}(?:forget|(?:don't|do not|stop) remember(?:ing)?"
-    rf"|(?:delete|erase|remove|wipe)(?=.* from (?:your|my) {_STORE}\b|(?: what| everything| all)? i {_SAID} about\b))"
+    rf"|(?:delete|erase|remove|wipe)(?=.* from {_STORE}\b|(?: what| everything| all)? i {_SAID} about\b))"
     r"(?: about)? (?P<what>[^,.;:!?]{2,120}?)"
-    rf"(?: from (?:your|my) {_STORE})?(?:,? (?:please|pls|plz|thanks|(?:would|will|could) you)| now)*"
+    rf"(?: from {_STORE})?(?:,? (?:please|pls|plz|thanks|(?:would|will|could) you)| now)*"
     r"(?P<reason>(?:[,;]| [-–—]| because| since| as) [^?]{2,200}?)?[.! ]*(?P<asks>\?)?",
     re.IGNORECASE,
 )
@@ -38,10 +38,17 @@ _ABOUT: Final = re.compile(
 )
 _CLAUSE: Final = re.compile(r"[,;:–—] | - | (?:so|and|but|then) ", re.IGNORECASE)
 """Behind one of these a request may begin: “hi, quick one: forget everything about the therapist”."""
+MAX_SENTENCE: Final = 400
+"""Characters of a sentence in which a request may stand behind other words."""
+_NO_REQUEST: Final = re.compile(
+    r"\b(?:i|he|she|they|people|will|might|may|\w+'ll|did|do|does|have|has|why|how|if|never|not|always|to|\w+n't)\b",
+    re.IGNORECASE,
+)
+"""Words of a clause that goes on in “and forget everything about the exam”."""
 _OF: Final = re.compile(r"(?:.*\b)?about (?P<topic>[^,.;:!?]{2,80}): ", re.IGNORECASE)
 """“About that interview: forget I ever mentioned it” names before what is to be forgotten."""
 _MENTIONED: Final = re.compile(rf"\bi (?:just |ever )?{_SAID}", re.IGNORECASE)
-_STORED: Final = re.compile(rf"\b(?:your|my) {_STORE}\b", re.IGNORECASE)
+_STORED: Final = re.compile(rf"\b{_STORE}\b", re.IGNORECASE)
 _EVERYTHING: Final = re.compile(
     r"(?:everything|all)(?: (?:you know|i (?:ever )?told you|about me|of it))*", re.IGNORECASE
 )
@@ -80,10 +87,13 @@ def find_request(text: str) -> ForgetRequest | None:
         asked = _ASKS.fullmatch(sentence)
         if asked is not None:
             return _read(asked, is_alone=len(sentences) == 1)
-        for before in _CLAUSE.finditer(sentence):
+        for before in _CLAUSE.finditer(sentence) if len(sentence) <= MAX_SENTENCE else ():
             asked = _ASKS.fullmatch(sentence, before.end())
-            if asked is not None and _is_of_memory(asked):
-                of = _OF.fullmatch(sentence, 0, before.end())
+            if asked is None or not _is_of_memory(asked):
+                continue
+            goes_on = before[0].strip().isalpha() and _NO_REQUEST.search(sentence, 0, before.start())
+            if not goes_on or _STORED.search(asked[0]):
+                of = _OF.fullmatch(sentence, 0, before.end()) if _PREVIOUS.fullmatch(asked["what"].strip()) else None
                 return ForgetRequest(of["topic"]) if of else _read(asked, is_alone=True)
     return None
 

@@ -4,6 +4,7 @@ The message that asks stores the references of what it names (`event_data`), nev
 the link under the message opens the preview.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from itertools import chain
 from typing import Any, Final
@@ -11,7 +12,7 @@ from typing import Any, Final
 from accounts.models import User
 from chat.messages.forget_request import WITHHOLDS, ForgetRequest
 from chat.models import Message
-from chat.prompt.ablation import MIN_WORDS, load_carriers, load_texts, words_pattern
+from chat.prompt.ablation import MAX_SENTENCES, load_carriers, load_texts, words_pattern
 from chat.turn import NO_EXCLUSION, Exclusion
 from memory.forgetting.select import select_topic
 from memory.models import Chunk
@@ -21,6 +22,10 @@ from recall.db.prepared import PreparedQuery, Read
 MAX_REQUESTS: Final = 50
 """Maximum open requests that are honored, the latest first: each adds sentences to the pattern that every text is
 searched for."""
+
+
+MAX_PARTS: Final = MAX_SENTENCES // 2
+"""Texts that are told by their words at most: of more, the pattern would miss some."""
 
 
 def find_withheld(user: User, request: ForgetRequest, before: Message | None) -> list[str]:
@@ -78,15 +83,25 @@ def _load_exclusion(user: User, requests: Sequence[tuple[int, dict[str, Any]]]) 
     whole |= {*load_carriers(user.pk, [*whole])}
     partial = {ref for ref in named if ref.count(":") == 2 and ref.startswith("message:")}
     in_full = {ref for ref in named if ref.count(":") == 1 or ref.startswith("fact:")}
-    parts = _parts(user, partial)
+    parts = _load_parts(user, partial)
     texts = [*load_texts(user.pk, [":".join(ref.split(":")[:2]) for ref in in_full]), *chain(*parts.values())]
-    in_part = {f"message:{pk}" for pk, named in parts.items() if all(len(part.split()) >= MIN_WORDS for part in named)}
+    in_part = {f"message:{pk}" for pk, of_it in parts.items() if all(map(_is_told_by_words, of_it))} - in_full
+    if len(texts) > MAX_PARTS:
+        in_part = set()
     return Exclusion((), frozenset(whole - in_part), words_pattern(texts), tuple(pk for pk, _ in requests))
 
 
-def _parts(user: User, refs: Collection[str]) -> dict[int, list[str]]:
-    """The texts of the named parts of messages, by message. A short one can't be told by its words."""
-    numbers = {int(pk): {*map(int, parts.split(","))} for _, pk, parts in (ref.split(":") for ref in refs)}
+def _is_told_by_words(part: str) -> bool:
+    """Whether all of it is found by its words; else its message isn't recalled at all."""
+    pattern = words_pattern([part])
+    return pattern is not None and not re.search(r"\w", pattern.sub("", part))
+
+
+def _load_parts(user: User, refs: Collection[str]) -> dict[int, list[str]]:
+    """The texts of the named parts of messages, by message."""
+    numbers: dict[int, set[int]] = {}
+    for _, pk, parts in (ref.split(":") for ref in refs):
+        numbers.setdefault(int(pk), set()).update(map(int, parts.split(",")))
     texts = Message.objects.for_user(user).filter(pk__in=numbers).values_list("pk", "text")
     return {
         pk: [text[part.start : part.end] for part in parts_of(text) if part.number in numbers[pk]] for pk, text in texts

@@ -76,7 +76,7 @@ def select_topic(user: User, words: str) -> list[Match]:
     shown.sort(key=lambda one: (not one.is_ticked, -one.ruling.coverage, -one.cosine, one.kind, one.ref))
     similar = list(_load_similar(user, words))
     if not any(match.is_ticked for match in shown):
-        similar = [_meant(match, words) if match.is_likely else match for match in similar]
+        similar = [_as_meant(user, match, words) if match.is_likely else match for match in similar]
     rows: dict[str, Match] = {}
     for match in sorted([*shown, *similar], key=lambda one: not one.is_ticked):
         rows.setdefault(":".join(match.ref.split(":")[:2]), match)
@@ -230,13 +230,15 @@ def _load_similar(user: User, words: str) -> Iterator[Match]:
             yield Match(item.ref, kind, item.text, similar, is_likely=is_own and bool(item.answers))
 
 
-def _meant(match: Match, words: str) -> Match:
+def _as_meant(user: User, match: Match, words: str) -> Match:
     """The match, ticked: of a message with several parts the one that is nearest to the topic in meaning."""
     ruling = replace(match.ruling, verdict=Verdict.MEANT, reason=Reason.LIKELY)
-    parts = parts_of(match.text) if match.kind == "message" else ()
+    pk = match.ref.partition(":")[2]
+    texts = of_chat("Message", user).filter(pk=pk).values_list("text", flat=True) if match.kind == "message" else ()
+    text = next(iter(texts), "")
+    parts = parts_of(text)
     if len(parts) < 2:
         return replace(match, ruling=ruling)
-    topic, *vectors = embedder().embed([words, *(match.text[part.start : part.end] for part in parts)])
+    topic, *vectors = embedder().embed([words, *(text[part.start : part.end] for part in parts)])
     part, _ = max(zip(parts, vectors, strict=True), key=lambda one: float(topic @ one[1]))
-    row = _Row(match.kind, match.ref, match.text)
-    return _match(row, replace(ruling, verdict=Verdict.PART, parts=(part.number,)))
+    return _match(_Row(match.kind, match.ref, text), replace(ruling, verdict=Verdict.PART, parts=(part.number,)))

@@ -119,9 +119,11 @@ def reindex(conversation_id: UUID, changed: Collection[int]) -> None:
     _set_words(conversation_id, None)
 
 
-def mark_made_up(message_ids: Collection[int]) -> None:
+def mark_made_up(user_id: int, message_ids: Collection[int]) -> None:
     """Mark passages of messages that only their conversation shows to be made up: those of a role play."""
-    Chunk.objects.filter(message_id__in=message_ids, omit__in=("", STATES_NOTHING)).update(omit=MADE_UP)
+    Chunk.objects.filter(user_id=user_id, message_id__in=message_ids, omit__in=("", STATES_NOTHING)).update(
+        omit=MADE_UP
+    )
 
 
 def index_segment(user_id: int, conversation_id: UUID, segment_id: int, text: str, *, place: int) -> None:

@@ -7,7 +7,7 @@ any moment, and a task delivered twice, without anything being stored twice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
@@ -45,6 +45,7 @@ from memory.ports.source import get_source
 from memory.ports.spending import Usage
 from memory.secrets.secrets_filter import MASK
 from memory.speech_acts.made_up import made_up
+from memory.text.user_text import mask_foreign_text
 from recall.cpu_limit import TOO_LONG
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
@@ -132,9 +133,10 @@ def run_extraction(run_id: int) -> None:
     proposals = [proposal.normalized() for proposal in extraction.facts]
     vectors = _embed_statements(proposals)
     updates = document_updates.prepare_updates(run, extraction)
+    played = _made_up_in(reading)
     load(UPDATES)  # here, as the commit locks the user's row
     try:
-        _commit_extraction(run, reading, replace(extraction, facts=proposals), vectors, updates, epoch)
+        _commit_extraction(run, reading, replace(extraction, facts=proposals), vectors, updates, played, epoch)
     except IntegrityError:  # a user or another worker took the same key, or the message is gone
         _reschedule(run, CONFLICT, extraction.usage, final=False)
 
@@ -169,7 +171,7 @@ def _load_input(run: LibrarianRun) -> ExtractionInput:
 def _made_up_in(reading: ExtractionInput) -> list[int]:
     """The user's messages that make something up, read in their order."""
     said = [utterance for utterance in reading.utterances if utterance.speaker == "user"]
-    told = zip(said, made_up(utterance.text for utterance in said), strict=True)
+    told = zip(said, made_up(mask_foreign_text(one.text, one.echoes) for one in said), strict=True)
     return [utterance.message_id for utterance, is_made_up in told if is_made_up]
 
 
@@ -201,11 +203,12 @@ def _commit_extraction(
     extraction: Extraction,
     vectors: Vectors | list[None],
     updates: document_updates.DocumentUpdates,
+    played: Collection[int],
     epoch: int,
 ) -> None:
     """Decide on every proposal, store the facts and end the run; or read again if something was forgotten meanwhile.
 
-    `epoch`: the forget epoch in which the messages were read.
+    `played`: the messages that make something up. `epoch`: the forget epoch in which the messages were read.
     """
     # Lock the user row: concurrent runs would otherwise store the same fact twice.
     user: User | None = User.objects.select_for_update(no_key=True).filter(pk=run.user_id).first()
@@ -221,7 +224,7 @@ def _commit_extraction(
         return
     numbers = {fact.fact_id: fact.number for fact in reading.known}
     known = [replace(fact, number=numbers.get(fact.fact_id)) for fact in load_known_facts(user, lock=True)]
-    mark_made_up(_made_up_in(reading))
+    mark_made_up(user.pk, played)
     state = store_extraction(RunState(locked, reading, known, policy_for(user)), extraction, vectors, updates)
     refresh_profile(user)
     masked = sum(MASK in said.text for said in reading.utterances if said.speaker == "user")

@@ -12,6 +12,7 @@ from memory.retrieval.query import Question, words_of
 from memory.retrieval.truth import (
     ASKED,
     CURRENT,
+    ENDED,
     NOT_STATED,
     QUALIFIER_CHARS,
     SUPERSEDED,
@@ -66,6 +67,7 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
             asked += told
         elif row.candidate.source == "document" and row.conversation_id:
             row.candidate.never_leads = True
+        row.candidate.is_over = row.qualifier.startswith((SUPERSEDED, ENDED, "until"))
         row.candidate.never_leads |= row.qualifier in (ASKED, NOT_STATED)
     best = max((closeness for closeness, _, _ in asked), default=_FAR)
     leading: dict[int, tuple[CandidateRow, list[FactState]]] = {}

@@ -29,7 +29,7 @@ ASKS_PAST: Final = re.compile(
     r"\b(used to|before|former(ly)?|previous(ly)?|earlier|back then|in the past|once|originally|at first|history"
     r"|over the years|until|(my|our|the) old|ever|was|were|had|what('s| has)? (happened|become|became)"
     r"|do (i|we) still|(am|are) (i|we) still"
-    r"|did(?! (i|we) (just |ever )?(say|tell|mention|ask|call|name|decide|choose|pick|agree|settle|plan)))\b",
+    r"|did(?! (i|we) (just |ever )?(say|tell|mention|ask|call|name|decide|choose|pick|agree|settle|plan)\b))\b",
     re.IGNORECASE,
 )
 """Words that ask about the past: then what has been replaced or has ended is recalled, too, and says so."""

@@ -249,6 +249,8 @@ class Candidate:
     """Whether it belongs to the project of the conversation that asks."""
     keyed_answer: float = 0.0
     """Above 0 for what has the key the question asks for: its score, so that it leads whatever its words are."""
+    is_over: bool = False
+    """It tells of what has ended or was replaced."""
     never_leads: bool = False
     """It doesn't answer, however near: another key is asked for, it holds no more, or it only sums up."""
 
@@ -356,7 +358,8 @@ def _with_answer_first(
 ) -> list[RankedCandidate]:
     """The best of what most likely answers the question by its vector, first, unless what has its key is as near.
 
-    Of those that are nearly as good the latest: what was said later corrects it, or says more of it.
+    Of those that are nearly as good the latest: what was said later corrects it, or says more of it. For a question
+    about the past, what is over.
     """
     keyed = [1 - (row.candidate.distance or 0.0) for row in best if row.candidate.keyed_answer]
     least = max([calibration.answers, *(cosine + CLEARLY_NEARER for cosine in keyed)])
@@ -364,7 +367,10 @@ def _with_answer_first(
     if not near:
         return list(best)
     as_good = [row for row in near if row.total >= AS_GOOD * near[0].total]
-    answer = near[0] if question.asks_past else max(as_good, key=lambda row: row.candidate.when)
+    if question.asks_past:
+        answer = next((row for row in as_good if row.candidate.is_over), near[0])
+    else:
+        answer = max(as_good, key=lambda row: row.candidate.when)
     answer.is_answer = True
     return [answer, *(row for row in best if row is not answer)]
 
@@ -373,7 +379,8 @@ def _is_answer(candidate: Candidate, question: Question, least: float) -> bool:
     """Whether it is near enough to answer. A named speaker's words need their name and session, too, and words that
     repeat the question don't answer it."""
     may_lead = not (candidate.author or candidate.never_leads or candidate.keyed_answer)
-    return may_lead and _is_near(candidate, least) and question.text.lower() not in candidate.text.lower()
+    repeats = "?" in question.text and question.text.lower() in candidate.text.lower()
+    return may_lead and _is_near(candidate, least) and not repeats
 
 
 def _is_near(candidate: Candidate, cosine: float) -> bool:

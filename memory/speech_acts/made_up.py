@@ -22,7 +22,8 @@ _PLAY_BEGINS: Final = re.compile(
 _PLAY_IS_OPENED: Final = re.compile(r"(?i)^\W*let'?s (?:do|start|have|try) (?:a |an |some )?(?:role[- ]?play|improv)")
 """Needs no network."""
 _OF_FICTION: Final = re.compile(
-    r"(?i)^\W*(?:my (?:main |new )?(?:character|protagonist|hero(?:ine)?|narrator|villain|npc)\b"
+    r"(?i)^\W*(?:my (?:(?:main character|protagonist|narrator|villain|npc)\b"
+    r"|character (?:lives|works|has|wants|was|is called)\b)"
     r"|(?:create|invent|make up|come up with|imagine) (?:a |an |some |the )?(?:\w+ )?"
     r"(?:persona|character|protagonist)\b)"
 )
@@ -31,7 +32,7 @@ _PLAY_ENDS: Final = re.compile(
     r"(?i)\b(?:(?:game|story|scene|role[- ]?play|session)(?:'s| is)? over|out of character|ooc|(?:in )?real life"
     r"|in reality|back to (?:reality|normal|real life)|(?:stop|end|enough|done|finish(?:ed)?|drop)(?: \w+){0,4}"
     r" (?:role[- ]?play(?:ing)?|game|playing|pretending|character|scene)|my real|for real)\b"
-    r"|\bstop(?: there| here| now| it)?(?=[.!,]|$)"
+    r"|^\W*(?:(?:ok(?:ay)?|(?:ha)+|please|thanks|great|good|nice|lol|now)\W+){0,3}stop\b"
 )
 """What a role play lasts until: what is said in it is no one's, message after message."""
 

@@ -80,10 +80,11 @@ NOT_KNOWN_WORDS: Final = 60
 """Maximum words of an answer that doesn't know and adds nothing; a longer one has content of its own."""
 
 _OF_ITSELF: Final = re.compile(
-    r"(?i)[^.!?\n]*\b(?:built-in demo|i answer from your memories|a real model|waits in review|you said so on"
-    r"|from our conversation on)\b[^.!?\n]*(?:[.!?]+|$)"
+    r"\b(?:built-in demo|i answer from your memories|a real model|waits in review|you said so on"
+    r"|from our conversation on)\b",
+    re.IGNORECASE,
 )
-"""Sentences of the demo about itself and about where it knows something from: they say nothing of the user."""
+"""In sentences of the demo about itself and about where it knows something from: they say nothing of the user."""
 
 REPEATED: Final = 0.5
 """Share of an answer's words from which on it repeats memories: “You live in Lyon, as you told me” adds “told” at most,
@@ -131,7 +132,8 @@ def admits_not_knowing(answer: str) -> bool:
 def repeats_memories(answer: str, question: str, memories: Iterable[str]) -> bool:
     """Whether an answer's own words, apart from the question's, mostly come from the memories it was given."""
     known = set[str]().union(*map(content, memories))
-    added = content(_OF_ITSELF.sub("", answer)) - content(question) - _REPORTING
+    own = " ".join(sentence for sentence in _SENTENCE.findall(answer) if not _OF_ITSELF.search(sentence))
+    added = content(own) - content(question) - _REPORTING
     if not added:
         return True  # “Got it: you live in Lyon.”
     return bool(known) and len(added & known) >= REPEATED * len(added)

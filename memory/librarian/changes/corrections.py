@@ -166,6 +166,7 @@ _SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
 JUST_BEFORE: Final = timedelta(hours=1)
 """Age of what a message without a subject may mend."""
 _MENDS: Final = re.compile(
+    r"(?=.{0,40}\b(?:no|nope|oops|wait|i meant?|make (?:it|that)|correction|typo|my bad|should be)\b)"
     r"\W*(?:(?:oops|sorry|no|nope|wait|actually|correction|argh|ugh|damn|my bad|oh|hang on|typo)\W{1,3}){1,4}"
     r"(?:(?:i (?:mean|meant|mistyped)|it(?:'?s| is)|that(?:'?s| is)|make (?:it|that)|should be|on|the|no"
     r"|wait)\W{1,3}){0,4}"
@@ -335,12 +336,14 @@ def _find_mended(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> 
     recent = [fact for fact in facts if utterance.said_at - fact.said_at <= JUST_BEFORE and fact.message_id]
     last = max((fact.message_id for fact in recent if fact.message_id), default=None)
     is_weekday = mended["rest"].split()[-1].rstrip("s").casefold() in WEEKDAYS
-    for fact in (fact for fact in recent if fact.message_id == last):
-        old = find_value(fact.statement, "date")
-        if old and is_weekday == (old.rstrip("s").casefold() in WEEKDAYS):
-            new = re.sub(r"^(?:on|in) ", "", day.words) if DATED.match(old) else f"{day.first.day} {day.first:%B}"
-            quote, value = utterance.text[: mended.end("rest")].strip(), f"{day.first:%A}" if is_weekday else new
-            yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
+    dated = [(fact, old) for fact in recent if fact.message_id == last and (old := find_value(fact.statement, "date"))]
+    alike = [(fact, old) for fact, old in dated if is_weekday == (old.rstrip("s").casefold() in WEEKDAYS)]
+    if len({found.first for _, old in alike if (found := find_date(old, utterance.said_at.date()))}) > 1:
+        return  # there and back: which of the two is meant isn't said
+    for fact, old in alike:
+        new = re.sub(r"^(?:on|in) ", "", day.words) if DATED.match(old) else f"{day.first.day} {day.first:%B}"
+        quote, value = utterance.text[: mended.end("rest")].strip(), f"{day.first:%A}" if is_weekday else new
+        yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
 
 def _in_full(new: str, old: str, said_at: datetime) -> str:

@@ -13,8 +13,9 @@ from memory.librarian.updates.pairs import WINDOW, Outcome, Update, pair_of, rea
 from memory.network.pieces import windows
 from memory.ports.source import Utterance
 from memory.speech_acts.made_up import is_made_up
+from memory.text.dates import MONTHS, WEEKDAYS
 from memory.text.keywords import content
-from memory.text.language import is_english
+from memory.text.language import alternatives, is_english
 from memory.text.message_kinds import only_asks
 from memory.text.user_text import mask_foreign_text
 
@@ -86,9 +87,9 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
 
 
 def _says_nothing_new(update: Update) -> bool:
-    """Whether the new value is the old one or a part of it: “left-handed”, “left handed”."""
+    """Whether the new value is the old one, or a part of its one word: “left-handed”, “left handed”."""
     old, new = (frozenset(_WORD.findall(value.casefold())) for value in (update.old, update.new))
-    return bool(new) and new <= old
+    return bool(new) and (new == old or (" " not in update.old and new < old))
 
 
 def _is_of_another_kind(fact: KnownFact, update: Update) -> bool:
@@ -122,11 +123,17 @@ def _likelihood(reading: _Reading) -> float:
     return reading.update.doubted + reading.nearness
 
 
+_NO_NAME: Final = alternatives(
+    frozenset({*WEEKDAYS, *MONTHS, "since", "until", "for", "and", "but", "so", "now", "today"})
+)
+_REST_OF_NAME: Final = (
+    rf"(?:(?<=Dr)\.|(?<=Mrs)\.|(?<=Mr)\.|(?<=Ms)\.)?(?: (?!I\b|(?i:{_NO_NAME})\b)[A-Z][\w'’-]+){{1,2}}"
+)
+
+
 def _whole_name(new: str, quote: str) -> str:
     """The name that begins with these words in the message: “Hoi An”, not “Hoi”; “Dr. Sand”, not “Dr”."""
-    found = re.search(
-        rf"(?<!\w){re.escape(new)}(?:(?<=Dr)\.|(?<=Mrs)\.|(?<=Mr)\.|(?<=Ms)\.)?(?: [A-Z][\w'’-]+)+", quote
-    )
+    found = re.search(rf"(?<!\w){re.escape(new)}{_REST_OF_NAME}", quote)
     return found[0] if found and new[:1].isupper() else new
 
 

@@ -338,7 +338,7 @@ def is_past(word: str) -> bool:
     return word in IRREGULAR_PAST or (word.endswith("ed") and len(word) > 4 and word not in NOT_PAST)
 
 
-_ILL: Final = re.compile(r"(?i)^ill(?= [a-z])")
+_ILL: Final = re.compile(r"(?i)^ill(?= (?!health|at|with|since|for|again|or|and|in)[a-z])")
 """Elsewhere it is an illness."""
 
 

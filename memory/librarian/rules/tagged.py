@@ -138,8 +138,11 @@ MAX_VALUE: Final = 60
 
 
 _STATES: Final = frozenset({"job", "employer", "home", "study"})
+_OF_A_CLASS: Final = re.compile(r"(?i)\b(?:year|grade|class|form|level|stage|number|no\.?) $")
+"""Before a number that is no age: “he's in year 5 at Ashfield”."""
 _WAS: Final = re.compile(
-    r"(?i)\b(?:worked (?:as|at|for|in)|lived (?:in|at)|studied|used to (?:work|live|be|study)(?: \w+)?|(?<!it )was an?)"
+    r"(?i)(?<!'ve )(?<!’ve )(?<!have )(?<!has )\b"
+    r"(?:worked (?:as|at|for|in)|lived (?:in|at)|studied|used to (?:work|live|be|study)(?: \w+)?|(?<!it )was an?)"
     r"(?: (?:an?|the|my))?(?: \w+)? $"
 )
 """Before a value that is no more so."""
@@ -189,6 +192,8 @@ def marked(own: str, text: str, tags: Iterable[Tag], people: People, month: str)
         given: dict[tuple[str, str], Marked] = {}
         told = [tag for tag in waiting if sentence.start <= tag.start < sentence.end]
         for tag in told:
+            if tag.label == "age" and _OF_A_CLASS.search(own[sentence.start : tag.start]):
+                continue
             subject = _subject(tag, sentence, own, people)
             if subject is None and tag.label == "name" and any(other.label == "pet" for other in told):
                 subject = related("pet")  # of a kind that isn't in the list
@@ -267,7 +272,7 @@ def _value(tag: Tag, words: str) -> str:
     value = " ".join(words[: length + (rest.end() if rest else 0)].split()).strip(" ,.;:!?\"'()")[:MAX_VALUE]
     is_named = SAYS[tag.label].named
     if tag.label == "age":
-        found = _NUMBER.search(value) if "," not in value else None
+        found = _NUMBER.search(value) if not re.search(r"[.,]\d", value) else None
         return found[0] if found and (tag.other or int(found[0]) >= YOUNGEST) else ""
     if is_named and value.islower():
         value = value.title()

@@ -51,6 +51,7 @@ SignIn = Callable[[User], Client]
         ("She reads along sometimes so delete the ring from your memory please", "the ring"),
         ("could you forget the bit about poker? my brother uses this account", "poker"),
         ("Would you delete what I told you about Agnes, it was unfair of me.", "Agnes"),
+        ("Quick question about lunch: forget everything about Agnes", "Agnes"),
         ("hm, forget how much I weigh, i dont want that stored", "I weigh"),
     ],
 )
@@ -95,6 +96,10 @@ def test_everything_is_asked_to_be_forgotten(text: str) -> None:
         "Forget the cheese, use tofu",
         "two of them are vegan so forget the lasagne, what else is there?",
         "how do I delete an address from my phone?",
+        "I always panic and forget everything about the exam",
+        "he'd drink and forget what I said about the wedding",
+        "why do you always lose it and forget what I told you about Tom?",
+        "Delete the third paragraph from my notes",
         "remove the comma, then delete the last line",
         "forget to lock the door and you're in trouble",
         "Did you forget my name?",

@@ -199,7 +199,7 @@ def test_what_was_said_of_a_partner_belongs_to_that_partner(statement: str, is_o
 
 
 DATED = (
-    known(31, "The user's brother turns 19 on Tuesday, 8 June 2027."),
+    known(31, "The user's brother turns 19 on Monday, 8 June 2026."),
     known(32, "The user's brother's birthday is 8 June.", "user/brother/birthday", "8 June", status="proposed"),
     known(33, "The user likes tea with milk."),
     known(34, "The user has a rehearsal on Tuesday."),
@@ -221,6 +221,8 @@ def mended(text: str, later: timedelta = timedelta(minutes=2)) -> list[tuple[int
         ("wait, it's on Friday", [(34, "Friday")]),
         ("sorry, can you do 3 may for the party too", []),
         ("we go to Rome on 3 May", []),
+        ("sorry, 4 May is mum's birthday", []),
+        ("Sorry, on Friday, is the shop open?", []),
     ],
 )
 def test_a_date_said_just_before_is_mended_without_naming_what_it_is_of(
@@ -231,3 +233,9 @@ def test_a_date_said_just_before_is_mended_without_naming_what_it_is_of(
 
 def test_a_date_of_another_day_is_not_mended_without_naming_it() -> None:
     assert mended("oops no, 9th of june", timedelta(hours=2)) == []
+
+
+def test_of_two_days_none_is_mended_without_saying_which() -> None:
+    there, back = (known(n, f"The user flies on {day} March.") for n, day in ((41, 3), (42, 9)))
+    facts = [replace(fact, said_at=NOW - timedelta(minutes=2), message_id=7) for fact in (there, back)]
+    assert list(find_corrections(Utterance(9, 3, "user", "oops no, 10 March", NOW), facts)) == []

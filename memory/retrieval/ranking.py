@@ -186,6 +186,8 @@ CLEARLY_NEARER: Final = 0.15
 """How much higher a cosine must be than that of what has the key that is asked for: “which floor do I live on?”."""
 AS_GOOD: Final = 0.88
 """Share of the best score from which another memory is nearly as good."""
+OVER_AS_GOOD: Final = 0.7
+"""The same for what is over, when the past is asked: “did I smoke in 2023?” asks for more than “I quit in 2024”."""
 
 TOP_K: Final = setting("rag_final_top_k", 5)
 """Maximum memories in one prompt (seeds 000 and 003)."""
@@ -366,7 +368,7 @@ def _with_answer_first(
     near = [row for row in best if _is_answer(row.candidate, question, least)]
     if not near:
         return list(best)
-    as_good = [row for row in near if row.total >= AS_GOOD * near[0].total]
+    as_good = [row for row in near if row.total >= (OVER_AS_GOOD if question.asks_past else AS_GOOD) * near[0].total]
     if question.asks_past:
         answer = next((row for row in as_good if row.candidate.is_over), near[0])
     else:

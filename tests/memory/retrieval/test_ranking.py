@@ -154,6 +154,14 @@ def test_of_what_answers_about_as_well_the_latest_leads() -> None:
     assert refs(ranked(first, later, question="When was the launch before?"))[0] == "fact:1"
 
 
+def test_a_question_about_the_past_is_led_by_what_is_over() -> None:
+    quit_ = candidate("fact:1", "The user quit smoking.", distance=0.3, words=0.3)
+    over = candidate("fact:2", "The user smoked a pack a day.", distance=0.4, words=0.2, is_over=True)
+
+    assert refs(ranked(quit_, over, question="Did I smoke in 2023?"))[0] == "fact:2"
+    assert refs(ranked(quit_, over, question="Do I smoke?"))[0] == "fact:1"
+
+
 def test_what_has_the_key_gives_way_to_what_is_clearly_nearer() -> None:
     keyed = candidate("fact:1", "The user lives in Galway.", distance=0.7, keyed_answer=1.0)
     nearer = passage("message:1", "we're both on the third floor", distance=0.7 - CLEARLY_NEARER - 0.01)

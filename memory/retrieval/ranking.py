@@ -183,7 +183,8 @@ FITTING: Final[tuple[Part, ...]] = ("keyword", "semantic")
 """Parts that measure how relevant a memory is to the question."""
 
 CLEARLY_NEARER: Final = 0.15
-"""How much higher a cosine must be than that of what has the key that is asked for: “which floor do I live on?”."""
+"""How much higher a cosine must be than that of what has the key that is asked for: “which floor do I live on?”.
+Chosen on 240 scenarios that were read, like the two below."""
 AS_GOOD: Final = 0.88
 """Share of the best score from which another memory is nearly as good."""
 OVER_AS_GOOD: Final = 0.7

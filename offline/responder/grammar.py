@@ -39,6 +39,8 @@ USER_SUBJECT = re.compile(rf"^(?:the )?user (?P<adverb>{ADVERBS} )?(?P<verb>[\w'
 USER_OWNER = re.compile(r"\b(?:the )?user['’]s\b", re.IGNORECASE)
 USER_ELSEWHERE = re.compile(r"\bthe user\b", re.IGNORECASE)
 JOINED = re.compile(rf"\b(and|but) ({JOINED_VERBS})\b")
+PRESENT_VERB = re.compile(rf"(?<![\w'’-])(?P<verb>are|{JOINED_VERBS})(?![\w'’-])")
+PAST = {"is": "was", "isn't": "wasn't", "are": "were", "has": "had", "does": "did", "doesn't": "didn't"}
 FIRST_PERSON = re.compile(rf"\b(?:{_either(FIRST_TO_SECOND)})\b(?!['’])", re.IGNORECASE)
 YOU_ARE = re.compile(r"(?<!and )\b([Yy]ou) are(?= \w)")
 I_AND_VERB = re.compile(rf"\bI (?P<adverb>{ADVERBS} )?(?P<verb>\w+)\b")
@@ -102,6 +104,18 @@ def second_person(sentence: str) -> str:
         told = FIRST_PERSON.sub(lambda found: FIRST_TO_SECOND[found[0].lower()], told)
     told = USER_ELSEWHERE.sub("you", USER_OWNER.sub("your", told))
     return _finish(YOU_ARE.sub(r"\1're", told))
+
+
+def in_past(statement: str) -> str:
+    """A statement that is over: "The user lives in Nantes." → "The user used to live in Nantes."; already told as
+    past, it stays."""
+    if " no longer " in statement:
+        return statement
+    return PRESENT_VERB.sub(_past_verb, statement, count=1)
+
+
+def _past_verb(found: re.Match[str]) -> str:
+    return PAST.get(found["verb"]) or f"used to {second_person_verb(found['verb'])}"
 
 
 def restate_claim(text: str) -> str | None:

@@ -15,7 +15,7 @@ from offline.protocol.reply import Reply, Search, Text, Thinking, ToolCall
 from offline.protocol.schema import minimal_instance
 from offline.responder import patterns, wording
 from offline.responder.arithmetic import work_out
-from offline.responder.grammar import LEAD_IN, restate_claim, second_person, third_person, without_denied
+from offline.responder.grammar import LEAD_IN, in_past, restate_claim, second_person, third_person, without_denied
 from offline.responder.matching import Match, asks_past, best_matches, closest, is_about_another, sentences, stems
 from offline.responder.request_facts import Memory, Reading
 from offline.search import demo_page
@@ -432,6 +432,7 @@ def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
     """Each thing once: what only repeats a shorter sentence is left out. Then where it is from."""
     if not asks_past(reading.question):
         matches = [replace(match, sentence=without_denied(match.sentence)) for match in matches]
+    matches = [replace(one, sentence=in_past(one.sentence)) if _is_over(one.memory) else one for one in matches]
     told = {second_person(match.sentence): match for match in reversed(matches)}
     said = [match for match in reversed(told.values()) if not any(_is_in(other, match) for other in told.values())]
     answer = _others_name(reading.question, said[0]) or " ".join(
@@ -481,6 +482,10 @@ def _source(reading: Reading, memory: Memory) -> str:
     if kind in ("episode", "segment", "chunk"):
         return f"From our conversation on {day}." if day else "From an earlier conversation."
     return f"You said so on {day}." if day and kind in ("fact", "message") else ""
+
+
+def _is_over(memory: Memory) -> bool:
+    return not memory.is_current and memory.id.startswith("fact:")
 
 
 def _ended(qualifier: str) -> str:

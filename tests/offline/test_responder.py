@@ -10,7 +10,7 @@ from offline.protocol.models import MODELS
 from offline.protocol.prompt import read_prompt
 from offline.protocol.reply import Text, Thinking, ToolCall, compose
 from offline.responder.arithmetic import work_out
-from offline.responder.grammar import second_person, second_person_verb, third_person, third_person_verb
+from offline.responder.grammar import in_past, second_person, second_person_verb, third_person, third_person_verb
 from offline.responder.matching import stems
 from offline.responder.request_facts import read
 from offline.responder.respond import respond
@@ -189,13 +189,28 @@ def test_what_is_over_answers_only_a_question_about_the_past(qualifier: str, tol
     lyon = memory("The user lives in Lyon.", "fact:10") | {"qualifier": "current"}
     assert ask("Where do I live?", nantes).startswith("I don't know that yet.")
     assert ask("Where do I live?", nantes, lyon).startswith("You live in Lyon.")
-    assert ask("Where did I live before Lyon?", nantes, lyon).startswith(f"You live in Nantes.\n\n{told}")
+    assert ask("Where did I live before Lyon?", nantes, lyon).startswith(f"You used to live in Nantes.\n\n{told}")
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("The user is a baker.", "The user was a baker."),
+        ("The user's sister Mary lives in Porto.", "The user's sister Mary used to live in Porto."),
+        ("The user's kids are at Elm School.", "The user's kids were at Elm School."),
+        ("The user doesn't eat meat.", "The user didn't eat meat."),
+        ("The user no longer has a dog.", "The user no longer has a dog."),
+        ("The user moved to Lyon.", "The user moved to Lyon."),
+    ],
+)
+def test_a_statement_that_is_over_is_told_in_the_past(statement: str, told: str) -> None:
+    assert in_past(statement) == told
 
 
 def test_what_was_before_this_is_what_is_over() -> None:
     chef = memory("The user works as a sous chef.", "fact:9") | {"qualifier": "until 2026-01"}
     grower = memory("The user works as a mushroom grower.", "fact:10") | {"qualifier": "current"}
-    assert ask("What was my job before this one?", grower, chef).startswith("You work as a sous chef.")
+    assert ask("What was my job before this one?", grower, chef).startswith("You used to work as a sous chef.")
     assert ask("What's my job?", grower, chef).startswith("You work as a mushroom grower.")
 
 

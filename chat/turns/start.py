@@ -58,7 +58,7 @@ async def _accept(user_id: int, frame: Accepted, follower: Follower | None) -> F
     TURN_REGISTRY.start(turn, run_turn(turn, StoredTurn(accepted)))
     announced = None
     try:
-        announced = await run_at_once(_announcement, accepted, frame)
+        announced = await run_at_once(_accepted_frame, accepted, frame)
         return announced
     finally:
         turn.announce(None if accepted.is_trial else announced)  # a page shows one branch
@@ -81,7 +81,11 @@ def _take_in(user_id: int, frame: Accepted) -> AcceptedTurn:
         user = _ACTIVE.first(user=user_id)  # read again: a socket outlives a sign-out
         if user is None:
             raise TurnRejectedError(*intake.SIGNED_OUT)
-        return _accept_frame(user, frame)
+        accepted = _accept_frame(user, frame)
+    if not accepted.is_trial:
+        # Not in the transaction: those that notify are committed one after the other, each with its wait for the disk.
+        publish_start(user_id, accepted.conversation.pk)
+    return accepted
 
 
 def _accept_frame(user: User, frame: Accepted) -> AcceptedTurn:
@@ -97,12 +101,6 @@ def _accept_frame(user: User, frame: Accepted) -> AcceptedTurn:
             return intake.accept_continue(user, frame.client_id, frame.message)
         case Without():
             return intake.accept_exclusion(user, frame.client_id, frame.message, frame.refs)
-
-
-def _announcement(accepted: AcceptedTurn, frame: Accepted) -> Frame:
-    if not accepted.is_trial:
-        publish_start(accepted.answer.user_id, accepted.conversation.pk)
-    return _accepted_frame(accepted, frame)
 
 
 def _accepted_frame(accepted: AcceptedTurn, frame: Accepted) -> Frame:

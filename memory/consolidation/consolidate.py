@@ -25,7 +25,6 @@ from memory.forget_epoch import lock_user
 from memory.librarian import episodes
 from memory.models import Chunk, Episode, Fact, PersonalIndex
 from memory.retrieval import decay
-from memory.retrieval.revive import lock_unused
 from recall.celery import enqueue_on_commit
 from recall.db.notify import publish_event
 from recall.environment import setting
@@ -124,14 +123,20 @@ def users_to_consolidate() -> QuerySet[User]:
 # Facts -----------------------------------------------------------------------------------------------------------
 
 
+def _lock_unused(facts: QuerySet[Fact]) -> list[int]:
+    """The ids of the facts, locked in the order of their ids, without those that another transaction has locked."""
+    locked = facts.order_by("pk").select_for_update(skip_locked=True, no_key=True, of=("self",))
+    return list(locked.values_list("pk", flat=True))
+
+
 def _close_validity(user: User, now: datetime) -> int:
-    over = lock_unused(Fact.objects.for_user(user).filter(status__in=CLOSED_WHEN_OVER, valid_until__lte=now))
+    over = _lock_unused(Fact.objects.for_user(user).filter(status__in=CLOSED_WHEN_OVER, valid_until__lte=now))
     return Fact.objects.filter(pk__in=over).update(status=Fact.Status.EXPIRED, reason=OVER)
 
 
 def _archive_faded(user: User, now: datetime) -> tuple[int, int]:
     """How many facts faded, and their tokens."""
-    faded = Fact.objects.filter(pk__in=lock_unused(fading(Fact.objects.for_user(user), now)))
+    faded = Fact.objects.filter(pk__in=_lock_unused(fading(Fact.objects.for_user(user), now)))
     size: int = faded.aggregate(size=Coalesce(Sum("tokens"), 0))["size"]
     return faded.update(status=Fact.Status.ARCHIVED, reason=FADED), size
 

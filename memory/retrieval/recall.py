@@ -41,10 +41,9 @@ from memory.retrieval.ranking import (
     rerank,
     semantic,
 )
-from memory.retrieval.revive import revive
 from memory.retrieval.truth import CURRENT, CandidateRow, TruthRule, apply_truth
 from memory.secrets.secrets_filter import mask_secrets
-from recall.db.prepared import array, fetch_prepared
+from recall.db.prepared import array, run_prepared
 from recall.db.sql_files import load_sql
 from recall.observability.stopwatch import Stopwatch
 
@@ -150,6 +149,8 @@ QUESTION: Final = "question"
 MAX_UNTRUE: Final = 12
 """Memories left out by the truth filter that a result lists."""
 NOTHING_IN_PROMPT: Final = AlreadyInPrompt()
+BACK: Final = "used again after it had faded"
+"""Reason, as the user reads it."""
 _MARK_USED: Final = load_sql(Path(__file__).with_name("mark_used.sql"))
 
 
@@ -212,14 +213,11 @@ def retrieve(
 
 
 def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:
-    """Count one use of each of these memories, which were in a prompt; an archived one is revived."""
-    refs = list(refs)
+    """Count one use of each of these memories, which were in a prompt; an archived one is active again."""
     named = ids_by_kind(refs)
     if any(named.values()):
         ids = {kind: array(pks) for kind, pks in named.items()}
-        ((is_any_archived,),) = fetch_prepared(_MARK_USED, {"user": user.pk, "at": at, **ids})
-        if is_any_archived:
-            revive(user, refs)
+        run_prepared(_MARK_USED, {"user": user.pk, "at": at, "back": BACK, **ids})
 
 
 def _build_result(

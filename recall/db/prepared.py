@@ -184,6 +184,11 @@ def fetch_prepared(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, .
     return Read(sql, parameters).fetch()
 
 
+def run_prepared(sql: str, parameters: Mapping[str, Any]) -> None:
+    """The same, for a statement without rows: within `write_together`, it isn't waited for."""
+    _execute(Read(sql, parameters)).close()
+
+
 # One round trip --------------------------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from memory.embeddings.port import embedder
 from memory.facts.review import accept, edit
 from memory.facts.validity import OVER
 from memory.models import Episode, Fact, PersonalIndex
-from memory.retrieval.revive import BACK, revive
+from memory.retrieval.recall import BACK, mark_used
 from memory.tasks import consolidate as consolidate_task
 from memory.tasks import consolidate_one
 from recall.schedule import BEAT_SCHEDULE
@@ -275,41 +275,36 @@ def test_what_is_used_again_comes_back(alice: User, bob: User) -> None:
     mine, left, his = fact(alice), fact(alice), fact(bob)
     for user in (alice, bob):
         consolidate(user, NOW)
-    assert revive(alice, [mine.ref, his.ref, "chunk:3", "document:/profile/goals:1", "fact:x"]) == 1
+    mark_used(alice, [mine.ref, his.ref, "chunk:3", "document:/profile/goals:1", "fact:x"], NOW)
     assert [row(one) for one in (mine, left, his)] == [("active", BACK), ("archived", FADED), ("archived", FADED)]
 
 
-def test_what_comes_back_with_its_use_counted_is_not_archived_again(alice: User) -> None:
+def test_what_comes_back_is_not_archived_again(alice: User) -> None:
     faded = fact(alice)
     consolidate(alice, NOW)
-    revive(alice, [faded.ref])
-    Fact.objects.filter(pk=faded.pk).update(times_used=1, last_used_at=NOW)
+    mark_used(alice, [faded.ref], NOW)
     assert not consolidate(alice, NOW + DAY).did_something
 
 
 @pytest.mark.parametrize("status", ["proposed", "rejected", "superseded", "expired"])
 def test_nothing_but_the_archived_comes_back(alice: User, status: str) -> None:
     kept = fact(alice, status=status)
-    assert revive(alice, [kept.ref]) == 0
-    assert row(kept)[0] == status
+    before = row(kept)
+    mark_used(alice, [kept.ref], NOW)
+    assert row(kept) == before
 
 
 def test_an_archived_fact_whose_key_is_taken_stays_where_it_is(alice: User) -> None:
     old = fact(alice, key="user/home", kind="biography", status="archived")
     fact(alice, key="user/home", kind="biography")
-    assert revive(alice, [old.ref]) == 0
+    mark_used(alice, [old.ref], NOW)
+    assert row(old)[0] == "archived"
 
 
 def test_an_archived_episode_comes_back_when_it_is_used(alice: User) -> None:
     told = episode(talk(alice), 1, 2, status="archived")
-    assert revive(alice, [told.ref]) == 1
+    mark_used(alice, [told.ref], NOW)
     assert row(told)[0] == "live"
-
-
-def test_reviving_what_is_in_use_takes_one_look(alice: User, django_assert_num_queries: Any) -> None:
-    used = [fact(alice).ref for _ in range(5)]
-    with django_assert_num_queries(3):  # a savepoint around the check
-        assert revive(alice, used) == 0
 
 
 # Everyone --------------------------------------------------------------------------------------------------------
@@ -418,8 +413,6 @@ def elsewhere(transactional_db: None) -> Iterator[Any]:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_fact_that_is_being_used_at_that_moment_is_left_alone(alice: User, elsewhere: Any) -> None:
-    from memory.retrieval.recall import mark_used
-
     used, left = fact(alice), fact(alice)
     elsewhere(lambda: mark_used(alice, [used.ref], NOW))
     assert consolidate(alice, NOW).archived == 1
@@ -473,4 +466,5 @@ def test_tidying_up_for_bob_touches_nothing_of_alices(alice: User, bob: User) ->
     assert row(mine)[0] == "active"
     Fact.objects.filter(pk=mine.pk).update(status="archived")
     hers = episode(talk(alice), 1, 1, status="archived")
-    assert revive(bob, [mine.ref, hers.ref]) == 0
+    mark_used(bob, [mine.ref, hers.ref], NOW)
+    assert [row(one)[0] for one in (mine, hers)] == ["archived", "archived"]

@@ -17,7 +17,7 @@ from memory.facts.links import link_superseded, mark_superseded
 from memory.facts.review import RefusedError, accept, edit, reject, undo
 from memory.models import Fact, ReviewAction
 from memory.models.facts import FactQuerySet
-from memory.retrieval.revive import revive
+from memory.retrieval.recall import mark_used
 
 HOUR = timedelta(hours=1)
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -166,7 +166,7 @@ class History:
             one.update(status=Fact.Status.ARCHIVED)
 
     def bring_back(self) -> None:
-        revive(self.user, [one.ref for one in self.facts])
+        mark_used(self.user, [one.ref for one in self.facts], self.now)
 
     def tidy_up(self) -> None:
         consolidate(self.user, self.now)

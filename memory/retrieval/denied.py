@@ -5,7 +5,7 @@ called off the Iceland trip” qualifies last month's “I'm planning a trip to 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -46,8 +46,8 @@ class _Said:
     """Of what it gives another date or number: its words, and the new value."""
     is_of_user: bool
     content: frozenset[str]
-    stems: frozenset[str]
-    """Of what it denies and shifts: a text without any of them states none of it."""
+    needed: Sequence[Collection[str]]
+    """Beginnings of words: a text that has none of these groups states nothing of what it denies and shifts."""
 
 
 def qualify_denied(rows: Sequence[CandidateRow]) -> None:
@@ -56,9 +56,10 @@ def qualify_denied(rows: Sequence[CandidateRow]) -> None:
     for row in rows if said else ():
         if not row.qualifier.startswith((CURRENT, WAITING)) or row.said_by == "assistant":
             continue
-        text, later = row.candidate.text, [one for one in said if one.when > row.candidate.when]
-        stems = phrase_stems(text) if later else frozenset()
-        newer = next((one for one in later if not stems.isdisjoint(one.stems) and _is_denied(text, one)), None)
+        text, low = row.candidate.text, row.candidate.text.casefold()
+        later = (one for one in said if one.when > row.candidate.when)
+        likely = (one for one in later if any(all(begun in low for begun in group) for group in one.needed))
+        newer = next((one for one in likely if _is_denied(text, one)), None)
         if newer is not None:
             row.qualifier = f"superseded by {newer.ref} ({newer.text[:QUALIFIER_CHARS]})"
 
@@ -81,10 +82,10 @@ def _read(row: CandidateRow) -> _Said | None:
             _deny_nothing.clear()
         _deny_nothing.add(hash(text))
         return None
-    stems = frozenset[str]().union(*(phrase_stems(denial.old) for denial in denials), *(what for what, _ in shifts))
-    return _Said(
-        row.candidate.ref, text, row.candidate.when, denials, shifts, _is_of_user(text), frozenset(content(text)), stems
-    )
+    needed = [stems for denial in denials for stems in phrase_stems(denial.old)]
+    needed += [[word for word in what if not word.isdigit()] for what, _ in shifts if what]  # “three” is 3 there
+    ref, when = row.candidate.ref, row.candidate.when
+    return _Said(ref, text, when, denials, shifts, _is_of_user(text), frozenset(content(text)), needed)
 
 
 def _is_of_user(text: str) -> bool:

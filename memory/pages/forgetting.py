@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -58,11 +59,9 @@ class Group:
     name: str
     number: int
     items: tuple[ErasureItem, ...]
-
-    @property
-    def more(self) -> int:
-        """Items not listed."""
-        return self.number - len(self.items)
+    """Each text once: a document is named once for all of its lines."""
+    more: int
+    """Items whose text is not listed."""
 
 
 def build_preview(would: Preview) -> dict[str, Any]:
@@ -76,8 +75,11 @@ def build_preview(would: Preview) -> dict[str, Any]:
     return {"groups": groups, "coming_back": would.coming_back, "fingerprint": would.fingerprint}
 
 
-def _build_group(what: str, number: int, going: Iterable[ErasureItem]) -> Group:
-    return Group(type_name(what, number), number, tuple(item for item in going if item.text)[:MAX_ITEMS_SHOWN])
+def _build_group(what: str, number: int, going: Sequence[ErasureItem]) -> Group:
+    told = Counter((item.text, item.url) for item in going if item.text)
+    listed = {(item.text, item.url): item for item in going if item.text}
+    shown = dict(list(listed.items())[:MAX_ITEMS_SHOWN])
+    return Group(type_name(what, number), number, tuple(shown.values()), number - sum(told[one] for one in shown))
 
 
 def type_name(what: str, number: int) -> str:

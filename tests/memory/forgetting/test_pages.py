@@ -14,9 +14,11 @@ from accounts.models import User
 from chat.evaluation.stores import tables_with
 from chat.messages.activity import readable
 from chat.models import Message
+from memory.forgetting.execute import Preview
 from memory.models import Fact, Forgetting
+from memory.pages.forgetting import build_preview
 from memory.text.second_person import second_person
-from recall.redaction import FORGOTTEN
+from recall.redaction import FORGOTTEN, ErasureItem
 from tests.memory.forgetting.conversation import OLDER, STATEMENT, WORDS, Told
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +47,16 @@ def test_the_dry_run_lists_what_would_go_and_come_back_and_changes_nothing(told:
     assert html.escape(second_person(STATEMENT)) in page
     assert html.escape(second_person(OLDER)) in page
     assert Fact.objects.filter(pk=told.fact.pk).exists()
+
+
+def test_a_document_is_named_once_for_all_its_lines() -> None:
+    lines = [ErasureItem("line", f"document:1:{number}", "/travel/kenya") for number in range(3)]
+    unnamed = ErasureItem("line", "document:2:1")
+
+    (group,) = build_preview(Preview((*lines, unnamed), (), {"line": 4}, ""))["groups"]
+
+    assert [item.text for item in group.items] == ["/travel/kenya"]
+    assert (group.number, group.more) == (4, 1)
 
 
 def test_the_deed_leads_to_its_receipt(told: Told, sign_in: SignIn) -> None:

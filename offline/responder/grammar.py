@@ -76,8 +76,8 @@ DENIED = (
     (re.compile(r"^(?:i'm |i am |been )?off [^,;:]+[,;:] (?:and |so |but )?(?=now\b|i\b|i'm\b)", re.I), ""),
     (re.compile(r"^(.+?) (?:isn't|is not|wasn't|was not) [^,;]+?[,;] (?:but |and )?(?:it's|it is|it was|he's|she's) ",
                 re.I), r"\1 is "),
-    (re.compile(r"^(?:.*\b)?(?:(?:i'm|i am|we're) (?:not|no longer)|(?:i|we) (?:don't|no longer)|not) [^,;:]+?[,;:] "
-                r"(?:but )?(?=(?:i|we|i'm|we're|it's)\b)", re.I), ""),
+    (re.compile(r"^(?:[\w']+[ ,]+){0,3}?(?:(?:i'm|i am|we're) (?:not|no longer)|(?:i|we) (?:don't|no longer)|not) "
+                r"[^,;:]+?[,;:] (?:but )?(?=(?:i|we|i'm|we're|it's)\b)", re.I), ""),
     (re.compile(r"^(?:i|we) used to [^,;]+?[,;] (?:but )?(?=now\b|i\b|i'm\b|we\b|we're\b|these days\b)", re.I), ""),
     (re.compile(r"(?<=\w)(?:,? (?:rather than|instead of|no longer)|, (?:and )?not) [^,;.!?]+", re.I), ""),
     (re.compile(r"\bfrom [^,;.!?]+? (?=to \w)", re.I), ""),

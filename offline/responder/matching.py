@@ -26,8 +26,8 @@ a an the and or but of to in on at by for from with as is are was were be been a
 i me my mine you your yours we our us he she it its they them their this that these those there here so if not
 no yes any some can could will would shall should may might must what where who whom whose when which how why
 name names called tell know remember remind please again about user user's users just really very much many now then
-days still currently actually today also before previously formerly used anymore more i'm i've i'd i'll isn't what's
-who's where's
+days still currently actually moment today also before previously formerly used anymore more i'm i've i'd i'll isn't
+what's who's where's
 """
 STOPWORDS = frozenset(STOPWORD_LINES.split())
 SAME_STEM = {
@@ -76,14 +76,17 @@ IMPLIED = (
                 re.I), "dog"),
     (re.compile(r"(?:\b(?:is|isn't|are|am)|['’](?:m|re)) (?:not |now |back )*in [A-Z]"), "liv"),
 )  # fmt: skip
+NUMBER = r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand)\b"
 # Question word → signs of a sentence that answers it.
 KINDS = {
     "job|role|profession|for a living": re.compile(r"\b(?:is|are|as|['’]re|['’]m|am) (?:now )?an? "),
+    "how (?:many|old|much|tall|long|often|far)|(?:what|which) (?:time|year)": re.compile(NUMBER, re.I),
     "where": re.compile(r"\b(?:live[sd]?|living|moved?|born|based|located|work(?:s|ed)? (?:at|in)|from|in|at)\b"),
     "when": re.compile(r"\b(?:\d{1,4}|mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b(?:Jan|Feb|Mar|"
                        r"Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"),
-    "who": re.compile(r"(?<!^)\b[A-Z][a-z]+"),
-    "name": re.compile(r"(?<!^)\b[A-Z][a-z]+"),
+    "who|names?|called|(?:which|what) (?:city|town|country|village)": re.compile(
+        r"(?<!^)\b[A-Z][a-z]+|\b(?:called|named) \w+"
+    ),
 }  # fmt: skip
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 SENTENCE = re.compile(r"(?:\b(?:Dr|Mrs?|Ms|Prof|St)\.|[^.!?\n])+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*")
@@ -96,12 +99,16 @@ CHANGED = re.compile(
 OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
 WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
+OF_WHAT_WAS_NAMED = re.compile(r"^\W*(?:s?he|they|it)(?:['’]?\w{1,3})?\b", re.IGNORECASE)
 OF_SOMEONE_UNNAMED = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b", re.IGNORECASE)
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
 NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) \w+")
 PAST = re.compile(r"\bdid (?:i|he|she|they|my|we)\b|\bused to\b|\bbefore\b|\bprevious|\bformer|\bwas\b|\bwere\b", re.I)
 ROLE_AT = re.compile(r"(\b(?:job|role|occupation|profession|position)\b.*?) (?:at|for|with|in) [A-Z]\w+")
 BEFORE = re.compile(r"\bbefore (?:the |my )?(\w+)\W*$|\bbefore ([A-Z]\w+)")
+ANSWERED_BY_WHAT_IT_HAS = re.compile(
+    r"^\W*(?:\w+ )?(?:who|what|which|when|where|how|until when|in (?:what|which))\b", re.I
+)
 BEFORE_NOW = re.compile(r"\bbefore (?:this(?: one)?|that(?: one)?|now)\W*$", re.IGNORECASE)  # only what is over answers
 ONE_VALUE = re.compile(
     r"\b(?:where|when|how old|name|birthday|for a living|job|age)\b|\bwho(?:'s| is) my\b|\bwhat (?:do|does) \S+ do\b|"
@@ -173,6 +180,45 @@ def asks_past(question: str) -> bool:
     return PAST.search(question) is not None
 
 
+def fits(question: str, sentence: str) -> bool:
+    """Whether a sentence has what the question asks for: a name that the question doesn't have, a number, a day."""
+    kind = _kind(question)
+    named = set(re.findall(r"\b[A-Z]\w+", question))
+    return (
+        kind is None
+        or kind.search(re.sub(r"\b[A-Z]\w+", lambda one: "" if one[0] in named else one[0], sentence)) is not None
+    )
+
+
+def best_fitting(question: str, memories: Sequence[Memory]) -> Match | None:
+    """The sentence that covers most of the question among those that have what it asks for."""
+    past = asks_past(question)
+    scored = _scored(question, [memory for memory in memories if memory.is_current or past])
+    fitting = [(score, match) for score, match in scored if score > ENOUGH and fits(question, match.sentence)]
+    return max(fitting, key=lambda one: one[0])[1] if fitting else None
+
+
+def asks_what(question: str) -> bool:
+    """Whether a question asks what, who, when or where, and not only whether."""
+    return ANSWERED_BY_WHAT_IT_HAS.match(question) is not None
+
+
+def adds(question: str, sentence: str) -> bool:
+    """Whether a sentence says anything beyond the words of a question that asks what, who or where."""
+    return not asks_what(question) or bool(stems(sentence) - {"user"} - stems(question))
+
+
+def newest_mention(question: str, memories: Sequence[Memory]) -> Match | None:
+    """The newest sentence that names something of the question: whether it is *still* so is told by that."""
+    scored = _scored(question, [memory for memory in memories if memory.is_current])
+    near = [(match.memory.date, score, match) for score, match in scored if score > CLOSE]
+    return max(near, key=lambda one: one[:2])[2] if near else None
+
+
+def _kind(question: str) -> re.Pattern[str] | None:
+    return next((kind for word, kind in KINDS.items() if re.search(rf"\b(?:{word})\b", question, re.IGNORECASE)), None)
+
+
 def closest(question: str, memories: Sequence[Memory]) -> Match | None:
     """The sentence that covers some of the question and names everyone and everything it names."""
     about = stems(" ".join(one or other for one, other in ASKED_ABOUT.findall(question)))
@@ -186,25 +232,32 @@ def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Matc
     before = BEFORE.search(question)
     asked = stems(BEFORE_NOW.sub("", BEFORE.sub("", ROLE_AT.sub(r"\1", question))))
     asked -= {stem for stem in asked if stem.isdigit()} if asks_past(question) and len(asked) > 1 else set()
-    matches = [
-        Match(sentence, memory)
+    found = [
+        (Match(sentence, memory), context)
         for memory in memories
-        for sentence in _newest_first(memory)
+        for sentence, context in _newest_first(memory)
         if before is None or (before[1] or before[2]) not in sentence
     ]
-    known = [stems(match.sentence) for match in matches]
+    matches = [match for match, _ in found]
+    known = [stems(match.sentence) | (stems(context) & asked) for match, context in found]
     weights = {stem: _rarity(stem, known) for stem in asked}
     if not asked:
         return []
     return [
         (_score(question, asked, weights, match.sentence, own), match)
         for match, own in zip(matches, known, strict=True)
+        if adds(question, match.sentence)
     ]
 
 
-def _newest_first(memory: Memory) -> list[str]:
-    """Its statements; those of a conversation's summary, which has them in the order said, from the last one on."""
-    found = sentences(memory.text)
+def _newest_first(memory: Memory) -> list[tuple[str, str]]:
+    """Its statements, each with what its “he” or “it” may be; those of a conversation's summary, which has them in the
+    order said, from the last one on."""
+    found, context = [], ""
+    for item in SENTENCE.findall(memory.text):
+        is_continued = bool(OF_WHAT_WAS_NAMED.match(item))
+        found += [(sentence, context if is_continued else "") for sentence in sentences(item)]
+        context = f"{context} {item}" if is_continued else item
     return found[::-1] if memory.title.startswith("/conversations") else found
 
 
@@ -228,7 +281,7 @@ def stems(text: str) -> frozenset[str]:
 
 def _stem(word: str) -> str:
     for ending in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             word = word.removesuffix(ending)
             break
     stem = word.removesuffix("e")[:STEM_LENGTH]
@@ -246,9 +299,7 @@ def _score(
     """The covered share of the question's weight, 0 to 1; the question word counts as half a stem."""
     total = sum(weights.values())
     covered = sum(weights[stem] for stem in asked & own)
-    kind = next(
-        (pattern for word, pattern in KINDS.items() if re.search(rf"\b(?:{word})\b", question, re.IGNORECASE)), None
-    )
+    kind = _kind(question)
     if kind is not None and covered:
         extra = KIND_WEIGHT * total / len(asked)
         total += extra
@@ -266,7 +317,8 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], own: f
         return False  # “Ingrid left, my boss is Tomas now” tells of the boss
     if owned is None:
         if OF_SOMEONE_UNNAMED.match(sentence):
-            return bool(OF_ONESELF.search(question))
+            is_named = any(_stem(word) in own for word in RELATION_ASKED.findall(question.lower()))
+            return bool(OF_ONESELF.search(question)) and not is_named
         named = NAMED.match(sentence)
         return named is not None and bool(OF_ONESELF.search(question)) and _stem(named[1].lower()) not in asked
     if _stem(owned[1].lower()) in asked:

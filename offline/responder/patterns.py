@@ -56,6 +56,11 @@ SECRET = re.compile(
     r"\b(?:\d[ -]?){13,19}\b|\bsk-[\w-]{8,}",
     re.IGNORECASE,
 )
+DENIES = re.compile(r"n['’]t\b|\b(?:not|no|never|instead|rather|used to|without)\b", re.IGNORECASE)
+STILL = re.compile(r"\bstill\b|\bany ?more\b", re.IGNORECASE)
+GOAL = re.compile(
+    r"The user (?:(?:wants|plans|hopes|aims) to|is (?:planning|preparing|training|writing)|has this goal)\b"
+)
 GREETING = re.compile(
     r"^\W*(?:(?P<hi>hi|hello|hey|good (?:morning|afternoon|evening))\b)(?:[ ,]+(?:there|again|recall|everyone|me again|"
     r"it's me(?: again)?|i'm back))*\W*$|^\W*(?:i'm back|me again)\W*$",

@@ -16,7 +16,20 @@ from offline.protocol.schema import minimal_instance
 from offline.responder import patterns, wording
 from offline.responder.arithmetic import work_out
 from offline.responder.grammar import LEAD_IN, in_past, restate_claim, second_person, third_person, without_denied
-from offline.responder.matching import Match, asks_past, best_matches, closest, is_about_another, sentences, stems
+from offline.responder.matching import (
+    Match,
+    adds,
+    asks_past,
+    asks_what,
+    best_fitting,
+    best_matches,
+    closest,
+    fits,
+    is_about_another,
+    newest_mention,
+    sentences,
+    stems,
+)
 from offline.responder.request_facts import Memory, Reading
 from offline.search import demo_page
 
@@ -24,8 +37,10 @@ type Rule = Callable[[Reading], Reply | None]
 
 INTRODUCED = "demo"  # a word of `wording.SELF`: an earlier answer contains it
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
-NO_LONGER = "It is no longer true"  # how what is doubted waits: the user's own words say more
+# How what is doubted waits, and what was hardly understood: the user's own words say more.
+NO_ANSWER = ("It is no longer true", "The user mentions")
 MAX_LISTED = 8
+SAME_WORDS = 0.6  # of the answer's words: so many are in the message that it was learned from
 MAX_SAID = 240  # characters of one remembered sentence
 
 
@@ -260,6 +275,7 @@ def _greeting(reading: Reading) -> Reply | None:
     lines = wording.WELCOME if last == "this is the first" or reading.exchanges else wording.WELCOME_BACK
     first = (_in_turn(lines, reading)).format(name=f", {name}" if name else "")
     open_ = [line for m in reading.memories for line in _open_in(m) if line.startswith("The user")]
+    open_ += [one.text for one in reading.profile if one.is_current and patterns.GOAL.match(one.text)]
     if open_:
         return say(f"{first} Last time: {_lower(second_person(open_[0]))}")
     said = [m.text for m in reading.memories if m.id.startswith("message:") and not _is_courtesy(m.text)]
@@ -376,27 +392,46 @@ def _asked(reading: Reading) -> str:
 
 def _asked_for(reading: Reading) -> Reply | None:
     """What Recall marks as the answer, unless this conversation says it newer."""
-    past = asks_past(_asked(reading))
+    asked = _asked(reading)
+    past = asks_past(asked)
     found = (memory for result in reading.results for memory in result.memories)
     marked = [memory for memory in (*reading.memories, *found) if memory.answers and (past or memory.is_current)]
-    if not marked or best_matches(_asked(reading), _said(reading)):
+    if not marked or best_matches(asked, _said(reading)):
         return None
-    best = [memory for memory in marked if memory.is_current != past] or marked
-    wanted = stems(_asked(reading))
+    best = [memory for memory in marked if memory.is_current != past]
+    if past and not best and (over := best_matches(asked, [one for one in reading.memories if not one.is_current])):
+        return _answer_from(reading, over)
+    best = best or marked
+    wanted = stems(asked)
     if best[0].answers != LIKELY:
         wanted |= stems(best[0].answers.replace(":", " ").replace("_", " "))
-    matches = [Match(said, memory) for memory in best for said in _answering(memory, wanted)]
-    return _answer_from(reading, matches) if matches else None
+    matches = [Match(said, memory) for memory in best for said in _answering(memory, wanted, asked)]
+    better = _better(reading, matches, is_keyed=best[0].answers != LIKELY)
+    return _answer_from(reading, [better] if better else matches) if better or matches else None
 
 
-def _answering(memory: Memory, wanted: frozenset[str]) -> list[str]:
+def _better(reading: Reading, matches: Sequence[Match], *, is_keyed: bool) -> Match | None:
+    """A sentence that answers better than those of the memory that Recall marks."""
+    asked, known = _asked(reading), _known(reading)
+    newest = newest_mention(asked, reading.memories) if patterns.STILL.search(asked) else None
+    if newest and all(newest.memory.date > match.memory.date for match in matches):
+        return newest
+    if not any(fits(asked, match.sentence) and adds(asked, match.sentence) for match in matches):
+        return best_fitting(asked, known)
+    if is_keyed or any(stems(asked) <= stems(match.sentence) for match in matches):
+        return None
+    whole = best_fitting(asked, known)
+    return whole if whole and stems(asked) <= stems(whole.sentence) else None
+
+
+def _answering(memory: Memory, wanted: frozenset[str], asked: str) -> list[str]:
     """The sentences of a memory that answer: what waits for what is asked for, else the one nearest to what is
     wanted."""
     waiting = sentences(memory.text.splitlines()[-1]) if memory.is_waiting else []  # it is the last line
-    if waiting and memory.answers != LIKELY:
+    if waiting and not waiting[0].startswith(NO_ANSWER) and memory.answers != LIKELY and fits(asked, waiting[0]):
         return waiting
-    said = [one for one in sentences(memory.text) if not one.startswith(NO_LONGER)]
-    return said and [max(said, key=lambda one: (len(stems(one) & wanted), one in waiting, len(one)))]
+    said = [one for one in sentences(memory.text) if not one.startswith(NO_ANSWER)]
+    return said and [max(said, key=lambda one: (fits(asked, one), len(stems(one) & wanted), one in waiting, len(one)))]
 
 
 def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
@@ -439,7 +474,34 @@ def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
         _short(second_person(match.sentence)) for match in said
     )
     sources = list(dict.fromkeys(filter(None, (_source(reading, match.memory) for match in said))))
-    return say(answer, *sources)
+    words = _own_words(reading, said[0]) if len(said) == 1 else ""
+    return say(answer, *sources, wording.OWN_WORDS.format(words=words) if words else "")
+
+
+def _own_words(reading: Reading, match: Match) -> str:
+    """What the user wrote when they said so, if the answer leaves something of the question open; else empty."""
+    asked, told = stems(_asked(reading)), stems(match.sentence) - {"user"}
+    if asked <= told and fits(_asked(reading), match.sentence) and adds(_asked(reading), match.sentence):
+        return ""
+    for message in _messages_behind(reading, match.memory, told):
+        said = " ".join(one for one in sentences(message) if not _denies(one, _asked(reading)))
+        words = stems(said)
+        if words - told and words & (told | asked):
+            return _short(said)
+    return ""
+
+
+def _denies(sentence: str, question: str) -> bool:
+    """Whether a sentence says what is not so, which would only confuse who asks what is."""
+    return (asks_what(question) and bool(patterns.DENIES.search(sentence))) or without_denied(sentence) != sentence
+
+
+def _messages_behind(reading: Reading, memory: Memory, told: frozenset[str]) -> list[str]:
+    """The message that a memory waits in; or those that have most of its words."""
+    if memory.is_waiting:
+        return [memory.text.rpartition("\n")[0]]
+    current = (one.text for one in reading.memories if one.is_current and one.id.startswith("message:"))
+    return [text for text in current if told and len(told & stems(text)) >= SAME_WORDS * len(told)]
 
 
 def _others_name(question: str, match: Match) -> str:

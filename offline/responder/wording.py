@@ -30,6 +30,7 @@ NOT_FOUND = (
     "I looked through your memories: nothing on that.",
 )
 GENERAL = "General knowledge needs a real model."
+OWN_WORDS = "You wrote: “{words}”"
 CLOSEST = "I'm not sure, but I have this: {known}"
 TASK = "I can't do that: writing, explaining and planning need a real model."
 NOTHING_KNOWN = "Nothing yet. Tell me something about yourself, and the librarian proposes what to keep."

@@ -214,6 +214,63 @@ def test_what_was_before_this_is_what_is_over() -> None:
     assert ask("What's my job?", grower, chef).startswith("You work as a mushroom grower.")
 
 
+def test_what_the_user_wrote_follows_an_answer_that_leaves_something_open() -> None:
+    pastime = {"qualifier": "waiting (One of the user's pastimes is swimming.)", "answers": "pastime"}
+    pool = memory("Any drills? I train at the Plaza pool.", "message:4") | pastime
+    assert "You wrote: “I train at the Plaza pool.”" in ask("At which pool do I train?", pool)
+    moved = memory("I live in Tartu, we were in Ghent before.", "message:5") | {"answers": "home"}
+    home = memory("The user lives in Tartu.", "fact:6") | {"answers": "home"}
+    assert "Ghent" not in ask("Where do I live?", home, moved)
+
+
+def test_what_is_denied_is_not_quoted_to_who_asks_what_is_so() -> None:
+    nuts = {"qualifier": "waiting (The user is allergic to pistachios.)", "answers": "allergy:pistachios"}
+    meant = memory("Sorry, I meant pistachios not cashews. My fault, really.", "message:4") | nuts
+    assert "cashews" not in ask("Which nut am I allergic to?", meant)
+
+
+def test_a_name_is_answered_by_what_has_one() -> None:
+    kept = memory("The user has a pet briard.", "fact:1") | {"answers": "pet:briard"}
+    named = memory("my dog Pistachio is a briard, 4 yrs", "message:2")
+    assert ask("What's my dog's name?", kept, named).startswith("Your dog's name is Pistachio.")
+
+
+def test_what_only_has_the_words_of_a_question_does_not_answer_it() -> None:
+    gift = memory("its for my father in law", "message:1") | {"answers": "question"}
+    told = memory("The user's father in law collects stamps.", "fact:2")
+    assert ask("What does my father in law collect?", gift, told).startswith("Your father in law collects stamps.")
+
+
+def test_whether_something_is_still_so_is_told_by_its_newest_mention() -> None:
+    boyfriend = memory("The user's boyfriend is called Emeric.", "fact:1") | {"answers": "partner"}
+    over = memory("emeric and i broke up on sunday", "message:2") | {"date": "2026-11-22"}
+    assert ask("Am I still together with Emeric?", boyfriend, over).startswith("Emeric and you broke up on sunday.")
+
+
+def test_what_covers_the_whole_question_goes_before_what_is_likely() -> None:
+    flight = memory("My flight to the wedding gets in at 14:20.", "message:1") | {"answers": "question"}
+    cousin = memory("The user's cousin has his wedding in Cuenca.", "fact:2")
+    assert ask("Where is my cousin's wedding?", flight, cousin).startswith("Your cousin has his wedding in Cuenca.")
+
+
+def test_a_question_about_the_past_is_answered_by_what_is_over_though_the_present_is_marked() -> None:
+    leeds = memory("The user lives in Leeds.", "fact:1") | {"answers": "home", "qualifier": "current"}
+    windhoek = memory("The user lives in Windhoek.", "fact:2") | {"qualifier": "until 2020"}
+    assert ask("Where did we live until 2020?", leeds, windhoek).startswith("You used to live in Windhoek.")
+
+
+def test_in_a_summary_he_is_who_was_named_before() -> None:
+    said = "The user wrote: “its for my father in law” “he's a retired tram driver and collects stamps”"
+    summary = memory(said, "chunk:1") | {"title": "/conversations/gifts"}
+    assert "collects stamps" in ask("What does my father in law collect?", summary)
+
+
+def test_who_comes_back_is_reminded_of_a_goal_in_the_profile() -> None:
+    profile = "# Profile\n- The user lives in Nantes.\n- The user wants to finish the application by May."
+    told = answer(request(current("hi, me again"), system=[text("You are Recall."), text(profile)]))
+    assert "you want to finish the application by May." in told
+
+
 def test_what_recall_marks_as_the_answer_is_said_whatever_the_words_of_the_question() -> None:
     job = memory("The user works as a records manager.", "fact:9") | {"qualifier": "current", "answers": "job"}
     speech = memory("The user needs a speech for the present occasion, please.", "message:4")

@@ -49,8 +49,6 @@ ASKS_FOR: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What questions ask for → the attributes or families whose facts answer; the first does so best."""
 LABELS: Final = ("none", *ASKS_FOR)
-MOSTLY_NONE: Final = 0.5
-"""Probability of “none” above which a question asks for no attribute."""
 POSSIBLE: Final = 0.1
 """Probability from which an attribute may be what a question asks for."""
 SECOND: Final = 0.5
@@ -59,13 +57,14 @@ WEIGHTS: Final = Path(__file__).with_name("asked_attribute.safetensors")
 
 
 def asked_attributes(text: str, vectors: Mapping[Embedder, Vectors]) -> Mapping[str, float]:
-    """How likely a question asks for each attribute or family of `memory/facts/keys.py`; those that are POSSIBLE.
+    """How likely a question asks for each attribute or family of `memory/facts/keys.py`: those that are POSSIBLE, unless
+    it most likely asks for none.
 
     `text`: in the third person; `vectors`: those it has already, by model.
     """
     read = next((vector for model, vector in vectors.items() if model.name in (MINILM_INT8, MINILM)), None)
     none, *chances = probabilities(encode_question(text) if read is None else read)
-    if none > MOSTLY_NONE:
+    if none >= max(chances):
         return {}
     asked: defaultdict[str, float] = defaultdict(float)
     for attributes, chance in zip(ASKS_FOR.values(), chances, strict=True):

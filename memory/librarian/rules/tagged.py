@@ -20,6 +20,7 @@ from memory.librarian.rules.retell import (
     gerund,
     is_occupation,
     related,
+    third_person,
 )
 from memory.librarian.tagger.tags import Tag
 from memory.models.kinds import Kind
@@ -64,7 +65,7 @@ SAYS: Final[Mapping[str, Says]] = {
     "partner": Says(Kind.PERSON, "partner", "{who}'s {relation} is called {v}.", named=True),
     "diet": Says(Kind.CONSTRAINT, "diet", "{who} follows this diet: {v}."),
     "allergy": Says(Kind.CONSTRAINT, "allergy:{slug}", "{who} is allergic to {v}.", value="yes", health=True),
-    "pet": Says(Kind.ENTITY, "pet:{slug}", "{who} has a pet {v}{called}.", value="yes"),
+    "pet": Says(Kind.ENTITY, "pet:{slug}", "{who} has {pet} {v}{called}.", value="yes"),
     "car": Says(Kind.ENTITY, "car", "{who} drives {a} {v}."),
     "zone": Says(Kind.BIOGRAPHY, "time_zone", "{who}'s time zone is {v}."),
     "plays": Says(Kind.BIOGRAPHY, "pastime:{slug}", "One of {who}'s pastimes is {v}.", value="yes"),
@@ -91,6 +92,8 @@ _OF_A_THING: Final = re.compile(r"(?i)(?<!i'm )(?<!i’m )(?<!im )(?<!i am )\b(?
 _PARTNER: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.PARTNERS)})\b")
 _DOES: Final = re.compile(r"(?i)\b(?:i|we|s?he|they|to|and|still|also|often|usually|sometimes)\W+$")
 """Before a verb: “I swim”."""
+_THIRD: Final = re.compile(r"[a-z]+(?<!s)s [a-z]")
+"""“drives a lorry”, behind who does."""
 _HEDGED: Final = re.compile(
     r"(?i)\b(?:(?:i|we) (?:think|guess|believe|suppose)|maybe|perhaps|probably|possibly|apparently|supposedly|not sure"
     r"|might|seems?|they say|says?)\b"
@@ -117,6 +120,7 @@ _REST: Final = {
     ),
 }
 """What belongs to a value and is seldom marked with it: “head | of supply chain”, “the smell | of lavender”."""
+_PLURAL: Final = re.compile(r"(?i)\b\w+(?<![sui])s$|\b(?:mice|geese|sheep|fish)$")
 _NUMBER: Final = re.compile(r"\d{1,3}")
 _SAID_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "diet": ("diet", "allergy:", "condition:"),
@@ -168,6 +172,13 @@ class Marked:
     def was_so(self) -> bool:
         """Whether the words before it tell of the past: “I worked as a croupier in Batumi”."""
         return self.tag.label in _STATES and _WAS.search(self.before) is not None
+
+    @property
+    def is_verb(self) -> bool:
+        """Whether a job is told by what someone does."""
+        is_named_before = self.before.rstrip().endswith((self.subject.name or "\0", self.subject.relation or "\0"))
+        does = is_named_before and _THIRD.match(self.value) is not None
+        return self.tag.label == "job" and (does or _DOES.search(self.before) is not None)
 
     @property
     def hedged(self) -> bool:
@@ -305,7 +316,7 @@ def proposals(
                 new.append(told.model_copy(update={"confidence": SURE}))
             continue
         same = [other for other in facts if fact.key and _says_no_more(mark, fact, other)]
-        if same and mark.tag.label in _OWN_WORDS:
+        if same and (mark.tag.label in _OWN_WORDS or mark.is_verb):
             fact = fact.model_copy(update={"statement": same[0].statement})
         replaced += same
         new.append(fact)
@@ -321,6 +332,10 @@ def _proposal(mark: Marked, found: Sequence[Marked], number: int, today: date) -
         tags = tuple(word for word in (called.removeprefix(" called "), value) if word)
     if tag.label == "plays" and _DOES.search(mark.before):
         value = gerund(value)
+    if mark.is_verb:  # “I teach year 6”, “he drives a lorry”
+        value, statement = third_person(f" {value}", user=subject == THE_USER), "{who} {v}."
+        if not value:
+            return None
     attribute = says.attribute.format(slug=value.lower())
     if tag.label == "birthday":
         day = find_date(value, today)
@@ -337,8 +352,9 @@ def _proposal(mark: Marked, found: Sequence[Marked], number: int, today: date) -
     relation = _PARTNER.search(mark.sentence.text)
     who = subject.label[0].lower() + subject.label[1:] if statement.startswith("One") else subject.label
     with_whom = relation[0].lower() if relation else "partner"
+    pet = "pet" if _PLURAL.search(value) else "a pet"
     filled = statement.format(
-        who=who, v=value, a=article(value), now=f"{today:%B %Y}", relation=with_whom, called=called
+        who=who, v=value, a=article(value), now=f"{today:%B %Y}", relation=with_whom, called=called, pet=pet
     )
     changes = any(
         other.tag.state != "now" and other.tag.label == tag.label and other.subject == subject for other in found
@@ -393,4 +409,5 @@ def _says_no_more(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool
 
 
 def _shares_value(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
-    return mark.value.casefold() in other.statement.casefold() and fact.subject == other.subject
+    value = fact.value if mark.is_verb else mark.value
+    return value.casefold() in other.statement.casefold() and fact.subject == other.subject

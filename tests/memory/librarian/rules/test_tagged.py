@@ -46,6 +46,7 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
          ["The user's girlfriend is called Imogen. | user/partner=Imogen"]),
         ("there's a rescue [pet:greyhound] called [*name:Olive] asleep on my feet",
          ["The user has a pet greyhound called Olive. | user/pet:greyhound=yes"]),
+        ("We keep two [pet:budgies] in the kitchen", ["The user has pet budgies. | user/pet:budgies=yes"]),
         ("our [pet:spaniel Biscuit] ate a sock", ["The user has a pet spaniel called Biscuit. | user/pet:spaniel=yes"]),
         ("my only animal is a [pet:budgie], Kevin, so relax",
          ["The user has a pet budgie called Kevin. | user/pet:budgie=yes"]),

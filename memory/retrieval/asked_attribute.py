@@ -57,8 +57,8 @@ WEIGHTS: Final = Path(__file__).with_name("asked_attribute.safetensors")
 
 
 def asked_attributes(text: str, vectors: Mapping[Embedder, Vectors]) -> Mapping[str, float]:
-    """How likely a question asks for each attribute or family of `memory/facts/keys.py`: those that are POSSIBLE, unless
-    it most likely asks for none.
+    """How likely a question asks for each attribute or family of `memory/facts/keys.py`: those that are POSSIBLE; none
+    of them if it most likely asks for none.
 
     `text`: in the third person; `vectors`: those it has already, by model.
     """

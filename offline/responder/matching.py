@@ -34,7 +34,7 @@ SAME_STEM = {
     "resid": "liv", "home": "liv", "addres": "liv", "mov": "liv", "job": "work", "employ": "work", "compan": "work",
     "profes": "work", "occupa": "work", "birthd": "born", "favour": "lik", "favori": "lik", "prefer": "lik",
     "lov": "lik", "enjoy": "lik", "marri": "spous", "marry": "spous", "wife": "spous", "husban": "spous",
-    "rol": "work", "positi": "work", "occup": "work", "retir": "work", "promot": "work", "trip": "travel",
+    "rol": "work", "positi": "work", "occup": "work", "retir": "work", "trip": "travel",
     "travell": "travel",
     "go": "travel", "fly": "travel", "visit": "travel", "holida": "travel", "vacati": "travel", "puppy": "dog",
     "puppi": "dog", "kitten": "cat", "mum": "mother", "mom": "mother", "dad": "father", "mobile": "phone",
@@ -70,6 +70,8 @@ IMPLIED = (
                 r"nurse|chef|vet|cook|\w{2,}(?:yst|ian|wife|keeper|maker)|(?:\w+ )?lead|head|"
                 r"\w*(?:accountant|assistant|consultant|student|pilot|musician|physician|technician|man|"
                 r"electrician|librarian|mechanic|judge|guide|clerk|woman))\b", re.I), "work"),
+    (re.compile(r"\b(?:i'm|i am|you're) (?:now )?(?:[\w-]+ )?(?:\w*man|\w*woman|nurse|manager|teacher|director|"
+                r"head|chef|lead|clerk|assistant|supervisor|engineer|developer)\b(?! of my)", re.I), "work"),
     (re.compile(r"\b(?:vegan|vegetarian|pescatarian|keto|halal|kosher)\b", re.I), "food"),
     (re.compile(r"\b(?:budgie|cockatiel|parrot|canary|parakeet|budgerigar)\b", re.I), "bird"),
     (re.compile(r"\b(?:labrador|beagle|poodle|collie|terrier|spaniel|dachshund|retriever|corgi|husky|pug|greyhound)\b",

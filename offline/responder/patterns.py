@@ -57,6 +57,9 @@ SECRET = re.compile(
     re.IGNORECASE,
 )
 DENIES = re.compile(r"n['’]t\b|\b(?:not|no|never|instead|rather|used to|without)\b", re.IGNORECASE)
+ENDS = re.compile(
+    r"\b(?:quit|stopped|gave up|given up|no longer|any ?more|sold|left|broke up|split up|died|cancel\w*|moved)\b", re.I
+)
 STILL = re.compile(r"\bstill\b|\bany ?more\b", re.IGNORECASE)
 GOAL = re.compile(
     r"The user (?:(?:wants|plans|hopes|aims) to|is (?:planning|preparing|training|writing)|has this goal)\b"
@@ -92,9 +95,9 @@ REMINDER = re.compile(r"^\W*(?:please )?remind me (?:to|at|on|in|tomorrow)\b", r
 NO = re.compile(r"^\W*(?:no|nope|nah|not really|no thanks)\W*$", re.IGNORECASE)
 LIST = re.compile(r"^\W*(?:my )?([A-Za-z]{3,20}): *(\w[^\n?]{1,120})$")
 TASK = re.compile(
-    r"^\W*(?:please )?(?:(?:can|could|would) you )?(?:please )?(?:write|explain|describe|summari[sz]e|translate|"
-    r"compose|draft|generate|create|list|calculate|compute|solve|code|implement|plan|suggest|give|make|compare|"
-    r"tell me an?|recommend|sing|draw|help me)\b",
+    r"^\W*(?:please )?(?:(?:hey|hi|hello)\W+)?(?:(?:can|could|would) you )?(?:please )?(?:write|explain|describe|"
+    r"summari[sz]e|translate|compose|draft|generate|create|list|calculate|compute|solve|code|implement|plan|suggest|give|"
+    r"make|compare|tell me an?|recommend|sing|draw|help me)\b",
     re.IGNORECASE,
 )
 QUESTION = re.compile(

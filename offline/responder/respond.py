@@ -406,8 +406,18 @@ def _asked_for(reading: Reading) -> Reply | None:
     if best[0].answers != LIKELY:
         wanted |= stems(best[0].answers.replace(":", " ").replace("_", " "))
     matches = [Match(said, memory) for memory in best for said in _answering(memory, wanted, asked)]
+    if not past and (ended := _ended_here(reading, matches)):
+        return _answer_from(reading, [ended])
     better = _better(reading, matches, is_keyed=best[0].answers != LIKELY)
     return _answer_from(reading, [better] if better else matches) if better or matches else None
+
+
+def _ended_here(reading: Reading, matches: Sequence[Match]) -> Match | None:
+    """What this conversation says to have ended of what would be the answer."""
+    told = frozenset[str]().union(*(stems(match.sentence) for match in matches)) - {"user"} - stems(_asked(reading))
+    told |= stems(_asked(reading)) if patterns.STILL.search(_asked(reading)) else frozenset()
+    said = (Match(sentence, memory) for memory in _said(reading) for sentence in sentences(memory.text))
+    return next((one for one in said if patterns.ENDS.search(one.sentence) and told & stems(one.sentence)), None)
 
 
 def _better(reading: Reading, matches: Sequence[Match], *, is_keyed: bool) -> Match | None:

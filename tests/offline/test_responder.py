@@ -247,6 +247,18 @@ def test_whether_something_is_still_so_is_told_by_its_newest_mention() -> None:
     assert ask("Am I still together with Emeric?", boyfriend, over).startswith("Emeric and you broke up on sunday.")
 
 
+def test_what_this_conversation_has_ended_is_no_longer_the_answer() -> None:
+    pastime = memory("The user goes bouldering.", "fact:1") | {"answers": "pastime:bouldering"}
+    said = [user("i quit bouldering, shoulder. swimming now"), assistant("Noted.")]
+    for asked in ("do i still go bouldering?", "what sport do i do?"):
+        assert ask_after(said, asked, pastime).startswith("You quit bouldering, shoulder.")
+
+
+def test_a_promotion_is_answered_by_the_new_job() -> None:
+    said = [user("i got promoted! i'm workshop foreman now"), assistant("Noted.")]
+    assert ask_after(said, "what do i do for work?").startswith("You're workshop foreman now.")
+
+
 def test_what_covers_the_whole_question_goes_before_what_is_likely() -> None:
     flight = memory("My flight to the wedding gets in at 14:20.", "message:1") | {"answers": "question"}
     cousin = memory("The user's cousin has his wedding in Cuenca.", "fact:2")

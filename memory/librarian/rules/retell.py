@@ -348,7 +348,7 @@ def _elided(clause: Clause) -> Claim | None:
     text = clause.text
     if role := _AS_A.match(text):
         return Claim(THE_USER, role["does"] or f"is {role['who']}", elided=True)
-    if not clause.first or not text or re.match(r"(?i)(?:both|all|none|some) ", text):
+    if not clause.first or not text or re.match(r"(?i)(?:both|all|none|some) |\w+ (?:his|her|their)\b", text):
         return None
     predicate = _noun_phrase(text)
     lower = text[0].lower() + text[1:]

@@ -100,6 +100,7 @@ READ: list[tuple[str, list[str]]] = [
     ("can't stand olives", ["The user dislikes olives. | user/taste:olives=dislikes"]),
     ("Gareth at work is leaving after thirty years", ["Gareth at work is leaving after thirty years."]),
     ("My thesis (history, part time) is due in June", ["The user's thesis is due in June 2027."]),
+    ("Small correction: Leo is 10, had his birthday on Sunday", []),
     ("I'm a history student", ["The user studies history. | user/studies=history"]),
     ("I keep kosher and the hotel only serves “sausages”.", ["The user keeps kosher."]),
     # terse notes

@@ -15,7 +15,7 @@ KNOWN_BELOW: Final = 0.15
 """The same for what has a key: an allergy or a home is worth a question."""
 READ_FROM: Final = 0.5
 """From here on what a form or the tagger is sure of keeps its confidence."""
-SURE_FROM: Final = 0.95
+SURE_FROM: Final = 0.92
 """From here on what the user says of themselves in free words is kept unasked."""
 SURE: Final = 0.85
 ASK: Final = 0.7
@@ -58,7 +58,8 @@ def _weighed(one: Candidate, message: str) -> ProposedFact | None:
         return one.fact
     chance = worth(one.fact.statement, message, one.fact.quote)
     if chance < (KNOWN_BELOW if one.fact.key else DROPPED_BELOW):
-        return None
+        is_marked = one.form == "tag" and one.fact.confidence >= SURE  # the tagger is as sure of the opposite
+        return one.fact.model_copy(update={"confidence": ASK}) if is_marked else None
     confidence = one.fact.confidence
     if one.form.endswith("words") and chance >= SURE_FROM and confidence >= ASK:
         confidence = SURE

@@ -92,6 +92,8 @@ _OF_A_THING: Final = re.compile(r"(?i)(?<!i'm )(?<!i’m )(?<!im )(?<!i am )\b(?
 _PARTNER: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.PARTNERS)})\b")
 _DOES: Final = re.compile(r"(?i)\b(?:i|we|s?he|they|to|and|still|also|often|usually|sometimes)\W+$")
 """Before a verb: “I swim”."""
+_WORKS: Final = re.compile(r"(?i)(?<!['’])\b(?:i|we|s?he|they)(?: (?:also|still|often|usually|sometimes))? $")
+"""Before what someone does for a living."""
 _THIRD: Final = re.compile(r"[a-z]+(?<!s)s [a-z]")
 """“drives a lorry”, behind who does."""
 _HEDGED: Final = re.compile(
@@ -178,7 +180,8 @@ class Marked:
         """Whether a job is told by what someone does."""
         is_named_before = self.before.rstrip().endswith((self.subject.name or "\0", self.subject.relation or "\0"))
         does = is_named_before and _THIRD.match(self.value) is not None
-        return self.tag.label == "job" and (does or _DOES.search(self.before) is not None)
+        is_work = is_occupation(self.value.split()[-1])  # “I'm a poet and carpenter”
+        return self.tag.label == "job" and not is_work and (does or _WORKS.search(self.before) is not None)
 
     @property
     def hedged(self) -> bool:

@@ -40,6 +40,9 @@ USER_OWNER = re.compile(r"\b(?:the )?user['’]s\b", re.IGNORECASE)
 USER_ELSEWHERE = re.compile(r"\bthe user\b", re.IGNORECASE)
 JOINED = re.compile(rf"\b(and|but) ({JOINED_VERBS})\b")
 PRESENT_VERB = re.compile(rf"(?<![\w'’-])(?P<verb>are|{JOINED_VERBS})(?![\w'’-])")
+FIRST_VERB = re.compile(
+    rf"(?<![\w'’-])(?:(?P<past>was|were|had|did|used to)|(?P<present>are|{JOINED_VERBS}))(?![\w'’-])"
+)
 PAST = {"is": "was", "isn't": "wasn't", "are": "were", "has": "had", "does": "did", "doesn't": "didn't"}
 FIRST_PERSON = re.compile(rf"\b(?:{_either(FIRST_TO_SECOND)})\b(?!['’])", re.IGNORECASE)
 YOU_ARE = re.compile(r"(?<!and )\b([Yy]ou) are(?= \w)")
@@ -74,13 +77,13 @@ DENIED = (
     (re.compile(r"^(?:(?:i|we)(?:'ve| have)? )?changed (?:my|our) minds? about [^,;:]+[,;:] (?:and |so |but )?",
                 re.I), ""),
     (re.compile(r"^(?:i'm |i am |been )?off [^,;:]+[,;:] (?:and |so |but )?(?=now\b|i\b|i'm\b)", re.I), ""),
-    (re.compile(r"^(.+?) (?:isn't|is not|wasn't|was not) [^,;]+?[,;] (?:but |and )?(?:it's|it is|it was|he's|she's) ",
-                re.I), r"\1 is "),
+    (re.compile(r"^(.{1,120}?) (?:isn't|is not|wasn't|was not) [^,;]+?[,;] (?:but |and )?"
+                r"(?:it's|it is|it was|he's|she's) ", re.I), r"\1 is "),
     (re.compile(r"^(?:[\w']+[ ,]+){0,3}?(?:(?:i'm|i am|we're) (?:not|no longer)|(?:i|we) (?:don't|no longer)|not) "
                 r"[^,;:]+?[,;:] (?:but )?(?=(?:i|we|i'm|we're|it's)\b)", re.I), ""),
     (re.compile(r"^(?:i|we) used to [^,;]+?[,;] (?:but )?(?=now\b|i\b|i'm\b|we\b|we're\b|these days\b)", re.I), ""),
     (re.compile(r"(?<=\w)(?:,? (?:rather than|instead of|no longer)|, (?:and )?not) [^,;.!?]+", re.I), ""),
-    (re.compile(r"\bfrom [^,;.!?]+? (?=to \w)", re.I), ""),
+    (re.compile(r"\bfrom [^,;.!?]{1,80}? (?=to \w)", re.I), ""),
 )  # fmt: skip
 """What is left out of an answer about now."""
 
@@ -107,11 +110,18 @@ def second_person(sentence: str) -> str:
 
 
 def in_past(statement: str) -> str:
-    """A statement that is over: "The user lives in Nantes." → "The user used to live in Nantes."; already told as
-    past, it stays."""
+    """A statement that is over: "The user lives in Nantes." → "The user used to live in Nantes."; one whose first verb
+    is past, or unknown, stays."""
     if " no longer " in statement:
         return statement
-    return PRESENT_VERB.sub(_past_verb, statement, count=1)
+    subject = USER_SUBJECT.match(statement)
+    if subject is None:
+        first = FIRST_VERB.search(statement)
+        return PRESENT_VERB.sub(_past_verb, statement, count=1) if first and first["present"] else statement
+    verb = subject["verb"]
+    is_present = verb in PAST or (verb.endswith("s") and not verb.endswith("ss") and verb != "was")
+    told = PAST.get(verb) or f"used to {second_person_verb(verb)}"
+    return f"{statement[: subject.start('verb')]}{told}{statement[subject.end('verb') :]}" if is_present else statement
 
 
 def _past_verb(found: re.Match[str]) -> str:

@@ -20,6 +20,7 @@ OF_THE_PAST = 0.95  # factor for a sentence that says how it was, when the quest
 KIND_WEIGHT = 0.5  # of a question word, next to the mean weight of the question's stems
 STEM_LENGTH = 6  # allergic, allergy and allergies meet at six letters
 MAX_SENTENCES = 3
+CONTEXT_CHARS = 300  # of what was said before “he” or “it”
 
 STOPWORD_LINES = """
 a an the and or but of to in on at by for from with as is are was were be been am do does did done have has had
@@ -70,8 +71,9 @@ IMPLIED = (
                 r"nurse|chef|vet|cook|\w{2,}(?:yst|ian|wife|keeper|maker)|(?:\w+ )?lead|head|"
                 r"\w*(?:accountant|assistant|consultant|student|pilot|musician|physician|technician|man|"
                 r"electrician|librarian|mechanic|judge|guide|clerk|woman))\b", re.I), "work"),
-    (re.compile(r"\b(?:i'm|i am|you're) (?:now )?(?:[\w-]+ )?(?:\w*man|\w*woman|nurse|manager|teacher|director|"
-                r"head|chef|lead|clerk|assistant|supervisor|engineer|developer)\b(?! of my)", re.I), "work"),
+    (re.compile(r"\b(?:i'm|i am|you're) (?:now )?(?:[\w-]+ )?(?:(?:fore|post|fire|chair|sales|police)(?:wo)?man|nurse|"
+                r"manager|teacher|director|head|chef|lead|clerk|assistant|supervisor|engineer|developer)\b(?! of my)",
+                re.I), "work"),
     (re.compile(r"\b(?:vegan|vegetarian|pescatarian|keto|halal|kosher)\b", re.I), "food"),
     (re.compile(r"\b(?:budgie|cockatiel|parrot|canary|parakeet|budgerigar)\b", re.I), "bird"),
     (re.compile(r"\b(?:labrador|beagle|poodle|collie|terrier|spaniel|dachshund|retriever|corgi|husky|pug|greyhound)\b",
@@ -98,10 +100,13 @@ OWNED = re.compile(
 CHANGED = re.compile(
     r"\b(?:now|nowadays|these days|from now on|from here on|instead|again|changed|switched|no longer|any ?more)\b", re.I
 )
+ENDS = re.compile(
+    r"\b(?:quit|stopped|gave up|given up|no longer|any ?more|sold|left|broke up|split up|died|cancel\w*|moved)\b", re.I
+)
 OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
 WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
-OF_WHAT_WAS_NAMED = re.compile(r"^\W*(?:s?he|they|it)(?:['’]?\w{1,3})?\b", re.IGNORECASE)
+OF_WHAT_WAS_NAMED = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
 OF_SOMEONE_UNNAMED = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b", re.IGNORECASE)
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
 NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) \w+")
@@ -211,9 +216,13 @@ def adds(question: str, sentence: str) -> bool:
 
 
 def newest_mention(question: str, memories: Sequence[Memory]) -> Match | None:
-    """The newest sentence that names something of the question: whether it is *still* so is told by that."""
+    """The newest sentence that tells of a change in something that the question names: whether it is *still* so."""
     scored = _scored(question, [memory for memory in memories if memory.is_current])
-    near = [(match.memory.date, score, match) for score, match in scored if score > CLOSE]
+    near = [
+        (match.memory.date, score, match)
+        for score, match in scored
+        if score > CLOSE and (ENDS.search(match.sentence) or CHANGED.search(match.sentence))
+    ]
     return max(near, key=lambda one: one[:2])[2] if near else None
 
 
@@ -259,7 +268,7 @@ def _newest_first(memory: Memory) -> list[tuple[str, str]]:
     for item in SENTENCE.findall(memory.text):
         is_continued = bool(OF_WHAT_WAS_NAMED.match(item))
         found += [(sentence, context if is_continued else "") for sentence in sentences(item)]
-        context = f"{context} {item}" if is_continued else item
+        context = f"{context[-CONTEXT_CHARS:]} {item}" if is_continued else item
     return found[::-1] if memory.title.startswith("/conversations") else found
 
 

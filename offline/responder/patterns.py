@@ -57,9 +57,8 @@ SECRET = re.compile(
     re.IGNORECASE,
 )
 DENIES = re.compile(r"n['’]t\b|\b(?:not|no|never|instead|rather|used to|without)\b", re.IGNORECASE)
-ENDS = re.compile(
-    r"\b(?:quit|stopped|gave up|given up|no longer|any ?more|sold|left|broke up|split up|died|cancel\w*|moved)\b", re.I
-)
+BY_USER = re.compile(r"\b(?:i|i'm|i've|we|we've)\b", re.IGNORECASE)
+HIDDEN = re.compile(r"\[(?:forgotten|left out|secret|hidden)")  # marks of what Recall doesn't say
 STILL = re.compile(r"\bstill\b|\bany ?more\b", re.IGNORECASE)
 GOAL = re.compile(
     r"The user (?:(?:wants|plans|hopes|aims) to|is (?:planning|preparing|training|writing)|has this goal)\b"

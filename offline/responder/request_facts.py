@@ -49,6 +49,7 @@ class Memory:
     date: str = ""
     title: str = ""
     qualifier: str = ""
+    said_by: str = ""
     answers: str = ""
     """The attribute that the question asks for, if this has its value: Recall says so."""
 
@@ -60,7 +61,12 @@ class Memory:
     @property
     def is_waiting(self) -> bool:
         """Whether the user has yet to decide on it."""
-        return "wait" in self.qualifier.lower()
+        return self.qualifier.startswith("waiting")
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the user wrote it, and not someone in an imported chat."""
+        return self.said_by in ("", "user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +159,7 @@ def _at(clock: dict[str, str], memory: Memory) -> Memory:
 
 def _memory(item: Json, text: str) -> Memory:
     origin = item.get("id") or item.get("path") or item.get("url") or ""
-    known = {name: str(item.get(name) or "") for name in ("date", "title", "qualifier", "answers")}
+    known = {name: str(item.get(name) or "") for name in ("date", "title", "qualifier", "said_by", "answers")}
     waiting = WAITING_FOR.match(known["qualifier"])
     return Memory("\n".join(filter(None, (_readable(text), waiting and waiting[1]))), str(origin), **known)
 

@@ -17,6 +17,8 @@ from offline.responder import patterns, wording
 from offline.responder.arithmetic import work_out
 from offline.responder.grammar import LEAD_IN, in_past, restate_claim, second_person, third_person, without_denied
 from offline.responder.matching import (
+    ENDS,
+    OWNED,
     Match,
     adds,
     asks_past,
@@ -417,14 +419,27 @@ def _ended_here(reading: Reading, matches: Sequence[Match]) -> Match | None:
     told = frozenset[str]().union(*(stems(match.sentence) for match in matches)) - {"user"} - stems(_asked(reading))
     told |= stems(_asked(reading)) if patterns.STILL.search(_asked(reading)) else frozenset()
     said = (Match(sentence, memory) for memory in _said(reading) for sentence in sentences(memory.text))
-    return next((one for one in said if patterns.ENDS.search(one.sentence) and told & stems(one.sentence)), None)
+    ended = (one for one in said if ENDS.search(one.sentence) and told & stems(one.sentence))
+    return next((one for one in ended if _is_of_user(one.sentence, _asked(reading))), None)
+
+
+def _is_of_user(sentence: str, asked: str) -> bool:
+    """Whether a sentence tells of the user, or of theirs that is asked about: “quit bouldering”, “my parrot died”."""
+    owned = OWNED.match(sentence)
+    is_asked = owned is not None and stems(owned[1]) <= stems(asked)
+    return bool(is_asked or patterns.BY_USER.search(sentence) or ENDS.match(sentence))
 
 
 def _better(reading: Reading, matches: Sequence[Match], *, is_keyed: bool) -> Match | None:
     """A sentence that answers better than those of the memory that Recall marks."""
     asked, known = _asked(reading), _known(reading)
     newest = newest_mention(asked, reading.memories) if patterns.STILL.search(asked) else None
-    if newest and all(newest.memory.date > match.memory.date for match in matches):
+    is_newer = newest and all(newest.memory.date > match.memory.date for match in matches)
+    if (
+        newest
+        and is_newer
+        and not (matches and patterns.BY_USER.search(asked) and not _is_of_user(newest.sentence, asked))
+    ):
         return newest
     if not any(fits(asked, match.sentence) and adds(asked, match.sentence) for match in matches):
         return best_fitting(asked, known)
@@ -496,22 +511,23 @@ def _own_words(reading: Reading, match: Match) -> str:
     for message in _messages_behind(reading, match.memory, told):
         said = " ".join(one for one in sentences(message) if not _denies(one, _asked(reading)))
         words = stems(said)
-        if words - told and words & (told | asked):
+        is_whole = not patterns.HIDDEN.search(said)
+        if is_whole and words - told and words & (told | asked):
             return _short(said)
     return ""
 
 
 def _denies(sentence: str, question: str) -> bool:
-    """Whether a sentence says what is not so, which would only confuse who asks what is."""
+    """Whether a sentence denies something: an answer about now leaves it out."""
     return (asks_what(question) and bool(patterns.DENIES.search(sentence))) or without_denied(sentence) != sentence
 
 
 def _messages_behind(reading: Reading, memory: Memory, told: frozenset[str]) -> list[str]:
     """The message that a memory waits in; or those that have most of its words."""
     if memory.is_waiting:
-        return [memory.text.rpartition("\n")[0]]
-    current = (one.text for one in reading.memories if one.is_current and one.id.startswith("message:"))
-    return [text for text in current if told and len(told & stems(text)) >= SAME_WORDS * len(told)]
+        return [memory.text.rpartition("\n")[0]] if memory.is_own else []
+    own = (one.text for one in reading.memories if one.is_own and one.is_current and one.id.startswith("message:"))
+    return [text for text in own if told and len(told & stems(text)) >= SAME_WORDS * len(told)]
 
 
 def _others_name(question: str, match: Match) -> str:

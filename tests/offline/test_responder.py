@@ -201,6 +201,10 @@ def test_what_is_over_answers_only_a_question_about_the_past(qualifier: str, tol
         ("The user doesn't eat meat.", "The user didn't eat meat."),
         ("The user no longer has a dog.", "The user no longer has a dog."),
         ("The user moved to Lyon.", "The user moved to Lyon."),
+        ("The user moved to Lyon, where Anna works.", "The user moved to Lyon, where Anna works."),
+        ("The user was 71 years old in November 2025.", "The user was 71 years old in November 2025."),
+        ("The user drives a Saab.", "The user used to drive a Saab."),
+        ("The user dislikes people who are late.", "The user used to dislike people who are late."),
     ],
 )
 def test_a_statement_that_is_over_is_told_in_the_past(statement: str, told: str) -> None:
@@ -252,6 +256,37 @@ def test_what_this_conversation_has_ended_is_no_longer_the_answer() -> None:
     said = [user("i quit bouldering, shoulder. swimming now"), assistant("Noted.")]
     for asked in ("do i still go bouldering?", "what sport do i do?"):
         assert ask_after(said, asked, pastime).startswith("You quit bouldering, shoulder.")
+
+
+@pytest.mark.parametrize(
+    "said", ["My brother moved to Lyon too.", "My friend Anna left Lyon.", "The bakery in Lyon sold out of bread."]
+)
+def test_what_ended_for_someone_else_ends_nothing(said: str) -> None:
+    home = memory("The user lives in Lyon.", "fact:1") | {"answers": "home"}
+    assert ask_after([user(said), assistant("Noted.")], "Where do I live?", home).startswith("You live in Lyon.")
+    newer = memory(said, "message:2") | {"date": "2026-11-25"}
+    assert ask("Do I still live in Lyon?", home, newer).startswith("You live in Lyon.")
+
+
+def test_only_the_users_own_whole_words_are_quoted() -> None:
+    pastime = memory("The user swims.", "fact:1") | {"answers": "pastime:swimming"}
+    annas = memory("I swim at the Plaza pool with Kim.", "message:2") | {"said_by": "Anna"}
+    cut = memory("I swim at the Plaza pool with [forgotten].", "message:3") | {"said_by": "user"}
+    for one in (annas, cut):
+        assert "You wrote" not in ask("At which pool do I swim?", pastime, one)
+
+
+def test_a_name_is_no_pronoun() -> None:
+    lives = memory("Anna lives in Oslo.", "fact:1")
+    told = memory("Anna is great fun. Henry lives in Porto.", "message:2")
+    assert "Porto" not in ask("Where does Anna live?", lives, told)
+
+
+def test_a_long_message_takes_no_long_time() -> None:
+    began = time.process_time()
+    ask("What rained there?", memory("Rain. " + "It rained a lot there. " * 800, "message:1"))
+    ask("Where do I live?", memory("from " * 5_000, "message:1"), memory("isn't " * 5_000, "message:2"))
+    assert time.process_time() - began < 5
 
 
 def test_a_promotion_is_answered_by_the_new_job() -> None:

@@ -10,8 +10,8 @@ from django.middleware.gzip import GZipMiddleware
 class PageCompressionMiddleware(GZipMiddleware):
     """Compresses HTML for browsers that accept it.
 
-    A length that varies at random hides what a page says from who watches the connection (the BREACH attack); Django
-    adds the random bytes, and masks the CSRF token anew for each page.
+    Random padding, which Django adds, makes lengths harder to compare (the BREACH attack). Requests from other sites
+    carry no session (SameSite=Lax), and the CSRF token has another mask on each page.
     """
 
     @override

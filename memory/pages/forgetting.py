@@ -76,10 +76,10 @@ def build_preview(would: Preview) -> dict[str, Any]:
 
 
 def _build_group(what: str, number: int, going: Sequence[ErasureItem]) -> Group:
-    told = Counter((item.text, item.url) for item in going if item.text)
+    counts = Counter((item.text, item.url) for item in going if item.text)
     listed = {(item.text, item.url): item for item in going if item.text}
     shown = dict(list(listed.items())[:MAX_ITEMS_SHOWN])
-    return Group(type_name(what, number), number, tuple(shown.values()), number - sum(told[one] for one in shown))
+    return Group(type_name(what, number), number, tuple(shown.values()), number - sum(counts[one] for one in shown))
 
 
 def type_name(what: str, number: int) -> str:

@@ -83,7 +83,8 @@ def _read(row: CandidateRow) -> _Said | None:
         _deny_nothing.add(hash(text))
         return None
     needed = [stems for denial in denials for stems in phrase_stems(denial.old)]
-    needed += [[word for word in what if not word.isdigit()] for what, _ in shifts if what]  # “three” is 3 there
+    # Only what `content` leaves as it is written: “three” is 3 there, and “O’Brien” has another apostrophe.
+    needed += [[word for word in what if word.isascii() and word.isalpha()] for what, _ in shifts if what]
     ref, when = row.candidate.ref, row.candidate.when
     return _Said(ref, text, when, denials, shifts, _is_of_user(text), frozenset(content(text)), needed)
 

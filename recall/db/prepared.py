@@ -185,7 +185,7 @@ def fetch_prepared(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, .
 
 
 def run_prepared(sql: str, parameters: Mapping[str, Any]) -> None:
-    """The same, for a statement without rows: within `write_together`, it isn't waited for."""
+    """Run a statement that returns no rows; within `write_together`, it isn't waited for."""
     _execute(Read(sql, parameters)).close()
 
 

@@ -307,6 +307,14 @@ def test_an_archived_episode_comes_back_when_it_is_used(alice: User) -> None:
     assert row(told)[0] == "live"
 
 
+def test_an_archived_episode_beside_a_live_one_of_the_same_turns_stays_archived(alice: User) -> None:
+    conversation = talk(alice)
+    episode(conversation, 1, 2)
+    told = episode(conversation, 1, 2, status="archived")
+    mark_used(alice, [told.ref], NOW)
+    assert row(told)[0] == "archived"
+
+
 # Everyone --------------------------------------------------------------------------------------------------------
 
 

@@ -27,7 +27,7 @@ from chat.turns.live import MAX_RUNNING, UNSTORED
 from chat.turns.recovery import mark_if_abandoned
 from recall.db.notify import PROCESS_KEY, publish_event
 from recall.db.postgres import new_ids, new_ids_read
-from recall.db.prepared import PreparedQuery, Read, read_together, write_together
+from recall.db.prepared import PreparedQuery, Read, read_together
 from recall.llm.tokens import count_tokens
 from recall.text import storable
 
@@ -274,9 +274,8 @@ def _save_question(conversation: Conversation, question: Message) -> Message:
     _note_forget_request(question)
     question.pk, answer.pk = new_ids(Message, 2)
     answer.parent_id = question.pk
-    with write_together():
-        Message.objects.bulk_create([question, answer])
-        _follow_answer(conversation, answer)
+    Message.objects.bulk_create([question, answer])
+    _follow_answer(conversation, answer)
     return answer
 
 
@@ -426,8 +425,9 @@ def _follow_answer(conversation: Conversation, answer: Message) -> None:
     conversation.next_seq = answer.seq + 1
     conversation.status, conversation.ended_at = Conversation.Status.ACTIVE, None
     conversation.last_activity_at, conversation.archived_at = timezone.now(), None
-    columns = ("active_leaf", "next_seq", "status", "ended_at", "last_activity_at", "archived_at")
-    Conversation.objects.filter(pk=conversation.pk).update(**{name: getattr(conversation, name) for name in columns})
+    conversation.save(
+        update_fields=["active_leaf", "next_seq", "status", "ended_at", "last_activity_at", "archived_at"]
+    )
 
 
 def _find_accepted(user: User, client_id: UUID) -> AcceptedTurn | None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from memory.embeddings.cross_encoder import cross_encoder
-from memory.embeddings.port import embedder
+from memory.embeddings.limits import Vectors
+from memory.embeddings.port import Embedder, embedder
 from memory.models import Fact
 from memory.refs import ids_by_kind
 from memory.retrieval.asked_attribute import asked_attributes
@@ -24,7 +25,7 @@ from memory.retrieval.candidates import (
 )
 from memory.retrieval.denied import qualify_denied
 from memory.retrieval.keyed_answers import mark_answers
-from memory.retrieval.query import parse_question
+from memory.retrieval.query import Question, parse_question
 from memory.retrieval.ranking import (
     DEFAULT_PROFILE,
     MEASURED,
@@ -191,10 +192,7 @@ def retrieve(
     watch.lap("embed")
     rows = search.run(vectors)
     watch.lap("fetch")
-    asked = asked_attributes(question.semantic_query, vectors)
-    found, untrue = apply_truth(rows, question, moment, as_of=as_of is not None, asks_attribute=bool(asked))
-    qualify_denied(found)
-    mark_answers(found, question, asked)
+    found, untrue = _qualify(rows, question, vectors, moment, as_of=as_of is not None)
     ranked = rerank(
         question,
         [row.candidate for row in found],
@@ -210,6 +208,22 @@ def retrieve(
     result = _build_result(ranked, found, _build_left_out(untrue, calibration(embedder().name)), watch.laps)
     watch.lap("rank")
     return result
+
+
+def _qualify(
+    rows: Sequence[CandidateRow],
+    question: Question,
+    vectors: Mapping[Embedder, Vectors],
+    moment: datetime,
+    *,
+    as_of: bool,
+) -> tuple[list[CandidateRow], list[tuple[CandidateRow, TruthRule]]]:
+    """The rows that may be recalled, with their qualifiers and what answers marked; and the others, with the rule."""
+    asked = asked_attributes(question.semantic_query, vectors)
+    found, untrue = apply_truth(rows, question, moment, as_of=as_of, asks_attribute=bool(asked))
+    qualify_denied(found)
+    mark_answers(found, question, asked)
+    return found, untrue
 
 
 def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:

@@ -106,16 +106,14 @@ ENDS = re.compile(
 OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
 WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
-OF_WHAT_WAS_NAMED = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
+PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
 OF_SOMEONE_UNNAMED = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b", re.IGNORECASE)
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
 NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) \w+")
 PAST = re.compile(r"\bdid (?:i|he|she|they|my|we)\b|\bused to\b|\bbefore\b|\bprevious|\bformer|\bwas\b|\bwere\b", re.I)
 ROLE_AT = re.compile(r"(\b(?:job|role|occupation|profession|position)\b.*?) (?:at|for|with|in) [A-Z]\w+")
 BEFORE = re.compile(r"\bbefore (?:the |my )?(\w+)\W*$|\bbefore ([A-Z]\w+)")
-ANSWERED_BY_WHAT_IT_HAS = re.compile(
-    r"^\W*(?:\w+ )?(?:who|what|which|when|where|how|until when|in (?:what|which))\b", re.I
-)
+WH_QUESTION = re.compile(r"^\W*(?:\w+ )?(?:who|what|which|when|where|how|until when|in (?:what|which))\b", re.I)
 BEFORE_NOW = re.compile(r"\bbefore (?:this(?: one)?|that(?: one)?|now)\W*$", re.IGNORECASE)  # only what is over answers
 ONE_VALUE = re.compile(
     r"\b(?:where|when|how old|name|birthday|for a living|job|age)\b|\bwho(?:'s| is) my\b|\bwhat (?:do|does) \S+ do\b|"
@@ -187,9 +185,9 @@ def asks_past(question: str) -> bool:
     return PAST.search(question) is not None
 
 
-def fits(question: str, sentence: str) -> bool:
+def has_answer_kind(question: str, sentence: str) -> bool:
     """Whether a sentence has what the question asks for: a name that the question doesn't have, a number, a day."""
-    kind = _kind(question)
+    kind = _answer_kind(question)
     named = set(re.findall(r"\b[A-Z]\w+", question))
     return (
         kind is None
@@ -197,22 +195,24 @@ def fits(question: str, sentence: str) -> bool:
     )
 
 
-def best_fitting(question: str, memories: Sequence[Memory]) -> Match | None:
+def best_of_kind(question: str, memories: Sequence[Memory]) -> Match | None:
     """The sentence that covers most of the question among those that have what it asks for."""
     past = asks_past(question)
     scored = _scored(question, [memory for memory in memories if memory.is_current or past])
-    fitting = [(score, match) for score, match in scored if score > ENOUGH and fits(question, match.sentence)]
+    fitting = [
+        (score, match) for score, match in scored if score > ENOUGH and has_answer_kind(question, match.sentence)
+    ]
     return max(fitting, key=lambda one: one[0])[1] if fitting else None
 
 
-def asks_what(question: str) -> bool:
+def is_wh_question(question: str) -> bool:
     """Whether a question asks what, who, when or where, and not only whether."""
-    return ANSWERED_BY_WHAT_IT_HAS.match(question) is not None
+    return WH_QUESTION.match(question) is not None
 
 
-def adds(question: str, sentence: str) -> bool:
+def says_more(question: str, sentence: str) -> bool:
     """Whether a sentence says anything beyond the words of a question that asks what, who or where."""
-    return not asks_what(question) or bool(stems(sentence) - {"user"} - stems(question))
+    return not is_wh_question(question) or bool(stems(sentence) - {"user"} - stems(question))
 
 
 def newest_mention(question: str, memories: Sequence[Memory]) -> Match | None:
@@ -226,7 +226,7 @@ def newest_mention(question: str, memories: Sequence[Memory]) -> Match | None:
     return max(near, key=lambda one: one[:2])[2] if near else None
 
 
-def _kind(question: str) -> re.Pattern[str] | None:
+def _answer_kind(question: str) -> re.Pattern[str] | None:
     return next((kind for word, kind in KINDS.items() if re.search(rf"\b(?:{word})\b", question, re.IGNORECASE)), None)
 
 
@@ -254,10 +254,11 @@ def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Matc
     weights = {stem: _rarity(stem, known) for stem in asked}
     if not asked:
         return []
+    needs_more, words = is_wh_question(question), stems(question)
     return [
         (_score(question, asked, weights, match.sentence, own), match)
         for match, own in zip(matches, known, strict=True)
-        if adds(question, match.sentence)
+        if not needs_more or own - {"user"} - words
     ]
 
 
@@ -266,7 +267,7 @@ def _newest_first(memory: Memory) -> list[tuple[str, str]]:
     order said, from the last one on."""
     found, context = [], ""
     for item in SENTENCE.findall(memory.text):
-        is_continued = bool(OF_WHAT_WAS_NAMED.match(item))
+        is_continued = bool(PRONOUN_SUBJECT.match(item))
         found += [(sentence, context if is_continued else "") for sentence in sentences(item)]
         context = f"{context[-CONTEXT_CHARS:]} {item}" if is_continued else item
     return found[::-1] if memory.title.startswith("/conversations") else found
@@ -310,7 +311,7 @@ def _score(
     """The covered share of the question's weight, 0 to 1; the question word counts as half a stem."""
     total = sum(weights.values())
     covered = sum(weights[stem] for stem in asked & own)
-    kind = _kind(question)
+    kind = _answer_kind(question)
     if kind is not None and covered:
         extra = KIND_WEIGHT * total / len(asked)
         total += extra

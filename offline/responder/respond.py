@@ -20,15 +20,15 @@ from offline.responder.matching import (
     ENDS,
     OWNED,
     Match,
-    adds,
     asks_past,
-    asks_what,
-    best_fitting,
     best_matches,
+    best_of_kind,
     closest,
-    fits,
+    has_answer_kind,
     is_about_another,
+    is_wh_question,
     newest_mention,
+    says_more,
     sentences,
     stems,
 )
@@ -277,9 +277,11 @@ def _greeting(reading: Reading) -> Reply | None:
     lines = wording.WELCOME if last == "this is the first" or reading.exchanges else wording.WELCOME_BACK
     first = (_in_turn(lines, reading)).format(name=f", {name}" if name else "")
     open_ = [line for m in reading.memories for line in _open_in(m) if line.startswith("The user")]
-    open_ += [one.text for one in reading.profile if one.is_current and patterns.GOAL.match(one.text)]
     if open_:
         return say(f"{first} Last time: {_lower(second_person(open_[0]))}")
+    goal = next((one.text for one in reading.profile if one.is_current and patterns.GOAL.match(one.text)), "")
+    if goal:
+        return say(wording.STILL_OPEN.format(welcome=first, goal=_lower(second_person(goal))))
     said = [m.text for m in reading.memories if m.id.startswith("message:") and not _is_courtesy(m.text)]
     return say(wording.LAST_SAID.format(welcome=first, said=max(said, key=len)) if said else first)
 
@@ -441,11 +443,11 @@ def _better(reading: Reading, matches: Sequence[Match], *, is_keyed: bool) -> Ma
         and not (matches and patterns.BY_USER.search(asked) and not _is_of_user(newest.sentence, asked))
     ):
         return newest
-    if not any(fits(asked, match.sentence) and adds(asked, match.sentence) for match in matches):
-        return best_fitting(asked, known)
+    if not any(has_answer_kind(asked, match.sentence) and says_more(asked, match.sentence) for match in matches):
+        return best_of_kind(asked, known)
     if is_keyed or any(stems(asked) <= stems(match.sentence) for match in matches):
         return None
-    whole = best_fitting(asked, known)
+    whole = best_of_kind(asked, known)
     return whole if whole and stems(asked) <= stems(whole.sentence) else None
 
 
@@ -453,10 +455,17 @@ def _answering(memory: Memory, wanted: frozenset[str], asked: str) -> list[str]:
     """The sentences of a memory that answer: what waits for what is asked for, else the one nearest to what is
     wanted."""
     waiting = sentences(memory.text.splitlines()[-1]) if memory.is_waiting else []  # it is the last line
-    if waiting and not waiting[0].startswith(NO_ANSWER) and memory.answers != LIKELY and fits(asked, waiting[0]):
+    if (
+        waiting
+        and not waiting[0].startswith(NO_ANSWER)
+        and memory.answers != LIKELY
+        and has_answer_kind(asked, waiting[0])
+    ):
         return waiting
     said = [one for one in sentences(memory.text) if not one.startswith(NO_ANSWER)]
-    return said and [max(said, key=lambda one: (fits(asked, one), len(stems(one) & wanted), one in waiting, len(one)))]
+    return said and [
+        max(said, key=lambda one: (has_answer_kind(asked, one), len(stems(one) & wanted), one in waiting, len(one)))
+    ]
 
 
 def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
@@ -506,10 +515,14 @@ def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
 def _own_words(reading: Reading, match: Match) -> str:
     """What the user wrote when they said so, if the answer leaves something of the question open; else empty."""
     asked, told = stems(_asked(reading)), stems(match.sentence) - {"user"}
-    if asked <= told and fits(_asked(reading), match.sentence) and adds(_asked(reading), match.sentence):
+    if (
+        asked <= told
+        and has_answer_kind(_asked(reading), match.sentence)
+        and says_more(_asked(reading), match.sentence)
+    ):
         return ""
     for message in _messages_behind(reading, match.memory, told):
-        said = " ".join(one for one in sentences(message) if not _denies(one, _asked(reading)))
+        said = " ".join(one for one in sentences(message) if not _is_denial(one, _asked(reading)))
         words = stems(said)
         is_whole = not patterns.HIDDEN.search(said)
         if is_whole and words - told and words & (told | asked):
@@ -517,9 +530,9 @@ def _own_words(reading: Reading, match: Match) -> str:
     return ""
 
 
-def _denies(sentence: str, question: str) -> bool:
+def _is_denial(sentence: str, question: str) -> bool:
     """Whether a sentence denies something: an answer about now leaves it out."""
-    return (asks_what(question) and bool(patterns.DENIES.search(sentence))) or without_denied(sentence) != sentence
+    return (is_wh_question(question) and bool(patterns.DENIES.search(sentence))) or without_denied(sentence) != sentence
 
 
 def _messages_behind(reading: Reading, memory: Memory, told: frozenset[str]) -> list[str]:

@@ -37,6 +37,7 @@ NOTHING_KNOWN = "Nothing yet. Tell me something about yourself, and the libraria
 ABOUT_USER = "Here's what I know about you:"
 WELCOME = ("Hello{name}!", "Hi{name}!")
 WELCOME_BACK = ("Welcome back{name}!", "Hello again{name}!")
+STILL_OPEN = "{welcome} Still open: {goal}"
 LAST_SAID = "{welcome} Last time you said: “{said}”"
 THANKS = ("You're welcome.", "Glad to help.", "Any time.")
 GOODBYE = ("Goodbye{name}!", "See you{name}.", "Take care{name}.")

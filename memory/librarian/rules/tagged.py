@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
@@ -326,58 +326,85 @@ def proposals(
     return new, replaced
 
 
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """What a tag says: the key, the value, and the statement's pattern."""
+
+    subject: str
+    attribute: str
+    value: str
+    pattern: str
+    tags: tuple[str, ...]
+    called: str = ""
+    """“ called Olive”, of an animal."""
+
+
 def _proposal(mark: Marked, found: Sequence[Marked], number: int, today: date) -> ProposedFact | None:
-    tag, subject, says, value = mark.tag, mark.subject, SAYS[mark.tag.label], mark.value
-    key, statement = subject.key, says.statement
-    called, tags = "", subject.tags
-    if tag.label == "pet":
-        value, called = _animal(value.split(), mark.after)
-        tags = tuple(word for word in (called.removeprefix(" called "), value) if word)
-    if tag.label == "plays" and _DOES.search(mark.before):
-        value = gerund(value)
-    if mark.is_verb:  # “I teach year 6”, “he drives a lorry”
-        value, statement = third_person(f" {value}", user=subject == THE_USER), "{who} {v}."
-        if not value:
-            return None
-    attribute = says.attribute.format(slug=value.lower())
-    if tag.label == "birthday":
-        day = find_date(value, today)
-        if day is None or day.first != day.last:
-            return None
-        value = f"{day.first.day} {day.first:%B}"
-    if tag.label == "name" and subject == THE_USER and _SURNAME.search(mark.sentence.text):
-        attribute, statement = "surname", "{who}'s surname is {v}."
-    if tag.label == "name" and subject != THE_USER:
-        if not subject.relation:
-            return None
-        key, attribute = name_key(subject)
-        statement = f"The user's {subject.relation} is called {{v}}."
-    relation = _PARTNER.search(mark.sentence.text)
-    who = subject.label[0].lower() + subject.label[1:] if statement.startswith("One") else subject.label
-    with_whom = relation[0].lower() if relation else "partner"
-    pet = "pet" if _PLURAL.search(value) else "a pet"
-    filled = statement.format(
-        who=who, v=value, a=article(value), now=f"{today:%B %Y}", relation=with_whom, called=called, pet=pet
-    )
+    tag, subject, says = mark.tag, mark.subject, SAYS[mark.tag.label]
+    told = _worded(mark, today)
+    if told is None:
+        return None
     changes = any(
         other.tag.state != "now" and other.tag.label == tag.label and other.subject == subject for other in found
     )
     is_other = subject != THE_USER
     kind = (Kind.ENTITY if subject.is_pet else Kind.PERSON) if is_other else says.kind
     return ProposedFact(
-        statement=filled,
+        statement=_statement(told, mark, today),
         kind=kind,
-        subject=key,
-        attribute=attribute if make_key(key, attribute) else "",
-        value=says.value.format(v=value),
+        subject=told.subject,
+        attribute=told.attribute if make_key(told.subject, told.attribute) else "",
+        value=says.value.format(v=told.value),
         quote=mark.quote,
         number=number,
         confidence=SURE if tag.sure >= SURE_FROM and not mark.hedged else ASK,
         importance=0.5,
-        tags=tags,
+        tags=told.tags,
         about_third_party=kind is Kind.PERSON,
         health=says.health,
         correction=changes or _NEWS.search(mark.sentence.text) is not None,
+    )
+
+
+def _worded(mark: Marked, today: date) -> _Wording | None:
+    """The key and the words for a tag; None: it says nothing that can be told."""
+    label, subject, says, value = mark.tag.label, mark.subject, SAYS[mark.tag.label], mark.value
+    plain = _Wording(subject.key, says.attribute, value, says.statement, subject.tags)
+    if label == "name" and subject != THE_USER:
+        key, attribute = name_key(subject) if subject.relation else ("", "")
+        named = replace(
+            plain, subject=key, attribute=attribute, pattern=f"The user's {subject.relation} is called {{v}}."
+        )
+        return named if subject.relation else None
+    if label == "name" and _SURNAME.search(mark.sentence.text):
+        return replace(plain, attribute="surname", pattern="{who}'s surname is {v}.")
+    if label == "birthday":
+        day = find_date(value, today)
+        is_day = day is not None and day.first == day.last
+        return replace(plain, value=f"{day.first.day} {day.first:%B}") if day and is_day else None
+    if label == "pet":
+        value, called = _animal(value.split(), mark.after)
+        tags = tuple(word for word in (called.removeprefix(" called "), value) if word)
+        plain = replace(plain, value=value, tags=tags, called=called)
+    elif label == "plays" and _DOES.search(mark.before):
+        plain = replace(plain, value=gerund(value))
+    elif mark.is_verb:  # “I teach year 6”, “he drives a lorry”
+        plain = replace(plain, value=third_person(f" {value}", user=subject == THE_USER), pattern="{who} {v}.")
+        if not plain.value:
+            return None
+    return replace(plain, attribute=says.attribute.format(slug=plain.value.lower()))
+
+
+def _statement(told: _Wording, mark: Marked, today: date) -> str:
+    label, relation = mark.subject.label, _PARTNER.search(mark.sentence.text)
+    return told.pattern.format(
+        who=label[0].lower() + label[1:] if told.pattern.startswith("One") else label,
+        v=told.value,
+        a=article(told.value),
+        now=f"{today:%B %Y}",
+        relation=relation[0].lower() if relation else "partner",
+        pet="pet" if _PLURAL.search(told.value) else "a pet",
+        called=told.called,
     )
 
 

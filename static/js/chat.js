@@ -388,13 +388,30 @@ async function refetchAll() {
   open();
 }
 
-/** @param {number | string} id of an answer */
-function showReceipt(id) {
+/** Show an answer's context. What the reader opened in it stays open when the same answer's is shown again.
+ * @param {number | string} id of an answer */
+async function showReceipt(id) {
   document.querySelectorAll("[data-shown]").forEach((old) => old.removeAttribute("data-shown"));
   $(`m-${id}`)?.setAttribute("data-shown", "");
+  let opened = openedParts(id);
+  const look = () => ((opened = openedParts(id)), true); // on arrival: the reader may have opened one meanwhile
   const panel = temporary.panel(id);
-  if (panel) return htmx.swap($("receipt"), panel, { swapStyle: "innerHTML" });
-  return refetch(`/receipts/${id}`, "receipt", "innerHTML");
+  if (panel) htmx.swap($("receipt"), panel, { swapStyle: "innerHTML" });
+  else if (!(await refetch(`/receipts/${id}`, "receipt", "innerHTML", look))) return;
+  $("receipt").dataset.answer = String(id);
+  for (const part of $("receipt").querySelectorAll("details")) if (opened.includes(partName(part))) part.open = true;
+}
+
+/** @param {number | string} id of an answer */
+function openedParts(id) {
+  if ($("receipt").dataset.answer !== String(id)) return [];
+  return [...$("receipt").querySelectorAll("details[open]")].map(partName);
+}
+
+/** A part of the panel by its heading, whose figures may change. @param {Element} part */
+function partName(part) {
+  const heading = part.querySelector("summary");
+  return heading?.getAttribute("aria-label") ?? (heading?.textContent ?? "").replace(/[\d\s.,]/g, "");
 }
 
 /** The small bar beside the composer: the latest turn's tokens and cost. */

@@ -1,5 +1,6 @@
 """`manage.py train-network NAME FILE…`: fit one of the networks of `memory/` to labelled texts, or judge it by them."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from memory.librarian.updates import labelled as updates
 from memory.librarian.updates.pairs import WEIGHTS as UPDATES
 from memory.librarian.updates.pairs import read
 from memory.librarian.updates.talks import read_talks
-from memory.network.adapted import Weights, save, trained
+from memory.network.adapted import Weights, mixed, save, trained
 from memory.network.training import EPOCHS, Example, Head, fit
 from memory.secrets import marked as secrets
 from memory.secrets.learned import WEIGHTS as SECRETS
@@ -30,7 +31,7 @@ from memory.secrets.secrets_filter import find_secrets
 from memory.speech_acts import network as speech_acts
 from recall.cpu_limit import CpuLimit
 
-MESSAGE: Final = "message: "
+MESSAGE: Final = re.compile(r"(?:message|said): ")
 """How a line of a talk begins that the user wrote."""
 AT: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Probabilities from which marks and changes are judged."""
@@ -54,7 +55,7 @@ def lines_of(path: Path) -> list[str]:
     """The marked messages of a file, one a line; or those of its pairs or talks, which are plain."""
     lines = [line for line in path.read_text("utf-8").splitlines() if line.strip()]
     if path.suffix == ".talk":
-        return [line.removeprefix(MESSAGE) for line in lines if line.startswith(MESSAGE)]
+        return [line[begun.end() :] for line in lines if (begun := MESSAGE.match(line))]
     if path.suffix == ".tsv":
         return [updates.read_labelled(line).pair.message for line in lines]
     return lines
@@ -174,6 +175,7 @@ class Command(BaseCommand):
         parser.add_argument("--judge", type=Path, metavar="FILE")
         parser.add_argument("--epochs", type=int)
         parser.add_argument("--more", action="store_true", help="continue from the present weights")
+        parser.add_argument("--share", type=float, default=1, help="of the new weights, with --more")
 
     def handle(
         self,
@@ -183,6 +185,7 @@ class Command(BaseCommand):
         judge: Path | None,
         epochs: int | None,
         more: bool,
+        share: float,
         **options: Any,
     ) -> None:
         chosen = NETWORKS[network]
@@ -191,7 +194,7 @@ class Command(BaseCommand):
             begun = _begun(chosen, more=more)
             count = epochs or chosen.epochs
             fitted = fit(examples, chosen.heads, self._report, epochs=count, adapters=begun, first=chosen.first)
-            save(fitted, chosen.weights)
+            save(mixed(trained(chosen.weights), fitted, share) if more else fitted, chosen.weights)
         for line in chosen.judge(chosen.read(judge)) if judge else ():
             self.stdout.write(line)
 

@@ -1,5 +1,6 @@
 """The network is the published one until it is trained, and its gradients are those of its loss."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from memory.embeddings.limits import MINILM
 from memory.embeddings.port import embedder
 from memory.librarian.tagger.tags import OUTPUTS, WEIGHTS
-from memory.network.adapted import embedded, normal_share, scores, softmax, trained
+from memory.network.adapted import embedded, mixed, normal_share, save, scores, softmax, trained
 from memory.network.pieces import pieces_of
 from memory.network.reader import read_scores
 from memory.network.training import backwards, begin
@@ -59,6 +60,15 @@ def test_the_gradients_are_those_of_the_scores() -> None:
             costs.append(float((scores(states, mask, weights) * slopes).sum()))
         weights[name][place] = at
         assert (costs[0] - costs[1]) / 2e-3 == pytest.approx(gradients[name][place], rel=1e-2, abs=1e-4)
+
+
+def test_the_mean_of_two_fittings_is_read_as_they_are(tmp_path: Path) -> None:
+    before = trained(WEIGHTS)
+    after = {name: value + 0.5 for name, value in before.items()}
+    save(mixed(before, after, 0.5), tmp_path / "mean.safetensors")
+    mean = trained(tmp_path / "mean.safetensors")
+    assert mean.keys() == before.keys()
+    assert all(mean[name] == pytest.approx(before[name] + 0.25, abs=2e-3) for name in mean)
 
 
 def test_the_distribution_function_is_right_to_six_digits() -> None:

@@ -385,14 +385,14 @@ def test_a_long_question_is_recalled_as_a_question(alice: User) -> None:
 
 
 def test_what_states_nothing_is_not_recalled_unless_something_was_learned_from_it(alice: User) -> None:
-    said, _, _ = talk(alice, "bees it is then, lovely", "Bees like apple trees.", "I keep bees in Kent.")
+    said, _, _ = talk(alice, "great, bees it is then, lovely", "Bees like apple trees.", "I keep bees in Kent.")
 
     found = retrieve(alice, "bees lovely", now=NOW)
-    assert "bees it is then, lovely" not in [item.text for item in found.kept]
+    assert "great, bees it is then, lovely" not in [item.text for item in found.kept]
     assert "states nothing" in {cut.rule for cut in found.cut}
 
     learned(alice, said, "The user keeps bees.", "bees it is then", status="proposed")
-    assert "bees it is then, lovely" in [item.text for item in retrieve(alice, "bees lovely", now=NOW).kept]
+    assert "great, bees it is then, lovely" in [item.text for item in retrieve(alice, "bees lovely", now=NOW).kept]
 
 
 @pytest.mark.parametrize("asks_past", [False, True])

@@ -30,7 +30,7 @@ from memory.documents.profile import profile_lines
 from memory.documents.tree import fitting_name, join_path
 from memory.forgetting.find import numbers_of
 from memory.index.indexer import reindex
-from memory.models import Chunk, Document, Episode, Fact
+from memory.models import Chunk, Document, Episode, Fact, MessageChange
 from memory.ports.forgettable import BusyError
 from memory.refs import ids_by_kind
 from memory.text.parts import blank_parts
@@ -111,8 +111,11 @@ class ConversationEraser:
             drop_summary(segment)
         Conversation.objects.filter(pk__in=titled).update(title=FORGOTTEN)
         Conversation.objects.for_user(user).filter(pk__in=erasure.conversations).delete()
+        shortened = {*erasure.messages, *erasure.quotes}
+        # What such a message changed may be what is gone from it.
+        MessageChange.objects.for_user(user).filter(Q(message__in=shortened) | Q(changed_by__in=shortened)).delete()
         for conversation_id in sorted(touched - erasure.conversations):
-            reindex(conversation_id, {*erasure.messages, *erasure.quotes})
+            reindex(conversation_id, shortened)
 
     def refresh_derived(self, user: User, erasure: Erasure) -> None:
         """Pin a new profile where the pinned one contained it."""

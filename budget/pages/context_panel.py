@@ -35,6 +35,7 @@ TIMINGS: Final = {
 QUALIFIERS: Final = {
     "until": "Until {day}",
     "superseded by": "Replaced",
+    "perhaps changed by": "Perhaps changed",
     "before": "Said before",
     "contested by": "A proposal contradicts it",
     "waiting": "Waits for your review",

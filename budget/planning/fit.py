@@ -76,7 +76,8 @@ class Piece:
     url: str = ""
     """Address of its source."""
     qualifier: str = ""
-    """For a recalled memory: current, until a date, superseded by a fact, said before one, or waiting."""
+    """For a recalled memory: current, until a date, superseded by a fact, perhaps changed by a message, said before a
+    fact, or waiting."""
 
     def __post_init__(self) -> None:
         if self.tokens < 0 or (self.score is not None and math.isnan(self.score)):

@@ -8,8 +8,8 @@ from typing import Final
 
 from budget.planning.plan import ResolvedPlan, Section
 
-VERSION: Final = "1.5.0"
-SHORT_VERSION: Final = "1.5.0-short"
+VERSION: Final = "1.6.0"
+SHORT_VERSION: Final = "1.6.0-short"
 FULL_NEEDS: Final = 3_000
 """Tokens of the full prompt with its tools, headings and the starting boundaries, at the first estimate."""
 
@@ -26,8 +26,9 @@ invent a memory, a source, a quotation or something the user is supposed to have
 documents they can read and edit, and facts they have confirmed.
 - The current user message may start with a JSON object named `recalled_memories`: memories that looked relevant \
 to this message, each with an id, its source, a date and a qualifier (current, until a date, superseded by \
-another, said before another, contested by a newer proposal, asked and not stated, or waiting for the user to \
-confirm it). Only what is current holds today. `answers` names the attribute that the message asks for, with \
+another, perhaps changed by a later message, said before another, contested by a newer proposal, asked and not \
+stated, or waiting for the user to confirm it). Only what is current holds today; of what is perhaps changed, judge \
+yourself whether the later message concerns it. `answers` names the attribute that the message asks for, with \
 the memory that has its value, or says `question` where it most likely tells what is asked. `profile_update` in \
 it lists changes since the profile was written. The time and who you are talking with come next, the user's own \
 words last.

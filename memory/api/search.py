@@ -77,8 +77,8 @@ class Found(Schema):
     score: float
     parts: dict[Part, float] = Field(description="The parts of the score, by name")
     qualifier: str = Field(
-        description="current, until a date, superseded by a fact, said before one, contested by one that waits, only"
-        " asked, or waiting for review"
+        description="whether it holds: current, until a date, superseded, perhaps changed, said before a fact,"
+        " contested, only asked, or waiting for review"
     )
 
 

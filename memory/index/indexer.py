@@ -28,14 +28,13 @@ from memory.index import chunking
 from memory.models import Chunk, Document, Episode, Fact, Indexed
 from memory.ports.source import Utterance, get_source
 from memory.secrets.secrets_filter import mask_secrets
-from memory.speech_acts.made_up import MADE_UP, is_made_up
-from memory.speech_acts.network import states_nothing
+from memory.speech_acts.made_up import MADE_UP
+from memory.speech_acts.statements import omit_rule
 from memory.text.message_kinds import (
     FORGOTTEN_BEFORE,
     NOT_KNOWN,
     STATES_NOTHING,
     admits_not_knowing,
-    kind_of_request,
 )
 from memory.tombstones import Recognizer, load
 from recall.db.prepared import write_together
@@ -181,9 +180,7 @@ def _omit_rule(said: Utterance) -> str:
     if said.author:
         return ""
     if said.speaker == "user":
-        if kind := kind_of_request(said.text):
-            return kind
-        return MADE_UP if is_made_up(said.text) else STATES_NOTHING if states_nothing(said.text) else ""
+        return omit_rule(said.text)
     return NOT_KNOWN if admits_not_knowing(said.text) else ""
 
 

@@ -24,6 +24,7 @@ from memory.embeddings.port import embedder
 from memory.forget_epoch import forget_epoch
 from memory.index.indexer import mark_made_up
 from memory.librarian import document_updates
+from memory.librarian.changed_messages import find_changed_messages
 from memory.librarian.commit import RunState, store_extraction
 from memory.librarian.decision import Reason
 from memory.librarian.echo import mark_echoes
@@ -38,7 +39,7 @@ from memory.librarian.known_facts import load_known_facts
 from memory.librarian.placement import load_existing
 from memory.librarian.policies import policy_for
 from memory.librarian.updates.pairs import WEIGHTS as UPDATES
-from memory.models import Fact, LibrarianRun
+from memory.models import Fact, LibrarianRun, MessageChange
 from memory.network.reader import load
 from memory.ports import spending
 from memory.ports.source import get_source
@@ -134,9 +135,11 @@ def run_extraction(run_id: int) -> None:
     vectors = _embed_statements(proposals)
     updates = document_updates.prepare_updates(run, extraction)
     played = _made_up_in(reading)
+    earnest = [said for said in reading.utterances if said.speaker == "user" and said.message_id not in played]
+    changes = find_changed_messages(run.user, earnest)
     load(UPDATES)  # here, as the commit locks the user's row
     try:
-        _commit_extraction(run, reading, replace(extraction, facts=proposals), vectors, updates, played, epoch)
+        _commit_extraction(run, reading, replace(extraction, facts=proposals), vectors, updates, played, changes, epoch)
     except IntegrityError:  # a user or another worker took the same key, or the message is gone
         _reschedule(run, CONFLICT, extraction.usage, final=False)
 
@@ -204,11 +207,13 @@ def _commit_extraction(
     vectors: Vectors | list[None],
     updates: document_updates.DocumentUpdates,
     played: Collection[int],
+    changes: Sequence[MessageChange],
     epoch: int,
 ) -> None:
     """Decide on every proposal, store the facts and end the run; or read again if something was forgotten meanwhile.
 
-    `played`: the messages that make something up. `epoch`: the forget epoch in which the messages were read.
+    `played`: the messages that make something up. `changes`: of earlier messages. `epoch`: the forget epoch in
+    which the messages were read.
     """
     # Lock the user row: concurrent runs would otherwise store the same fact twice.
     user: User | None = User.objects.select_for_update(no_key=True).filter(pk=run.user_id).first()
@@ -231,4 +236,5 @@ def _commit_extraction(
     state.dropped.update(
         {why: times for why, times in ((TOO_LONG, extraction.skipped), (Reason.SECRET, masked)) if times}
     )
+    MessageChange.objects.bulk_create(changes, ignore_conflicts=True)
     RUNS.finish(locked, State.DONE, learned=state.learned, waiting=state.waiting, dropped=dict(state.dropped))

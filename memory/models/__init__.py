@@ -7,6 +7,7 @@ from memory.models.episodes import Episode
 from memory.models.facts import GUARANTEED_IMPORTANCE, Fact, FactLink, ReviewAction
 from memory.models.forgettings import Forgetting
 from memory.models.indexed import Indexed
+from memory.models.message_changes import MessageChange
 from memory.models.passages import Chunk, PersonalIndex
 from memory.models.policies import KindPolicy
 from memory.models.runs import LibrarianRun
@@ -27,6 +28,7 @@ __all__ = [
     "Indexed",
     "KindPolicy",
     "LibrarianRun",
+    "MessageChange",
     "PersonalIndex",
     "ReviewAction",
     "Revision",

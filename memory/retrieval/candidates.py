@@ -181,7 +181,7 @@ _CHUNKS: Final = _Table(
     table="own_memory_chunk",
     limit="passages",
     when="said_at",
-    columns=_SQL["chunk_columns"].format(state=_SQL["fact_state"].format(fact="fact")),
+    columns=_SQL["chunk_columns"].format(state=_SQL["fact_state"].format(fact="fact"), newer=_SQL["newer"]),
     in_project=_SQL["chunk_in_project"],
     spoken=_SQL["chunk_spoken"],
     weights=POSITION_WEIGHTS,
@@ -212,6 +212,8 @@ class CandidateSearch:
     profile: RankingProfile
     project: str = ""
     """Path of the conversation's project, whose rows are marked; empty: none."""
+    hidden: Collection[str] = ()
+    """Refs of messages of which no other memory may tell, either."""
 
     def run(self, vectors: Mapping[Embedder, Vectors]) -> list[CandidateRow]:
         """The candidates of both legs, in no order."""
@@ -423,6 +425,7 @@ class CandidateSearch:
             "statements": STATEMENT_LIMIT,
             "past": PAST_LIMIT,
             **{f"{kind}_ids": prepared.array(ids) for kind, ids in excluded.items()},
+            "hidden": prepared.array(ids_by_kind(self.hidden)["message"]),
             "sources": sorted(only.sources),
             "kinds": sorted(only.kinds),
             "tags": sorted(only.tags),
@@ -480,6 +483,7 @@ def _to_row(
     is_archived: bool,
     omit: TruthRule | None,
     facts: list[list[Any]] | None,
+    changed_by: tuple[int, str, str] | None,
     in_project: bool,
 ) -> CandidateRow:
     if distance is not None and embedded_by != current:  # while rows are re-embedded
@@ -505,7 +509,8 @@ def _to_row(
     )
     said_by = (author or ("user" if own_words else "assistant")) if source == "message" else ""
     states = tuple(FactState(*fact) for fact in facts or ())
-    return CandidateRow(candidate, message_id, _title(source, title), said_by, conversation, omit, states)
+    title = _title(source, title)
+    return CandidateRow(candidate, message_id, title, said_by, conversation, omit, states, changed_by)
 
 
 def _once(rows: Iterable[CandidateRow]) -> list[CandidateRow]:

@@ -219,7 +219,7 @@ jsonb_build_array({fact}.id, {fact}.status, {fact}.statement, {fact}.quote, {fac
 
 -- part: fact_columns
 'fact', own.id, statement, '', recorded_at, message_id, importance, times_used, last_used_at, '',
-        true, ''::text, 0, 0, tokens, status = 'archived', NULL::text, jsonb_build_array({state})
+        true, ''::text, 0, 0, tokens, status = 'archived', NULL::text, jsonb_build_array({state}), NULL::jsonb
 
 
 -- part: fact_in_project
@@ -232,7 +232,7 @@ EXISTS (SELECT FROM chat_message AS message JOIN chat_conversation AS said_in
 'episode', own.id, summary, title, happened_at, NULL::bigint, significance, times_used, last_used_at,
         '', true, coalesce(conversation_id::text, ''), 0, 0, tokens, status = 'archived', NULL::text,
         (SELECT jsonb_agg({state}) FROM memory_episode_facts AS rests JOIN own_memory_fact AS fact ON fact.id = rests.fact_id
-         WHERE rests.episode_id = own.id)
+         WHERE rests.episode_id = own.id), NULL::jsonb
 
 
 -- part: episode_in_project
@@ -252,7 +252,20 @@ own.kind, CASE own.kind WHEN 'message' THEN own.message_id WHEN 'segment' THEN o
         coalesce(own.conversation_id::text, CASE document.source WHEN 'librarian'
             THEN substring(document.external_id FROM '^conversation:(.*)$') END, ''),
         place, number, own.tokens, false, nullif(omit, ''),
-        (SELECT jsonb_agg({state}) FROM own_memory_fact AS fact WHERE fact.message_id = own.message_id)
+        (SELECT jsonb_agg({state}) FROM own_memory_fact AS fact WHERE fact.message_id = own.message_id),
+        (SELECT jsonb_build_array(newer.message_id, newer.text, newer.said_at)
+         FROM memory_messagechange AS change JOIN own_memory_chunk AS newer ON newer.message_id = change.changed_by_id
+         WHERE change.message_id = own.message_id AND change.user_id = %(user)s::bigint AND {newer}
+         ORDER BY newer.said_at DESC, newer.number LIMIT 1)
+
+
+-- part: newer
+-- A message changes another only where it may itself be shown: not if its conversation is deleted, if it is made up or
+-- forgotten, if the search leaves it out, if it was said later than is asked for, or outside the project.
+newer.omit NOT IN ('made up', 'forgotten') AND newer.message_id <> ALL(%(hidden)s::bigint[])
+    AND newer.said_at <= %(moment)s::timestamptz
+    AND EXISTS (SELECT FROM chat_conversation AS said_in WHERE said_in.id = newer.conversation_id
+        AND said_in.deleted_at IS NULL AND (%(scope)s::text = '' OR said_in.scope = %(scope)s::text))
 
 
 -- part: chunk_in_project

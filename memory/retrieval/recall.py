@@ -23,7 +23,7 @@ from memory.retrieval.candidates import (
     load_collection,
     question_vectors,
 )
-from memory.retrieval.denied import qualify_denied
+from memory.retrieval.changed import qualify_changed
 from memory.retrieval.keyed_answers import mark_answers
 from memory.retrieval.query import Question, parse_question
 from memory.retrieval.ranking import (
@@ -88,8 +88,8 @@ class MemoryItem(NamedTuple):
     tokens: int = 0
     """Base count of the text."""
     qualifier: str = CURRENT
-    """`current`, `until 2026-03-01`, `superseded by fact:12 (…)`, `before fact:12 (…)`, `contested by fact:12 (…)`,
-    `asked, not stated`, `made up, not stated` or `waiting (…)`."""
+    """`current`, `until 2026-03-01`, `superseded by fact:12 (…)`, `perhaps changed by message:7 (…)`,
+    `before fact:12 (…)`, `contested by fact:12 (…)`, `asked, not stated`, `made up, not stated` or `waiting (…)`."""
     answers: str = ""
     """The attribute that the question asks for, such as `home`, if this is a value of it; QUESTION if it most likely
     answers it otherwise."""
@@ -187,7 +187,10 @@ def retrieve(
     if question.is_small_talk:
         return RetrievalResult(timings=watch.laps)
     then = None if as_of is None else list(Fact.objects.for_user(user).known_at(as_of).values_list("pk", flat=True))
-    search = CandidateSearch(user.pk, question, moment, then, filters, exclude_refs, collection, profile, project)
+    hidden = set(exclude_refs) - told.said
+    search = CandidateSearch(
+        user.pk, question, moment, then, filters, exclude_refs, collection, profile, project, hidden
+    )
     vectors = question_vectors(question)
     watch.lap("embed")
     rows = search.run(vectors)
@@ -221,7 +224,7 @@ def _qualify(
     """The rows that may be recalled, with their qualifiers and what answers marked; and the others, with the rule."""
     asked = asked_attributes(question.semantic_query, vectors)
     found, untrue = apply_truth(rows, question, moment, as_of=as_of, asks_attribute=bool(asked))
-    qualify_denied(found)
+    qualify_changed(found)
     mark_answers(found, question, asked)
     return found, untrue
 

@@ -29,7 +29,8 @@ PROFILE_FROM = 1  # system blocks before this one contain instructions, not fact
 # headings of sections that don't contain facts either
 INSTRUCTIONS = re.compile(r"\b(?:boundar|role|instruction)", re.IGNORECASE)
 PAST = re.compile(
-    r"\s*(?:until|before|contested|asked|made|superseded|retracted|withdrawn|rejected|ended|past|former)", re.IGNORECASE
+    r"\s*(?:until|before|perhaps|contested|asked|made|superseded|retracted|withdrawn|rejected|ended|past|former)",
+    re.IGNORECASE,
 )
 UNTIL = re.compile(r"until (\d{4}(?:-\d\d){0,2})")
 # precedes a summary's quotations, which follow one after the other

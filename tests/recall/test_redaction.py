@@ -68,6 +68,18 @@ def test_json_keeps_its_shape_and_what_code_reads() -> None:
     }
 
 
+def test_a_qualifier_loses_the_beginning_of_a_forgotten_text() -> None:
+    erasure = forgetting("We called off the trip to Iceland, as my passport has run out and the ferry is full.")
+    erasure.refs = {"message:7"}
+    said = {"ref": "message:3", "qualifier": "perhaps changed by message:7 (We called off the trip to Ice)"}
+    other = {"ref": "message:3", "qualifier": "perhaps changed by message:70 (We called off the trip to Rome)"}
+    assert erasure.redact_json([said, other]) == [
+        {"ref": "message:3", "qualifier": f"perhaps changed by message:7 ({FORGOTTEN})"},
+        other,
+    ]
+    assert r" (message:7) \(" in set(erasure.hints()), "so receipts with it are looked at"
+
+
 @pytest.mark.parametrize(
     ("text", "is_repeated"),
     [

@@ -73,16 +73,16 @@ def read_messages(path: Path) -> list[Said]:
         pairs = [read_labelled(line) for line in text.splitlines() if line.strip()]
     except ValueError as wrong:
         raise UnknownLabelsError(str(wrong)) from wrong
-    return [Said(pair.pair.message, [pair.pair.fact], [pair] if pair.outcome != "holds" else []) for pair in pairs]
+    return [Said(pair.pair.message, [pair.pair.fact], [], [pair] if pair.outcome != "holds" else []) for pair in pairs]
 
 
 def evaluate_updates(messages: Iterable[Said]) -> Counts:
     """What the rules and the network do to the known facts."""
     counts = Counts()
     for said in messages:
-        changes = _changes(said.message, said.known)
+        changes = _changes(said.message, said.facts)
         labelled = {pair.pair.fact: pair for pair in said.changed}
-        for fact in said.known:
+        for fact in said.facts:
             pair = labelled.get(fact)
             outcome = pair.outcome if pair else "holds"
             counts.pairs[outcome] += 1

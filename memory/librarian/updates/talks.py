@@ -1,9 +1,9 @@
 """Talks: people, what is known of them, and what each message that they write next changes of it.
 
-A line says what it is: `person:` begins a talk, `fact:` is known from here on, `message:` is written by the user. Below
-a message stand the facts that it changes, all others hold: `ended:` and `wrong:` with the fact, `replaced:` with the
-words that no longer hold in brackets and the words of the message that take their place:
-`replaced: The user lives in [Leeds]. => Whitby`.
+A line says what it is: `person:` begins a talk, `fact:` is known from here on, `message:` is written by the user, and
+`said:` is, too, and known in these words from then on. Below a message stand the facts and the earlier messages that it
+changes, all others hold: `ended:` and `wrong:` with the fact, `replaced:` with the words that no longer hold in
+brackets and the words of the message that take their place: `replaced: The user lives in [Leeds]. => Whitby`.
 """
 
 import re
@@ -15,6 +15,7 @@ from typing import Final
 from memory.embeddings.port import embedder
 from memory.librarian.updates.labelled import LabelledPair, read_labelled
 from memory.librarian.updates.pairs import pair_of
+from memory.speech_acts.statements import omit_rule
 
 NEAREST: Final = 3
 """Facts nearest in meaning that hold, of which a message teaches that they do."""
@@ -25,17 +26,21 @@ _REPLACED: Final = re.compile(r"(.*\[.+\].*) => (.+)")
 
 @dataclass(slots=True)
 class Said:
-    """A message, the facts known before it, and the pairs of it and those that it changes."""
+    """A message, the facts and earlier messages known before it, and the pairs of it and those that it changes."""
 
     message: str
-    known: list[str]
+    facts: list[str]
+    earlier: list[str]
     changed: list[LabelledPair]
+    is_remembered: bool = False
+    """Whether later messages can change it."""
 
     def labelled(self, chance: Random) -> Iterator[LabelledPair]:
         """Pairs to learn from: what it changes, and some of what it doesn't."""
         yield from self.changed
         changed = {pair.pair.fact for pair in self.changed}
-        hold = [fact for fact in self.known if fact not in changed]
+        known = [*self.facts, *(text for text in self.earlier if not omit_rule(text))]
+        hold = [text for text in known if text not in changed]
         vector, *vectors = embedder().embed([self.message, *hold])
         nearness = {fact: float(vector @ other) for fact, other in zip(hold, vectors, strict=True)}
         hold.sort(key=lambda fact: -nearness[fact])
@@ -47,26 +52,35 @@ def read_talks(text: str) -> list[list[Said]]:
     """The talks of a file.
 
     Raises:
-        ValueError: a line is none of a talk's, or changes a fact that isn't known.
+        ValueError: a line is none of a talk's, or changes what isn't known.
     """
     talks: list[list[Said]] = []
-    known: list[str] = []
+    facts: list[str] = []
+    earlier: list[str] = []
+    changed: set[str] = set()
     for line in filter(str.strip, text.splitlines()):
         kind, _, rest = line.partition(": ")
         if kind == "person":
             talks.append([])
-            known = []
+            facts, earlier, changed = [], [], set()
         elif kind == "fact":
-            known.append(rest)
-        elif kind == "message":
-            talks[-1].append(Said(rest, list(known), []))
+            facts.append(rest)
+        elif kind in ("message", "said"):
+            before = talks[-1][-1] if talks[-1] else None
+            if before is not None and before.is_remembered:
+                earlier.append(before.message)
+            talks[-1].append(Said(rest, list(facts), list(earlier), [], kind == "said"))
         elif kind in ("ended", "wrong", "replaced"):
             pair = _changed(kind, rest, talks[-1][-1].message)
-            if pair.pair.fact not in known:
-                raise ValueError(f"This fact isn't known here: {line}")
+            if pair.pair.fact in facts:
+                facts[facts.index(pair.pair.fact)] = pair.updated
+                facts = [fact for fact in facts if fact]
+            elif pair.pair.fact in earlier:  # and what else it says can change later
+                earlier.remove(pair.pair.fact)
+                changed.add(pair.pair.fact)
+            elif pair.pair.fact not in changed:
+                raise ValueError(f"This isn't known here: {line}")
             talks[-1][-1].changed.append(pair)
-            known[known.index(pair.pair.fact)] = pair.updated
-            known = [fact for fact in known if fact]
         else:
             raise ValueError(f"This is no line of a talk: {line}")
     return talks

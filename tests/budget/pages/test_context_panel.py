@@ -95,6 +95,7 @@ def test_the_panel_says_whether_a_memory_still_holds(alice: Any, sign_in: SignIn
         ("until 2026-03-01", ("Until March 1, 2026", "")),
         ("superseded by fact:9 (The user lives in Lyon.)", ("Replaced", "The user lives in Lyon.")),
         ("before fact:9 (The user is 35.)", ("Said before", "The user is 35.")),
+        ("perhaps changed by message:7 (I'm 36)", ("Perhaps changed", "I'm 36")),
         ("waiting", ("Waits for your review", "")),
         ("waiting (The user sings.), contradicts fact:3", ("Waits for your review", "The user sings.")),
         ("asked, not stated", ("You asked this", "")),

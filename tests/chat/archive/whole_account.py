@@ -22,6 +22,7 @@ from memory.models import (
     Forgetting,
     KindPolicy,
     LibrarianRun,
+    MessageChange,
     Upload,
 )
 
@@ -134,6 +135,8 @@ def _facts(user: Any, message: Message, run: LibrarianRun) -> tuple[Fact, Fact]:
     third = Fact.objects.create(user=user, statement=f"{EACH} sings", source="imported")
     review.undo(review.reject(third, by=user))
     FactLink.objects.create(user=user, from_fact=third, to_fact=new, relation="depends_on", strength=0.3)
+    later = Message.objects.for_user(user).exclude(pk=message.pk).order_by("-pk")[0]
+    MessageChange.objects.create(user=user, message=message, changed_by=later, created_at=LONG_AGO)
     old.refresh_from_db()
     new.refresh_from_db()
     assert old.superseded_by_id == new.pk

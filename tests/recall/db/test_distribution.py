@@ -34,6 +34,7 @@ KEYS: Final = {
     "memory_episode_facts": {"episode_id, fact_id"},
     "memory_factlink": {"from_fact_id, to_fact_id, relation"},
     "memory_librarianrun": {"conversation_id, first_seq, last_seq"},
+    "memory_messagechange": {"message_id, changed_by_id"},
     "memory_revision": {"document_id, number"},
 }
 """Unique within a row of the same owner: the owner can be put in front."""
@@ -53,6 +54,7 @@ REFERENCES: Final = {
     "memory_fact": {"message_id", "run_id", "superseded_by_id"},
     "memory_factlink": {"from_fact_id", "to_fact_id"},
     "memory_librarianrun": {"conversation_id"},
+    "memory_messagechange": {"changed_by_id", "message_id"},
     "memory_reviewaction": {"fact_id"},
     "memory_revision": {"document_id"},
     "memory_tombstone": {"forgetting_id", "of_id"},

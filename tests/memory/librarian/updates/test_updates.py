@@ -198,7 +198,7 @@ def test_a_talk_carries_what_is_known_from_message_to_message() -> None:
         "replaced: The user lives in [Leeds]. => Whitby\nmessage: gave the cat to Jo\nended: The user has a cat.\n"
         "message: hi\n"
     )
-    assert [one.known for one in talk] == [
+    assert [one.facts for one in talk] == [
         ["The user lives in Leeds.", "The user has a cat."],
         ["The user lives in Whitby.", "The user has a cat."],
         ["The user lives in Whitby."],
@@ -207,6 +207,31 @@ def test_a_talk_carries_what_is_known_from_message_to_message() -> None:
     for wrong in ("fact: x\nhello: y", "fact: x.\nmessage: m\nended: y.", "fact: x.\nmessage: m\nreplaced: [x]. => z"):
         with pytest.raises(ValueError, match=r"line|known|words"):
             read_talks(f"person: Ada\n{wrong}")
+
+
+def test_a_message_of_a_talk_is_changed_by_a_later_one_in_its_own_words() -> None:
+    (talk,) = read_talks(
+        "person: Ada\nsaid: we fly on the 3rd, what do I pack\nsaid: the 5th now, cheaper\n"
+        "replaced: we fly on the [3rd], what do I pack => 5th\nmessage: not remembered\nsaid: we're grounded, flu\n"
+        "ended: the 5th now, cheaper\nsaid: tea with honey?\n"
+    )
+    assert [one.earlier for one in talk] == [
+        [],
+        ["we fly on the 3rd, what do I pack"],
+        ["the 5th now, cheaper"],
+        ["the 5th now, cheaper"],
+        ["we're grounded, flu"],
+    ]
+    assert [(pair.outcome, pair.pair.fact) for one in talk for pair in one.changed] == [
+        ("replaced", "we fly on the 3rd, what do I pack"),
+        ("ended", "the 5th now, cheaper"),
+    ]
+
+
+def test_messages_that_hold_are_learned_as_such_and_those_that_state_nothing_are_not() -> None:
+    (talk,) = read_talks("person: Ada\nsaid: we fly to Rome on the 3rd\nsaid: thanks!\nsaid: my cat is ill\n")
+    pairs = [(pair.outcome, pair.pair.fact) for pair in talk[-1].labelled(Random(1))]
+    assert pairs == [("holds", "we fly to Rome on the 3rd")]
 
 
 def test_a_long_fact_and_a_long_message_are_cut() -> None:

@@ -31,6 +31,12 @@ NEAREST: Final = 5
 """Facts that are read with a message, by meaning: 95 of 100 that a message changes are among them."""
 NEAR_FROM: Final = 0.2
 """Cosine of a fact and a message from which the message may change it."""
+CLEAR_FROM: Final[Mapping[Outcome, float]] = {"ended": 0.25, "replaced": 0.25, "wrong": 0.35}
+"""Cosine from which it is changed without asking. So 8 of 27 changes were right of people who just wrote, and 36 of 38
+where authors meant it; of the others, which are asked about, 6 of 23 and none of 2."""
+NEVER_SO_FROM: Final = 0.95
+"""Probability from which a fact is taken back without asking, as never so. Of people who just wrote, 10 of 11 facts
+that were so from `SURE_FROM` on still held."""
 LONGEST: Final = 1_000
 """Characters of a message that is read: a longer one is mostly a paste."""
 MAX_STRETCHES: Final = 6
@@ -177,11 +183,18 @@ def _whole_name(new: str, quote: str) -> str:
     return found[0] if found and new[:1].isupper() else new
 
 
+def _has_values(reading: _Reading) -> bool:
+    """Whether a fact that is replaced has words that are, and others that take their place."""
+    return reading.update.outcome != "replaced" or bool(reading.update.old and reading.update.new)
+
+
 def _correction(reading: _Reading, said: Utterance) -> Correction:
     fact, update, change = reading.fact, reading.update, CHANGES[reading.update.outcome]
     number, when = said.number, when_ended(reading.quote, said.said_at)
-    least = SURE_FROM if fact.status == "active" else ASK_FROM
-    if update.doubted < least or (change is Change.REPLACE and not (update.old and update.new)):
+    sure = NEVER_SO_FROM if update.outcome == "wrong" else SURE_FROM
+    least = sure if fact.status == "active" else ASK_FROM
+    is_clear = fact.status != "active" or reading.nearness >= CLEAR_FROM[update.outcome]
+    if update.doubted < least or not is_clear or not _has_values(reading):
         return Correction(fact, Change.ASK, reading.quote, number)
     if change is Change.REPLACE and content(update.new) & content(fact.statement.replace(update.old, " ", 1)):
         change = Change.END  # “an aisle seat on *planes*”, “a *window seat*”: not the words that it replaces

@@ -13,7 +13,7 @@ DROPPED_BELOW: Final = 0.25
 """Probability of being worth keeping below which a statement is dropped."""
 KNOWN_BELOW: Final = 0.15
 """The same for what has a key: an allergy or a home is worth a question."""
-READ_FROM: Final = 0.5
+READ_FROM: Final = 0.4
 """From here on what a form or the tagger is sure of keeps its confidence."""
 SURE_FROM: Final = 0.92
 """From here on what the user says of themselves in free words is kept unasked."""

@@ -29,7 +29,7 @@ from memory.text.dates import find_date
 from memory.text.keywords import content
 from memory.text.language import alternatives
 
-SURE_FROM: Final = 0.85
+SURE_FROM: Final = 0.9
 ASK_FROM: Final = 0.6
 """Probability of a tag that is kept unasked, and of one that is worth a question."""
 AGREES_FROM: Final = 0.8

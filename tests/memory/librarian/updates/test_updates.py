@@ -137,13 +137,31 @@ def test_what_a_contrast_has_told_already_is_not_read_into_another_fact(outcomes
 
 @pytest.mark.parametrize(
     ("outcome", "doubted", "change"),
-    [("ended", 0.9, Change.END), ("wrong", 0.9, Change.RETRACT), ("ended", 0.7, Change.ASK), ("ended", 0.4, None)],
+    [("ended", 0.9, Change.END), ("wrong", 0.9, Change.ASK), ("ended", 0.7, Change.ASK), ("ended", 0.4, None)],
 )
 def test_how_sure_the_network_is_decides_whether_review_asks(
     outcomes: dict[str, Update], outcome: Outcome, doubted: float, change: Change | None
 ) -> None:
     outcomes["The user has a boat."] = Update(outcome, doubted, doubted=doubted)
     assert changes("the boat, well", *outcomes) == ([(1, change, "")] if change else [])
+
+
+@pytest.mark.parametrize(
+    ("outcome", "doubted", "nearness", "change"),
+    [
+        ("ended", 0.9, 0.22, Change.ASK),
+        ("ended", 0.9, 0.27, Change.END),
+        ("wrong", 0.97, 0.3, Change.ASK),
+        ("wrong", 0.9, 0.7, Change.ASK),
+        ("wrong", 0.97, 0.4, Change.RETRACT),
+    ],
+)
+def test_review_asks_of_a_fact_that_is_barely_near_to_the_message(
+    outcomes: dict[str, Update], outcome: Outcome, doubted: float, nearness: float, change: Change
+) -> None:
+    outcomes["The user has a boat."] = Update(outcome, doubted, doubted=doubted)
+    (found,) = with_changes(said("the boat, well"), (), [known(1, "The user has a boat.")], {1: nearness})
+    assert found.change is change
 
 
 def test_what_waits_is_changed_where_review_would_ask_of_what_is_known(outcomes: dict[str, Update]) -> None:

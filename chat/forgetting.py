@@ -18,6 +18,7 @@ from django.urls import reverse
 from budget.models import ProfileSnapshot, Receipt
 from budget.receipts import forgetting as receipts
 from budget.receipts import profile_snapshots
+from budget.receipts.retention import without_text
 from chat.compaction.rewrite import DROPPED, regenerate_summary
 from chat.messages.activity import Step, about, readable
 from chat.messages.branches import KEPT
@@ -340,7 +341,7 @@ def erase_answer(answer: Message, answered: AgentRun) -> None:
 def erase_receipt(receipt: Receipt) -> None:
     """Erase the texts of a receipt; figures and references stay."""
     receipt.ingredients = {}
-    receipt.items = [{**item, "label": item["label"] and FORGOTTEN} for item in receipt.items]
+    receipt.items = [without_text(item, FORGOTTEN) for item in receipt.items]
 
 
 # Erasing ---------------------------------------------------------------------------------------------------------

@@ -12,14 +12,12 @@ from uuid import UUID
 
 FORGOTTEN: Final = "[forgotten]"
 """Replaces what was forgotten, on screen and in prompts."""
-BLANKED: Final = frozenset({"label", "text", "title", "summary"})
+BLANKED: Final = frozenset({"label", "text", "title", "summary", "qualifier"})
 """Keys whose values are blanked in a JSON object whose `ref` names something forgotten."""
 FIXED: Final = frozenset(
     {"ref", "section", "rule", "url", "kind", "source", "role", "type", "id", "name", "status", "ttl", "print", "code"}
 )
 """JSON keys whose values the code reads: a word in them is no trace of a memory."""
-QUALIFIER: Final = "qualifier"
-"""The key of what says whether a memory holds: it may name a newer one, and the beginning of its text."""
 MIN_TEXT_CHARS: Final = 8
 """Characters. A shorter text counts as a word, and words have rules of their own."""
 
@@ -27,7 +25,6 @@ MAX_HINTS: Final = 200
 """Words in one pattern."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_NEWER: Final = re.compile(r"([a-z ]+ ([a-z]+:\d+)) \(")
 _REPEATED: Final = re.compile(rf"(?:{re.escape(FORGOTTEN)}[\s,;.:!?…”\"'’)(–-]*)+(?={re.escape(FORGOTTEN)})")
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
 
@@ -160,8 +157,6 @@ class Erasure:
                 yield rf"(?<![[:alnum:]])({'|'.join(sorted(longest))})(?![[:alnum:]])"
         for words in batches(sorted(self.words), MAX_HINTS):
             yield rf"({'|'.join(words)})"
-        for refs in batches(sorted(self.refs), MAX_HINTS):
-            yield rf" ({'|'.join(map(re.escape, refs))}) \("
 
     def words_pattern(self) -> re.Pattern[str] | None:
         """Matches any of the words that no remaining text has."""
@@ -208,18 +203,9 @@ class Erasure:
             shown = {name: FORGOTTEN if name in BLANKED and one else one for name, one in value.items()}
             return {**shown, "ref": self.redact(str(value["ref"]))}
         return {
-            name: self._fixed(one)
-            if name in FIXED and isinstance(one, str)
-            else self._redact_qualifier(one)
-            if name == QUALIFIER and isinstance(one, str)
-            else self.redact_json(one)
+            name: self._fixed(one) if name in FIXED and isinstance(one, str) else self.redact_json(one)
             for name, one in value.items()
         }
-
-    def _redact_qualifier(self, value: str) -> str:
-        """A memory's qualifier without the beginning of a forgotten text, which `redact` wouldn't find."""
-        found = _NEWER.match(value)
-        return f"{found[1]} ({FORGOTTEN})" if found and self.names(found[2]) else self.redact(value)
 
     def _fixed(self, value: str) -> str:
         return self.redact(value, words=False)

@@ -47,6 +47,7 @@ QUALIFIERS: Final = {
 _DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _NEWER: Final = re.compile(r"\((.+)\)")
 """The statement that a qualifier names."""
+_CHANGED_BY: Final = re.compile(r"perhaps changed by (message:\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ class Panel:
 
 
 def panel(receipt: Receipt, quotes: Mapping[str, str] | None = None) -> Panel:
-    """The whole panel of `receipt`; `quotes`: by ref, the words a memory was learned from."""
+    """The whole panel of `receipt`; `quotes`: by ref, the words of a memory, or those it was learned from."""
     quotes = quotes or {}
     kept = [item for item in receipt.items if item["kept"]]
     cut = [item for item in receipt.items if not item["kept"]]
@@ -214,6 +215,12 @@ def qualifier_in_words(qualifier: str) -> tuple[str, str]:
     return QUALIFIERS[start].format(day=f"{day:%B} {day.day}, {day.year}" if day else ""), newer[1] if newer else ""
 
 
+def named_in(item: Mapping[str, Any]) -> str:
+    """The ref of the message that perhaps changed a memory; empty: none has."""
+    found = _CHANGED_BY.fullmatch(item.get("qualifier", ""))
+    return found[1] if found else ""
+
+
 def _build_item_view(item: dict[str, Any], quotes: Mapping[str, str]) -> ItemView:
     state, newer = qualifier_in_words(item.get("qualifier", ""))
     return ItemView(
@@ -226,7 +233,7 @@ def _build_item_view(item: dict[str, Any], quotes: Mapping[str, str]) -> ItemVie
         url=item["url"],
         ref="" if item["rule"] or item["label"].startswith((HOLDS_NO_LONGER, REMOVED)) else item["ref"],
         name=item["ref"] if item["section"] in EXPLAINED else "",
-        quote=quotes.get(item["ref"], ""),
+        quote=quotes.get(item["ref"], "") if item["ref"].startswith("fact:") else "",  # a message is shown itself
         state=state,
-        newer=newer,
+        newer=newer or quotes.get(named_in(item), ""),
     )

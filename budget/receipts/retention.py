@@ -61,13 +61,19 @@ def without_cut(items: Iterable[Item], days: int) -> dict[str, Any]:
     return {"items": [item for item in listed if item["kept"]], "cut_rules": dict(rules), "cut_kept_days": days}
 
 
+def without_text(item: Item, mark: str) -> Item:
+    """A listed item with `mark` in the place of its text, and without the statement that its qualifier repeats."""
+    said = {"qualifier": item["qualifier"].partition(" (")[0]} if "qualifier" in item else {}
+    return {**item, "label": item["label"] and mark, **said}
+
+
 def without_words(receipt: Receipt, days: int) -> dict[str, Any]:
     """A receipt's columns without texts."""
     columns = {"items": receipt.items} if receipt.cut_kept_days is not None else without_cut(receipt.items, days)
     unlisted = receipt.ingredients.get("unlisted", 0)
     return {
         **columns,
-        "items": [{**item, "label": item["label"] and REMOVED} for item in columns["items"]],
+        "items": [without_text(item, REMOVED) for item in columns["items"]],
         "ingredients": {"unlisted": unlisted} if unlisted else {},
         "words_kept_days": days,
     }

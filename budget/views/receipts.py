@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from budget.models import Receipt
 from budget.pages import live
-from budget.pages.context_panel import panel
+from budget.pages.context_panel import named_in, panel
 from budget.receipts.debug import VIEWS, build_views
 from chat.models import Conversation, Message
 from chat.prompt.stated_identity import open_offers
@@ -25,6 +25,10 @@ from recall.views import is_htmx, signed_in_user
 
 SHOWN_FROM: Final = 0.7
 """Share of the budget from which the line beside the composer is shown: below it there is nothing to act on."""
+
+
+QUOTED: Final = 200
+"""Characters of a message that perhaps changed another."""
 
 
 @require_safe
@@ -50,9 +54,14 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
 
 
 def _load_quotes(user: User, found: Receipt) -> dict[str, str]:
-    """By ref: the words that each listed fact was learned from."""
+    """By ref: the words that each listed fact was learned from, and of messages that perhaps changed others."""
     facts = Fact.objects.for_user(user).filter(pk__in=ids_by_kind(item["ref"] for item in found.items)["fact"])
-    return {f"fact:{pk}": quote for pk, quote in facts.exclude(quote="").values_list("pk", "quote")}
+    newer = (
+        Message.objects.not_deleted().for_user(user).filter(pk__in=ids_by_kind(map(named_in, found.items))["message"])
+    )
+    return {f"fact:{pk}": quote for pk, quote in facts.exclude(quote="").values_list("pk", "quote")} | {
+        f"message:{pk}": text[:QUOTED] for pk, text in newer.values_list("pk", "text")
+    }
 
 
 @require_safe

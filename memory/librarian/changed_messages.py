@@ -28,9 +28,13 @@ NEAR_FROM: Final = 0.3
 """Cosine of two messages from which the later may change the earlier. What is found below is mostly wrong."""
 
 
+MAX_READ: Final = 200
+"""Messages of a run that are read, the last ones: an imported conversation may have thousands."""
+
+
 def find_changed_messages(user: User, said: Sequence[Utterance]) -> list[MessageChange]:
     """What these messages of the user change of earlier ones, not stored yet."""
-    said = [utterance for utterance in said if parts_to_read(utterance)]
+    said = [utterance for utterance in said if parts_to_read(utterance)][-MAX_READ:]
     if not said:
         return []
     vectors = embedder().embed([utterance.text for utterance in said])

@@ -483,7 +483,7 @@ def _to_row(
     is_archived: bool,
     omit: TruthRule | None,
     facts: list[list[Any]] | None,
-    changed_by: tuple[int, str, str] | None,
+    changed_by: tuple[int, str] | None,
     in_project: bool,
 ) -> CandidateRow:
     if distance is not None and embedded_by != current:  # while rows are re-embedded

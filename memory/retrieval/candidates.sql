@@ -253,7 +253,7 @@ own.kind, CASE own.kind WHEN 'message' THEN own.message_id WHEN 'segment' THEN o
             THEN substring(document.external_id FROM '^conversation:(.*)$') END, ''),
         place, number, own.tokens, false, nullif(omit, ''),
         (SELECT jsonb_agg({state}) FROM own_memory_fact AS fact WHERE fact.message_id = own.message_id),
-        (SELECT jsonb_build_array(newer.message_id, newer.text, newer.said_at)
+        (SELECT jsonb_build_array(newer.message_id, newer.said_at)
          FROM memory_messagechange AS change JOIN own_memory_chunk AS newer ON newer.message_id = change.changed_by_id
          WHERE change.message_id = own.message_id AND change.user_id = %(user)s::bigint AND {newer}
          ORDER BY newer.said_at DESC, newer.number LIMIT 1)

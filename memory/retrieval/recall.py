@@ -88,7 +88,7 @@ class MemoryItem(NamedTuple):
     tokens: int = 0
     """Base count of the text."""
     qualifier: str = CURRENT
-    """`current`, `until 2026-03-01`, `superseded by fact:12 (…)`, `perhaps changed by message:7 (…)`,
+    """`current`, `until 2026-03-01`, `superseded by fact:12 (…)`, `perhaps changed by message:7`,
     `before fact:12 (…)`, `contested by fact:12 (…)`, `asked, not stated`, `made up, not stated` or `waiting (…)`."""
     answers: str = ""
     """The attribute that the question asks for, such as `home`, if this is a value of it; QUESTION if it most likely

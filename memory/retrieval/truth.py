@@ -237,8 +237,8 @@ class CandidateRow:
     """The rule by which its message is no memory, or that it makes something up."""
     facts: tuple[FactState, ...] = ()
     """Itself, if it is a fact; those an episode rests on; those learned from a message."""
-    changed_by: tuple[int, str, str] | None = None
-    """Id, text and time (ISO 8601) of the user's message by which it no longer holds as it is."""
+    changed_by: tuple[int, str] | None = None
+    """Id and time (ISO 8601) of the user's message by which it no longer holds as it is."""
     qualifier: str = CURRENT
     """Whether it holds, as `apply_truth` found."""
     answers: str = ""

@@ -538,18 +538,12 @@ def kind_of_phrase(phrase: str) -> str:
     return _kind(phrase)
 
 
-def phrase_stems(phrase: str) -> list[list[str]]:
-    """Stems of the phrase's words, and of the names in it: `find_phrase` looks for the one or the other. A word begins
-    with its stem, so a text without them doesn't have the phrase."""
-    whole = [word for word in _WORD.findall(phrase) if word.casefold() not in _DETERMINERS]
-    names = [word for word in whole if word[0].isupper()]
-    return [[stem(word.casefold()) for word in wanted] for wanted in (whole, names) if wanted]
-
-
 def find_phrase(text: str, phrase: str) -> tuple[int, int] | None:
     """Where a text has the phrase, whatever its endings, or else the names in it: first and last character."""
     said = [(stem(t[0].casefold()), t.start(), t.end()) for t in _WORD.finditer(text)]
-    for stems in phrase_stems(phrase):
+    whole = [word for word in _WORD.findall(phrase) if word.casefold() not in _DETERMINERS]
+    names = [word for word in whole if word[0].isupper()]
+    for stems in ([stem(word.casefold()) for word in wanted] for wanted in (whole, names) if wanted):
         for at in range(len(said) - len(stems) + 1):
             if [word for word, _, _ in said[at : at + len(stems)]] == stems:
                 return said[at][1], said[at + len(stems) - 1][2]

@@ -38,6 +38,7 @@ from offline.search import demo_page
 type Rule = Callable[[Reading], Reply | None]
 
 INTRODUCED = "demo"  # a word of `wording.SELF`: an earlier answer contains it
+PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier begins, before the id of the newer message
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 # How what is doubted waits, and what was hardly understood: the user's own words say more.
 NO_ANSWER = ("It is no longer true", "The user mentions")
@@ -577,7 +578,9 @@ def _source(reading: Reading, memory: Memory) -> str:
     if memory.is_waiting:
         return "This still waits in Review."
     if not memory.is_current:
-        return _ended(memory.qualifier)
+        by = memory.qualifier.removeprefix(PERHAPS_CHANGED)
+        newer = next((one.text for one in reading.memories if one.id == by), "")
+        return _ended(f"({newer})" if newer else memory.qualifier)
     if kind in ("document", "chunk") and not memory.title.startswith("/conversations"):
         return f"From your document {memory.title}." if memory.title else "From your documents."
     if kind in ("episode", "segment", "chunk"):

@@ -192,6 +192,14 @@ def test_what_is_over_answers_only_a_question_about_the_past(qualifier: str, tol
     assert ask("Where did I live before Lyon?", nantes, lyon).startswith(f"You used to live in Nantes.\n\n{told}")
 
 
+def test_what_is_perhaps_changed_is_followed_by_what_changed_it() -> None:
+    nantes = memory("I live in Nantes.", "message:9") | {"qualifier": "perhaps changed by message:10"}
+    lyon = memory("I live in Lyon now.", "message:10") | {"qualifier": "current"}
+    assert ask("Where do I live?", nantes, lyon).startswith("You live in Lyon now.")
+    assert "Since then: you live in Lyon now." in ask("Where did I live before Lyon?", nantes, lyon)
+    assert "That's no longer so." in ask("Where did I live before?", nantes)
+
+
 @pytest.mark.parametrize(
     ("statement", "told"),
     [

@@ -52,7 +52,13 @@ def test_json_keeps_its_shape_and_what_code_reads() -> None:
     erasure.refs = {"fact:7", "document:/profile"}
     value = {
         "items": [
-            {"ref": "fact:7", "section": "memories", "label": "Lives there", "tokens": 3},
+            {
+                "ref": "fact:7",
+                "section": "memories",
+                "label": "Lives there",
+                "tokens": 3,
+                "qualifier": "before fact:9 (Lyon)",
+            },
             {"ref": "document:/profile:3", "label": "A line", "score": 0.5},
             {"ref": "fact:77", "label": "Likes Porto wine", "url": "/m/1"},
         ],
@@ -60,24 +66,12 @@ def test_json_keeps_its_shape_and_what_code_reads() -> None:
     }
     assert erasure.redact_json(value) == {
         "items": [
-            {"ref": "fact:7", "section": "memories", "label": FORGOTTEN, "tokens": 3},
+            {"ref": "fact:7", "section": "memories", "label": FORGOTTEN, "tokens": 3, "qualifier": FORGOTTEN},
             {"ref": "document:/profile:3", "label": FORGOTTEN, "score": 0.5},
             {"ref": "fact:77", "label": f"Likes {FORGOTTEN} wine", "url": "/m/1"},
         ],
         "n": [1, None, True],
     }
-
-
-def test_a_qualifier_loses_the_beginning_of_a_forgotten_text() -> None:
-    erasure = forgetting("We called off the trip to Iceland, as my passport has run out and the ferry is full.")
-    erasure.refs = {"message:7"}
-    said = {"ref": "message:3", "qualifier": "perhaps changed by message:7 (We called off the trip to Ice)"}
-    other = {"ref": "message:3", "qualifier": "perhaps changed by message:70 (We called off the trip to Rome)"}
-    assert erasure.redact_json([said, other]) == [
-        {"ref": "message:3", "qualifier": f"perhaps changed by message:7 ({FORGOTTEN})"},
-        other,
-    ]
-    assert r" (message:7) \(" in set(erasure.hints()), "so receipts with it are looked at"
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,6 @@ from recall.views import is_htmx, signed_in_user
 
 SHOWN_FROM: Final = 0.7
 """Share of the budget from which the line beside the composer is shown: below it there is nothing to act on."""
-
-
 QUOTED: Final = 200
 """Characters of a message that perhaps changed another."""
 

@@ -136,7 +136,7 @@ def run_extraction(run_id: int) -> None:
     updates = document_updates.prepare_updates(run, extraction)
     played = _made_up_in(reading)
     earnest = [said for said in reading.utterances if said.speaker == "user" and said.message_id not in played]
-    RUNS.renew(run)  # a long reading takes as long again
+    RUNS.renew(run)  # what follows takes a time of its own, and the lease was for the engine
     changes = find_changed_messages(run.user, earnest)
     load(UPDATES)  # here, as the commit locks the user's row
     try:

@@ -10,7 +10,7 @@ from recall.db.ownership import Owned, OwnedManager
 class MessageChange(Owned):
     """A later message says that an earlier one no longer holds as it is; the librarian has read both together.
 
-    It belongs to the messages, not to the index: passages are made anew when a branch is left or words are removed.
+    It belongs to the messages, not to the index: passages are made again when a branch is left or words are removed.
     """
 
     message = models.ForeignKey("chat.Message", on_delete=models.CASCADE, related_name="+")

@@ -24,7 +24,7 @@ AT: Final = (0.5, 0.7, 0.8, 0.9, 0.95)
 """Probabilities from which messages are judged."""
 EMPTY_FROM: Final = 0.9
 """Probability from which a message states nothing: 78 of 100 that do reach it, and 97 of 100 that reach it do
-(`tests/memory/data/stating_dev.txt`, on which it was chosen); of people who just wrote 70 and 79."""
+(`tests/memory/data/stating_dev.txt`, on which it was chosen); of authors who just wrote talks 70 and 79."""
 MAX_EMPTY: Final = 40
 """Words of a message that may state nothing; a longer one has more to say."""
 CACHED: Final = 1_024

@@ -21,8 +21,8 @@ from memory.text.message_kinds import only_asks
 from memory.text.user_text import mask_foreign_text
 
 # Chosen on talks that the network hasn't learned from, whose authors had facts in mind: of what it changes, 89% is
-# right, of what it asks about, 60%. Of people who just wrote (`updates_people_dev.talk`) 14 changes of 52 are; of their
-# 4,380 messages, 38 change a fact wrongly. Fitted to such talks, too, 28 do, and in the others 75% is right.
+# right, of what it asks about, 60%. Of authors who just wrote talks (`updates_people_dev.talk`, 4,380 messages), 14
+# changes of 50 are, which is what `CLEAR_FROM` is for. Both files were read while thresholds were chosen.
 SURE_FROM: Final = 0.85
 """Probability from which a fact is changed without asking."""
 ASK_FROM: Final = 0.6
@@ -32,18 +32,18 @@ NEAREST: Final = 5
 NEAR_FROM: Final = 0.2
 """Cosine of a fact and a message from which the message may change it."""
 CLEAR_FROM: Final[Mapping[Outcome, float]] = {"ended": 0.25, "replaced": 0.25, "wrong": 0.35}
-"""Cosine from which it is changed without asking. So 8 of 27 changes were right of people who just wrote, and 36 of 38
-where authors meant it; of the others, which are asked about, 6 of 23 and none of 2."""
+"""Cosine from which it is changed without asking. So 8 of 27 changes were right of authors who just wrote, and 36 of
+38 of those who meant changes; of the others, which are asked about, 6 of 23 and none of 2."""
 NEVER_SO_FROM: Final = 0.95
-"""Probability from which a fact is taken back without asking, as never so. Of people who just wrote, 10 of 11 facts
+"""Probability from which a fact is taken back without asking, as never so. Of authors who just wrote, 10 of 11 facts
 that were so from `SURE_FROM` on still held."""
 LONGEST: Final = 1_000
 """Characters of a message that is read: a longer one is mostly a paste."""
 MAX_STRETCHES: Final = 6
 """Stretches of an earlier passage that are read: all of one of ordinary length."""
 CHANGED_FROM: Final = 0.85
-"""Probability from which an earlier message is recalled as perhaps changed: 56 of 60 rightly, where authors meant it;
-of people who just wrote, 34 of 104, and one message of 60 wrongly."""
+"""Probability from which an earlier message is recalled as perhaps changed: 56 of 60 rightly, where authors meant
+changes; of those who just wrote 34 of 104, and one message of 60 wrongly."""
 OF_THINGS: Final = frozenset({"taste", "allergy", "pastime", "condition"})
 """Families of attributes whose values are things or activities, not names of people."""
 _WORD: Final = re.compile(r"\w+")
@@ -89,11 +89,11 @@ def find_changed(utterance: Utterance, earlier: Mapping[int, str]) -> Iterator[i
     """Which of the user's earlier messages no longer hold as they are; `earlier`: their texts by id."""
     parts = parts_to_read(utterance)
     is_of_others = _is_of_others(parts)
-    for message_id, text in earlier.items():
+    for message_id, text in earlier.items() if parts else ():
         if is_of_others and not _OTHERS.search(text):
             continue
         stretches = [stretch.strip() for _, stretch in windows(text, STATEMENT)][:MAX_STRETCHES]
-        updates = [_read_strongest(stretch, parts)[0] for stretch in stretches] if parts else []
+        updates = (_read_strongest(stretch, parts)[0] for stretch in stretches)
         if any(update.doubted >= CHANGED_FROM and not _says_nothing_new(update) for update in updates):
             yield message_id
 

@@ -14,7 +14,8 @@ DROPPED_BELOW: Final = 0.25
 KNOWN_BELOW: Final = 0.15
 """The same for what has a key: an allergy or a home is worth a question."""
 READ_FROM: Final = 0.4
-"""From here on what a form or the tagger is sure of keeps its confidence."""
+"""From here on what a form or the tagger is sure of keeps its confidence: 84 of 100 statements that are worth keeping
+(`claims_dev.txt`), about as many as with the weights before from .5."""
 SURE_FROM: Final = 0.92
 """From here on what the user says of themselves in free words is kept unasked."""
 SURE: Final = 0.85

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
 
+from memory.retrieval.question_kinds import KINDS, QuestionKind, kind_of
 from memory.text.message_kinds import is_small_talk
 
 QUESTION_ENDS: Final = 600
@@ -138,14 +139,23 @@ class Question:
     context: str
     """Words of the previous turns, which weigh less (`CONTEXT_WEIGHT`); empty if the question needs no context."""
     is_small_talk: bool
+    kind: QuestionKind
 
 
-def parse_question(text: str, authors: Collection[str], now: datetime, context: Sequence[str] = ()) -> Question:
-    """Parse `text`. `authors`: speakers in the user's conversations; `context`: the texts of the last turns."""
+def parse_question(
+    text: str,
+    authors: Collection[str],
+    now: datetime,
+    context: Sequence[str] = (),
+    kinds: Sequence[QuestionKind] = KINDS,
+) -> Question:
+    """Parse `text`. `authors`: speakers in the user's conversations; `context`: the texts of the last turns; `kinds`:
+    what it may be told apart as."""
     clean = ends(text)
     speakers = frozenset(author for author in authors if _names(author, clean))
     times = tuple(periods(clean, now.date()))
-    stripped = without_names(clean, speakers)
+    kind = kind_of(clean, kinds)
+    stripped = without_names(kind.topic(clean), speakers)
     before = _before(stripped, context)
     third = in_third_person(stripped)
     return Question(
@@ -161,6 +171,7 @@ def parse_question(text: str, authors: Collection[str], now: datetime, context: 
         keyword_query=stripped,
         context=before,
         is_small_talk=is_small_talk(clean),
+        kind=kind,
     )
 
 

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final, Literal
@@ -14,6 +14,7 @@ from memory.embeddings.limits import MINILM, MINILM_INT8
 from memory.retrieval.attribution import MIN_MARGIN, attribution_margin
 from memory.retrieval.decay import decay
 from memory.retrieval.query import Question, names_a_time, words_as_written, words_of
+from memory.retrieval.question_kinds import KINDS, QuestionKind
 from recall.environment import setting
 
 Part = Literal[
@@ -62,6 +63,13 @@ class RankingProfile:
     """`asked`: only if the question asks for the latest state."""
     importance_boost: float
     """Gain of a memory of importance 1 over one of importance 0, as a share of the total."""
+    kinds: Sequence[QuestionKind] = ()
+    """Kinds of questions that are searched and ranked otherwise."""
+
+    def for_kind(self, kind: QuestionKind) -> "RankingProfile":
+        """The profile with the weights of this kind of question."""
+        own = kind.own_words
+        return self if own is None else replace(self, weights={**self.weights, "own_words": own})
 
     @cached_property
     def whole(self) -> float:
@@ -89,6 +97,7 @@ MEASURED: Final = RankingProfile(
     recent_boost=setting("rag_recent_boost", 1.2),
     boosts_recent="asked",
     importance_boost=setting("rag_importance_boost", 0.0),
+    kinds=KINDS,
 )
 """The default: 78 / 86 % of the evidence in the first five / ten of the dialogues, 53 / 63 % of the chats. By words
 alone 67 / 76 and 38 / 47, by meaning alone 52 / 64 and 35 / 45, with the weights of `SEED` 53 / 64 and 32 / 42. Weights
@@ -333,7 +342,7 @@ def rerank(
             RankedCandidate(candidate, parts, _total(parts, weights, profile, is_recent=is_recent), relevance(parts))
         )
     scored.sort(key=RankedCandidate.order)
-    best = _deduplicate_refs(scored)
+    best = _spread(_deduplicate_refs(scored), question.kind.repeated)
     if cross_encode is not None:
         best = _cross_encode(best, cross_encode)
     best = _with_answer_first(question, best, calibration)
@@ -544,6 +553,18 @@ def _deduplicate_refs(scored: Iterable[RankedCandidate]) -> list[RankedCandidate
     for row in scored:
         best.setdefault(row.candidate.ref, row)
     return list(best.values())
+
+
+def _spread(best: list[RankedCandidate], repeated: float) -> list[RankedCandidate]:
+    """In the order of scores that are multiplied by `repeated` for each better memory of the same session."""
+    if repeated == 1.0:
+        return best
+    better: dict[Hashable, int] = {}
+    for row in best:
+        session = row.candidate.session
+        row.total *= repeated ** better.setdefault(session, 0)
+        better[session] += 1
+    return sorted(best, key=RankedCandidate.order)
 
 
 def _assign_cut_rules(ranked: Sequence[RankedCandidate], limits: _Limits) -> None:

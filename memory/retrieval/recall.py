@@ -160,7 +160,7 @@ def retrieve(
     query: str,
     *,
     now: datetime,
-    top_k: int = TOP_K,
+    top_k: int | None = None,
     token_budget: int | None = None,
     exclude_refs: Collection[str] = (),
     filters: Filters = EVERYTHING,
@@ -182,10 +182,11 @@ def retrieve(
     moment = as_of or now
     watch = Stopwatch()
     collection = load_collection(user)
-    question = parse_question(query, collection.authors, moment, context)
+    question = parse_question(query, collection.authors, moment, context, profile.kinds)
     watch.lap("read")
     if question.is_small_talk:
         return RetrievalResult(timings=watch.laps)
+    profile = profile.for_kind(question.kind)
     then = None if as_of is None else list(Fact.objects.for_user(user).known_at(as_of).values_list("pk", flat=True))
     hidden = set(exclude_refs) - told.said
     search = CandidateSearch(
@@ -202,7 +203,7 @@ def retrieve(
         profile,
         moment,
         calibration=calibration(embedder().name),
-        top_k=top_k,
+        top_k=round(question.kind.more * TOP_K) if top_k is None else top_k,
         token_budget=token_budget,
         strong=strong,
         told={row.candidate.ref for row in found if told.covers(row)} if told != NOTHING_IN_PROMPT else (),

@@ -13,10 +13,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memory.embeddings.port import embedder
 from memory.evaluation.datasets import Conversation, UnknownLayoutError, read
+from memory.evaluation.retrieval.ablation import compare, variants
+from memory.evaluation.retrieval.ablation import render as render_ablation
 from memory.evaluation.retrieval.product import recall_itself
 from memory.evaluation.retrieval.run import Evaluation, evaluate
 from memory.evaluation.retrieval.table import render
-from memory.retrieval.ranking import MEASURED, PROFILES
+from memory.retrieval.ranking import MEASURED, PROFILES, RankingProfile
 
 INTERRUPTED: Final = 130
 """The exit code of a program that Ctrl-C ended."""
@@ -36,12 +38,20 @@ class Command(BaseCommand):
             "--baselines", action=BooleanOptionalAction, default=True, help="compute the baselines in the same run"
         )
         parser.add_argument("--limit", type=_positive, metavar="N", help="ask only N questions of each conversation")
+        parser.add_argument(
+            "--ablation",
+            action="store_true",
+            help="print what each part of the ranking and each kind of question is worth instead, over conversations",
+        )
         parser.add_argument("--json", action="store_true", dest="as_json", help="print the figures as JSON")
 
-    def handle(self, *args: Any, files: Sequence[Path], as_json: bool, **options: Any) -> None:
+    def handle(self, *args: Any, files: Sequence[Path], as_json: bool, ablation: bool, **options: Any) -> None:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # a SIGTERM cleans up like Ctrl-C
         evaluations = []
         try:
+            if ablation:
+                self._ablate(files, PROFILES[options["profile"]])
+                return
             with lines_to(options["run"]) as write:
                 for path, conversations in [(path, _read(path)) for path in files]:
                     evaluations.append(self._evaluate(path, conversations, write, **options))
@@ -51,6 +61,12 @@ class Command(BaseCommand):
             raise CommandError("Interrupted. The temporary user was removed.", returncode=INTERRUPTED) from None
         if as_json:
             self.stdout.write(json.dumps([asdict(evaluation) for evaluation in evaluations], indent=2))
+
+    def _ablate(self, files: Sequence[Path], profile: RankingProfile) -> None:
+        products = {name: recall_itself(variant) for name, variant in variants(profile).items()}
+        for path, conversations in [(path, _read(path)) for path in files]:
+            figures = compare(conversations, products, self.stderr.write)
+            self.stdout.write("\n".join(render_ablation(path.name, figures)) + "\n")
 
     def _evaluate(
         self,

@@ -3,12 +3,13 @@
 `budget/counting/learning.py` says how they are learned.
 """
 
+import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from budget.counting.estimate import STARTING_RATIO, TextClass, estimate
 from budget.counting.learning import KINDS, Belief, Observation, learn, unknown
@@ -110,22 +111,23 @@ def _read(rows: Iterable[Calibration]) -> _Known:
 
 
 def _store(name: str, now: Belief, classes: Mapping[TextClass, Learned]) -> None:
-    Calibration.objects.bulk_create(
-        [
-            Calibration(
-                model=name,
-                text_class=kind,
-                ratio=one.ratio,
-                covariance={other: now.covariance[kind][other] for other in classes},
-                samples=one.samples,
-                error=one.error,
-            )
-            for kind, one in sorted(classes.items())
-        ],
-        update_conflicts=True,
-        unique_fields=["model", "text_class"],
-        update_fields=["ratio", "covariance", "samples", "error", "updated_at"],
-    )
+    rows = [
+        {**asdict(one), "text_class": kind, "covariance": {other: now.covariance[kind][other] for other in classes}}
+        for kind, one in sorted(classes.items())
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_STORE, {"model": name, "rows": json.dumps(rows)})
+
+
+_STORE: Final = """
+    INSERT INTO budget_calibration (model, text_class, ratio, covariance, samples, error, updated_at)
+    SELECT %(model)s, text_class, ratio, covariance, samples, error, now()
+    FROM jsonb_to_recordset(%(rows)s::jsonb)
+        AS learned (text_class text, ratio float8, covariance jsonb, samples integer, error float8)
+    ON CONFLICT (model, text_class) DO UPDATE SET ratio = EXCLUDED.ratio, covariance = EXCLUDED.covariance,
+        samples = EXCLUDED.samples, error = EXCLUDED.error, updated_at = EXCLUDED.updated_at
+"""
+"""Not the ORM's `bulk_create`, which asks for the rows' ids and so waits for them, and for the writes before."""
 
 
 def _remember(name: str, known: _Known) -> _Known:

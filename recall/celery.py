@@ -6,6 +6,7 @@ A task only points to a row: tasks are idempotent, and the scheduler re-queues s
 
 import logging
 import os
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from functools import partial
 from typing import Any
 
 import psycopg
+import redis
 from celery import Celery
 from django.conf import settings
 from django.db import connection, transaction
@@ -69,6 +71,14 @@ CONFIGURATION: dict[str, Any] = {
     "beat_max_loop_interval": 0.5,  # how long a stopping beat may sleep, in seconds
     "timezone": "UTC",
 }
+
+PUBLISH_SECONDS = 2
+"""How long a publisher waits for each of Redis's answers. One that hangs is tried two or three times."""
+BROKER_PAUSE = 5.0
+"""Seconds without another attempt to publish after a failed one."""
+
+REDIS_KEEPALIVE: Any = redis.Connection().socket_keepalive_options  # type: ignore[no-untyped-call]
+"""The client's own; kombu sets none, and wouldn't notice a vanished server for hours."""
 
 MAX_WAIT_SECONDS = 0.4  # how long a worker waits for a message before it checks whether it should stop
 
@@ -162,6 +172,8 @@ def broker(dsn: dict[str, Any], redis_url: str | None) -> dict[str, Any]:
         options = {
             "visibility_timeout": LEASE_SECONDS,
             "socket_connect_timeout": 1,  # a web request waits for it
+            "socket_keepalive": True,
+            "socket_keepalive_options": REDIS_KEEPALIVE,
             "unacked_restore_throttle": 1,  # look for a killed worker's tasks every 10 seconds, not every 100
         }
         return {"broker_url": redis_url, "broker_transport_options": options}
@@ -179,7 +191,19 @@ def _configuration() -> dict[str, Any]:
     return {**CONFIGURATION, **broker(settings.DATABASE_DSN, settings.ENVIRONMENT.redis_url)}
 
 
-app = Celery("recall")
+class Queue(Celery):
+    """Celery whose publishers don't wait forever for a Redis that hangs.
+
+    A worker waits: an acknowledgement that timed out would take one of its places for good.
+    """
+
+    def connection_for_write(self, url: Any = None, *, transport_options: Any = None, **options: Any) -> Any:
+        """A connection to publish through; pgmq ignores the timeout."""
+        limited = {"socket_timeout": PUBLISH_SECONDS, **(transport_options or {})}
+        return super().connection_for_write(url, transport_options=limited, **options)
+
+
+app = Queue("recall")
 app.add_defaults(_configuration)
 app.autodiscover_tasks()
 app.steps["worker"].add(BeatThread)
@@ -195,13 +219,34 @@ def enqueue_on_commit(name: str, *args: str | int) -> None:
     transaction.on_commit(partial(send_task_now, name, args), robust=True)
 
 
+class TaskSender:
+    """Sends tasks, or keeps them while the broker is away: one tries whether it is back, and the others don't wait."""
+
+    def __init__(self) -> None:
+        self._next_attempt = 0.0
+
+    def send(self, name: str, args: tuple[str | int, ...]) -> None:
+        """Send a task now, or keep it."""
+        if time.monotonic() < self._next_attempt:
+            unsent.store(name, args)
+            return
+        if self._next_attempt:
+            self._next_attempt = time.monotonic() + BROKER_PAUSE
+        try:
+            app.send_task(name, args=args, headers={request_id.TASK_HEADER: request_id.current()})
+            self._next_attempt = 0.0
+        except (OperationalError, psycopg.Error) as error:
+            self._next_attempt = time.monotonic() + BROKER_PAUSE
+            logger.warning("Task %s was not queued (%s); it is sent later.", name, type(error).__name__)
+            unsent.store(name, args)
+
+
+_sender = TaskSender()
+
+
 def send_task_now(name: str, args: tuple[str | int, ...]) -> None:
     """Send a task now, or keep it until the broker is back."""
-    try:
-        app.send_task(name, args=args, headers={request_id.TASK_HEADER: request_id.current()})
-    except (OperationalError, psycopg.Error) as error:
-        logger.warning("Task %s was not queued (%s); it is sent later.", name, type(error).__name__)
-        unsent.store(name, args)
+    _sender.send(name, args)
 
 
 def install_broker() -> bool:

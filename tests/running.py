@@ -142,6 +142,15 @@ class RedisServer:
         except redis.ConnectionError:
             return False
 
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Its connections stay open, and nothing is answered."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
     def kill(self) -> None:
         """SIGKILL: everything it held is gone."""
         self.process.kill()

@@ -19,9 +19,12 @@ from django.db import connection, transaction
 from psycopg.conninfo import conninfo_to_dict
 
 from recall.celery import (
+    BROKER_PAUSE,
     CONFIGURATION,
     LEASE_SECONDS,
     MAX_TASK_SECONDS,
+    Queue,
+    TaskSender,
     app,
     broker,
     enqueue_on_commit,
@@ -84,7 +87,7 @@ def lines(path: Path) -> list[str]:
 
 def an_app(configured: dict[str, Any]) -> Celery:
     """An app that sends like Recall's own, to another broker."""
-    sender = Celery("tests", set_as_current=False)
+    sender = Queue("tests", set_as_current=False)
     sender.conf.update({**CONFIGURATION, **configured})
     return sender
 
@@ -248,11 +251,57 @@ def test_a_broker_that_is_away_does_not_fail_the_request(
 ) -> None:
     nowhere = an_app(broker({"host": "/nonexistent", "dbname": "recall", "user": "postgres"}, None))
     monkeypatch.setattr("recall.celery.app", nowhere)
+    monkeypatch.setattr("recall.celery._sender", TaskSender())
     began = time.monotonic()
     with django_capture_on_commit_callbacks(execute=True):
         enqueue_on_commit("memory.tasks.anything", 1)
     assert "memory.tasks.anything was not queued" in caplog.text
     assert time.monotonic() - began < 15  # 2 s on an idle machine
+
+
+def kept() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name FROM recall_unsent_task ORDER BY id")
+        return [name for (name,) in cursor.fetchall()]
+
+
+@pytest.mark.django_db
+@pytest.mark.redis
+def test_a_redis_that_hangs_holds_up_one_task_and_the_next_are_kept_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sender = TaskSender()
+    with own_redis() as redis, an_app(broker({}, redis.url)) as hanging:
+        monkeypatch.setattr("recall.celery.app", hanging)
+        sender.send("tests.before", ())
+        with redis.hanging():
+            began = time.monotonic()
+            sender.send("tests.first", ())
+            assert time.monotonic() - began < 15  # 6 s on an idle machine
+            began = time.monotonic()
+            for number in range(20):
+                sender.send("tests.next", (number,))
+            assert time.monotonic() - began < 1
+            assert kept() == ["tests.first", *["tests.next"] * 20]
+        time.sleep(BROKER_PAUSE)
+        sender.send("tests.after", ())
+        assert "tests.after" not in kept()
+        with hanging.connection_for_read() as reading:
+            channel: Any = reading.default_channel
+            waiting = [channel.basic_get("recall", no_ack=True) for _ in range(3)]
+        sent = [message.headers["task"] for message in waiting if message]
+        assert (sent[0], sent[-1]) == ("tests.before", "tests.after")
+
+
+@pytest.mark.processes
+@pytest.mark.redis
+def test_a_worker_takes_tasks_again_after_its_redis_hung(tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    with own_redis() as redis, working(REDIS_URL=redis.url), an_app(broker({}, redis.url)) as sender:
+        sender.send_task("tests.note", args=(str(diary), "before"))
+        wait_until(lambda: len(lines(diary)) == 2)
+        with redis.hanging():
+            time.sleep(6)
+        sender.send_task("tests.note", args=(str(diary), "after"))
+        wait_until(lambda: len(lines(diary)) == 4)
 
 
 @pytest.mark.django_db(transaction=True)

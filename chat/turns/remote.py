@@ -9,7 +9,9 @@ from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
+import psycopg
 from channels.layers import get_channel_layer
+from django.db import Error as DatabaseError
 from django.dispatch import receiver
 
 from accounts.deletion import account_deletion_started
@@ -23,6 +25,8 @@ PROCESSES: Final = "web-processes"
 """Channel group of every web process."""
 SHARE_EVERY: Final = 0.15
 """Seconds between two events of one answer: text is seen elsewhere within 300 ms."""
+SHARE_AGAIN: Final = 1.0
+"""Seconds until the next attempt after the database refused one."""
 PIECE: Final = 1_200
 """Characters of one event: a notification holds 8,000 bytes, and a character takes up to six of them as JSON."""
 STARTED, DELTA, THOUGHT = "started", "delta", "thought"
@@ -85,8 +89,13 @@ async def share(turn: RunningTurn) -> None:
         offset, thought = turn.shared or 0, turn.thinking_shared
         text, thinking = turn.text[offset : offset + PIECE], turn.thinking[thought : thought + PIECE]
         turn.shared, turn.thinking_shared = offset + len(text), thought + len(thinking)
-        await _publish_piece(turn, THOUGHT, thought, thinking)
-        await _publish_piece(turn, DELTA, offset, text)
+        try:
+            await _publish_piece(turn, THOUGHT, thought, thinking)
+            await _publish_piece(turn, DELTA, offset, text)
+        except (DatabaseError, psycopg.Error):  # it restarts, maybe; meanwhile a watch may have asked for earlier text
+            turn.shared, turn.thinking_shared = min(turn.shared, offset), min(turn.thinking_shared, thought)
+            await asyncio.sleep(SHARE_AGAIN)
+            continue
         if turn.shared == len(turn.text) and turn.thinking_shared == len(turn.thinking):
             await asyncio.sleep(SHARE_EVERY)
 

@@ -25,7 +25,7 @@ Send = Callable[[Any], Awaitable[None]]
 
 
 class SocketUserMiddleware:
-    """Sets `scope["user"]`, and the acting user."""
+    """Sets `scope["user"]`, `scope["session_key"]`, and the acting user."""
 
     def __init__(self, inner: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
         self.inner = inner
@@ -34,10 +34,15 @@ class SocketUserMiddleware:
         """Pass on, with the user."""
         cookies = parse_cookie(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
         key = cookies.get(settings.SESSION_COOKIE_NAME)
-        with by("sign-in"):
-            user = await run_at_once(load_user, key) if key else AnonymousUser()
+        user = await user_of(key)
         act_for(user.pk)
-        await self.inner({**scope, "user": user}, receive, send)
+        await self.inner({**scope, "user": user, "session_key": key}, receive, send)
+
+
+async def user_of(session_key: str | None) -> User | AnonymousUser:
+    """The user of a session as it is now."""
+    with by("sign-in"):
+        return await run_at_once(load_user, session_key) if session_key else AnonymousUser()
 
 
 def load_user(session_key: str) -> User | AnonymousUser:

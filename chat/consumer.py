@@ -15,6 +15,7 @@ from django.db import Error as DatabaseError
 
 from accounts.models import User
 from accounts.sessions import SESSIONS_CHANGED
+from accounts.socket_auth import user_of
 from chat.models import Conversation, Message
 from chat.protocol import (
     VERSION,
@@ -39,7 +40,7 @@ from chat.turns.live_text import Frame, LiveText
 from chat.turns.remote import DELTA, STARTED, THOUGHT, publish_stop, publish_watch
 from chat.turns.start import accept
 from recall.db.connections import run_at_once
-from recall.db.notify import PROCESS_KEY
+from recall.db.notify import PROCESS_KEY, RESYNC
 from recall.observability import request_id
 from recall.observability.metrics import SOCKETS
 
@@ -184,7 +185,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def nudge(self, event: dict[str, Any]) -> None:
         """Something changed in another process or tab: the page fetches it."""
-        if event["kind"] == SESSIONS_CHANGED:
+        is_signed_out = event["kind"] == SESSIONS_CHANGED
+        if event["kind"] == RESYNC:
+            is_signed_out = not await self._is_signed_in()
+        if is_signed_out:
             await self.close(OPEN_AGAIN)
             return
         if event["kind"] in (DELTA, THOUGHT):
@@ -195,6 +199,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 return
             event = {"kind": "conversation", "conversation": event["conversation"]}
         self.tell({**event, "type": "nudge"})
+
+    async def _is_signed_in(self) -> bool:
+        """Whether the session is still valid: the event of its end may be among those that were lost."""
+        try:
+            return await user_of(self.scope["session_key"]) == self.user
+        except (DatabaseError, psycopg.Error):
+            return False
 
     async def _relay(self, event: dict[str, Any]) -> None:
         """Text of another process's answer: tell what is new of it, or ask again for what was lost."""

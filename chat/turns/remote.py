@@ -16,10 +16,12 @@ from django.dispatch import receiver
 
 from accounts.deletion import account_deletion_started
 from accounts.models import User
+from chat.messages.thinking import merged_event_data
 from chat.models import Message
 from chat.turns.live import TURN_REGISTRY, RunningTurn
-from recall.db.connections import run_in_thread
-from recall.db.notify import PROCESS_KEY, publish_event
+from recall.db.acting import as_user
+from recall.db.connections import run_at_once, run_in_thread
+from recall.db.notify import PROCESS_KEY, RESYNC, publish_event
 
 PROCESSES: Final = "web-processes"
 """Channel group of every web process."""
@@ -29,13 +31,17 @@ SHARE_AGAIN: Final = 1.0
 """Seconds until the next attempt after the database refused one."""
 PIECE: Final = 1_200
 """Characters of one event: a notification holds 8,000 bytes, and a character takes up to six of them as JSON."""
+STOP_ASKED: Final = "stop_asked"
+"""Key of an answer's `event_data` until it ends."""
 STARTED, DELTA, THOUGHT = "started", "delta", "thought"
 """Kinds of events to the user's sockets: another process writes in this conversation; more of its text, of its
 thinking."""
 
 
 def publish_stop(conversation_id: UUID) -> None:
-    """Ask the process that is writing in this conversation to stop."""
+    """Ask the process that is writing in this conversation to stop: by an event, and by a mark in case that is lost."""
+    answer = Message.objects.streaming().filter(conversation=conversation_id)
+    answer.update(event_data=merged_event_data(**{STOP_ASKED: True}))
     publish_event(PROCESSES, "stop", conversation=str(conversation_id))
 
 
@@ -66,6 +72,9 @@ async def listen() -> None:
     sharing: set[asyncio.Task[None]] = set()
     while True:
         message = await layer.receive(channel)
+        if message["kind"] == RESYNC:
+            await _stop_where_asked()
+            continue
         conversation_id = UUID(message.get("conversation", str(UUID(int=0))))
         turn = TURN_REGISTRY.by_conversation.get(conversation_id)
         if turn is None:
@@ -80,6 +89,21 @@ async def listen() -> None:
                 task.add_done_callback(sharing.discard)
             case "watch":
                 turn.shared, turn.thinking_shared = min(turn.shared or 0, int(message["offset"])), 0
+
+
+async def _stop_where_asked() -> None:
+    """Events were lost: stop the turns whose Stop was among them."""
+    for turn in tuple(TURN_REGISTRY.by_conversation.values()):
+        try:
+            with as_user(turn.user_id):
+                if await run_at_once(_is_stop_asked, turn.message_id):
+                    turn.stop()
+        except (DatabaseError, psycopg.Error):  # there is another resync when it is back
+            return
+
+
+def _is_stop_asked(message_id: int) -> bool:
+    return Message.objects.filter(pk=message_id, event_data__has_key=STOP_ASKED).exists()
 
 
 async def share(turn: RunningTurn) -> None:

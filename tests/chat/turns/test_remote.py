@@ -3,13 +3,18 @@
 import asyncio
 from collections.abc import Iterator
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
+from channels.layers import get_channel_layer
 from django.db import OperationalError
 
+from chat.models import Message
 from chat.turns import remote
 from chat.turns.live import TURN_REGISTRY, RunningTurn
+from recall.db.connections import run_at_once
+from recall.db.notify import RESYNC
+from tests.chat.conftest import Provider, Tabs
 
 
 @pytest.fixture
@@ -47,3 +52,24 @@ async def test_text_that_the_database_refused_is_published_when_it_is_back(
     assert (turn.shared, turn.thinking_shared, refusals) == (16, 7, [])
     TURN_REGISTRY.finish(turn)
     await sharing
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("queued")
+async def test_a_stop_whose_event_was_lost_is_found_again(alice: Any, bob: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.fail("slow:0.2", times=2)
+    hers, his = await tabs.open(alice), await tabs.open(bob)
+    stopped = await hers.ask("Tell me a story")
+    await his.ask("Tell me a story")
+    layer = get_channel_layer()
+    listening = asyncio.create_task(remote.listen())
+    async with asyncio.timeout(10):
+        while remote.PROCESSES not in layer.groups:  # noqa: ASYNC110 -- joined by the task
+            await asyncio.sleep(0.01)
+
+    await run_at_once(remote.publish_stop, UUID(stopped["conversation"]))  # here no connection listens
+    await layer.group_send(remote.PROCESSES, {"type": "nudge", "kind": RESYNC})
+    assert (await hers.hear("done"))["outcome"] == "interrupted"
+    assert (await his.hear("done"))["outcome"] == "complete"
+    assert remote.STOP_ASKED not in (await Message.objects.aget(pk=stopped["message"])).event_data
+    listening.cancel()

@@ -10,6 +10,7 @@ from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
 from channels.layers import get_channel_layer
 from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.models import Session
 from django.test import Client
 
 from accounts.sessions import SESSIONS_CHANGED
@@ -19,6 +20,7 @@ from chat.protocol import Incoming
 from chat.routing import NOT_FOUND
 from chat.turns.admission import Admission
 from chat.turns.live import MAX_RUNNING
+from recall.db.notify import RESYNC
 from tests.chat.conftest import PATIENCE, Provider, Socket, Tab, Tabs
 from tests.conftest import PASSWORD
 
@@ -197,6 +199,22 @@ async def test_a_change_of_the_session_closes_that_persons_sockets_to_be_let_in_
     await get_channel_layer().group_send(f"user-{alice.pk}", {"type": "nudge", "kind": SESSIONS_CHANGED})
     assert (await hers.socket.event())["code"] == 4408
     await still_alive(his)
+
+
+async def test_after_lost_events_a_socket_whose_session_has_ended_is_closed(alice: Any, cookie: str) -> None:
+    group, resync = f"user-{alice.pk}", {"type": "nudge", "kind": RESYNC}
+    socket = knock(cookie, "http://localhost:8000")
+    await socket.send_input({"type": "websocket.connect"})
+    assert (await socket.receive_output(PATIENCE))["type"] == "websocket.accept"
+    assert json.loads((await socket.receive_output(PATIENCE))["text"])["type"] == "hello"
+    await get_channel_layer().group_send(group, resync)
+    assert json.loads((await socket.receive_output(PATIENCE))["text"]) == resync
+
+    await Session.objects.all().adelete()
+    await get_channel_layer().group_send(group, resync)
+    assert await socket.receive_output(PATIENCE) == {"type": "websocket.close", "code": 4408}
+    await socket.send_input({"type": "websocket.disconnect", "code": 4408})
+    await socket.wait(PATIENCE)
 
 
 def told_by(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:

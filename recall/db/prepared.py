@@ -9,12 +9,13 @@
 again: 4 ms of 10 for the search of `memory/retrieval/candidates.py`. It is also planned once (`PLANNED_ONCE` in
 `recall/db/engine/base.py`), so whatever the planner must know is in the statement itself.
 
-Both use Django's own cursor, so that tools that count or time statements see them.
+Both use Django's own cursor, so that tools that count or time statements see them. Statements that are only sent then,
+and waited for together, are timed by `pipeline_wrappers`.
 """
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -221,7 +222,7 @@ def read_together(*reads: Read) -> Iterator[None]:
     """
     rows: dict[Hashable, list[tuple[Any, ...]]] = {}
     connection.cursor().close()  # who acts is told before: what fails in a pipeline takes back all of it
-    with connection.connection.pipeline():
+    with _pipeline():
         sent = [(read.key, _execute(read)) for read in reads]
     for key, cursor in sent:  # after the pipeline: to fetch within it would wait once more
         rows[key] = cursor.fetchall()
@@ -243,7 +244,20 @@ def write_together() -> Iterator[None]:
     if connection.connection.pgconn.pipeline_status != PipelineStatus.OFF:
         yield
         return
-    with connection.wrap_database_errors, connection.connection.pipeline():
+    with connection.wrap_database_errors, _pipeline():
+        yield
+
+
+pipeline_wrappers: Final[list[Callable[[], AbstractContextManager[None]]]] = []
+"""Entered around each pipeline, as Django's `execute_wrappers` are called around each statement."""
+
+
+@contextmanager
+def _pipeline() -> Iterator[None]:
+    with ExitStack() as around:
+        for wrapper in pipeline_wrappers:
+            around.enter_context(wrapper())
+        around.enter_context(connection.connection.pipeline())
         yield
 
 

@@ -2,6 +2,7 @@
 
 import socket
 import time
+from datetime import datetime
 from typing import Any
 
 import click
@@ -68,11 +69,15 @@ class Scheduler(PersistentScheduler):
 
     _renewed_at = float("-inf")
     _lock: psycopg.Connection | None = None
+    _stood_by_at: datetime | None = None
+    """When another clock was last seen to send."""
 
     def tick(self, *args: Any, **kwargs: Any) -> Any:
         """Send what is due; the seconds until the next tick."""
         if not self.leads():
             return STANDBY_SECONDS
+        if self._stood_by_at is not None:
+            self._take_over(self._stood_by_at)
         if time.monotonic() - self._renewed_at >= heartbeat.EVERY:
             self._renewed_at = time.monotonic()
             heartbeat.renew(f"{heartbeat.CLOCK}{socket.gethostname()}")
@@ -88,10 +93,18 @@ class Scheduler(PersistentScheduler):
             if connection.execute(LOCK).fetchone() == (True,):
                 self._lock = connection
                 return True
+            self._stood_by_at = self.app.now()
             connection.close()
         except psycopg.OperationalError:
             self._lock = None
         return False
+
+    def _take_over(self, since: datetime) -> None:
+        """Continue where the other clock ended: what it sent, maybe last night, is not made up for."""
+        self._stood_by_at = None
+        for entry in self.schedule.values():
+            entry.last_run_at = since
+        self._heap = None  # it holds the times as they were
 
     def close(self) -> None:
         """Let another clock take over."""

@@ -1,21 +1,21 @@
 """Two clocks by mistake do nothing twice: one sends, the other waits for its end."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from celery.beat import PersistentScheduler
+from celery.schedules import crontab
 
 from recall import celery
-from recall.schedule import STANDBY_SECONDS, Scheduler
+from recall.schedule import BEAT_SCHEDULE, STANDBY_SECONDS, Scheduler
 
 
 @pytest.fixture
 def clocks(tmp_path: Path, postgres_server: Any) -> Iterator[tuple[Scheduler, Scheduler]]:
-    first, second = (
-        Scheduler(app=celery.app, lazy=True, schedule_filename=str(tmp_path / name)) for name in ("first", "second")
-    )
+    first, second = (Scheduler(app=celery.app, schedule_filename=str(tmp_path / name)) for name in ("first", "second"))
     yield first, second
     for clock in (first, second):
         if clock._lock is not None:
@@ -40,3 +40,29 @@ def test_only_one_of_two_clocks_sends(clocks: tuple[Scheduler, Scheduler], monke
     assert second.tick() == 0.5
     assert first.tick() == STANDBY_SECONDS
     assert sent == [first, first, second]
+
+
+def test_a_clock_that_takes_over_does_not_repeat_what_the_other_sent(
+    clocks: tuple[Scheduler, Scheduler], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: set[str] = set()
+    monkeypatch.setattr(Scheduler, "apply_entry", lambda clock, entry, producer: sent.add(entry.name))
+    monkeypatch.setattr("recall.schedule.heartbeat.renew", lambda name: None)
+    monkeypatch.setattr(Scheduler, "producer", None)
+    for clock in clocks:
+        for entry in clock.schedule.values():
+            entry.last_run_at = clock.app.now() - timedelta(days=3)
+    first, second = clocks
+    nightly = {name for name, entry in BEAT_SCHEDULE.items() if isinstance(entry["schedule"], crontab)}
+
+    for _ in range(2 * len(BEAT_SCHEDULE)):
+        first.tick()
+    assert sent >= nightly, "a clock that was away makes up for it"
+
+    assert second.tick() == STANDBY_SECONDS
+    sent.clear()
+    assert first._lock is not None
+    first._lock.close()
+    for _ in range(2 * len(BEAT_SCHEDULE)):
+        second.tick()
+    assert not sent & nightly

@@ -32,9 +32,9 @@ def note_idle_conversations() -> None:
 
 @shared_task(name="chat.tasks.index_what_was_missed")
 @by("clock")
-def index_what_was_missed() -> None:
-    """Index messages that aren't in the index."""
-    librarian_triggers.queue_missing_indexes()
+def index_what_was_missed(everywhere: bool = False) -> None:
+    """Index messages that aren't in the index: of the latest, or of all."""
+    librarian_triggers.queue_missing_indexes(everywhere=everywhere)
 
 
 @shared_task(name=compaction.TASK)

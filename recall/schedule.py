@@ -25,8 +25,13 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "embed-waiting-rows": {"task": "memory.tasks.embed", "schedule": 3.0, "options": {"expires": 3.0}},
     # Language changes whose message or worker was lost.
     "read-words-anew": {"task": "memory.tasks.reword_due", "schedule": 300.0},
-    # Messages older than the index, or whose indexing was lost.
+    # Messages whose indexing was lost: the latest often, all of them at night.
     "index-what-was-missed": {"task": "chat.tasks.index_what_was_missed", "schedule": 600.0},
+    "index-all-that-was-missed": {
+        "task": "chat.tasks.index_what_was_missed",
+        "schedule": crontab(hour=3, minute=10),
+        "args": [True],
+    },
     # Memories are consolidated at night; a missed run is made up for at the next start.
     "consolidate-memories": {"task": "memory.tasks.consolidate", "schedule": crontab(hour=3, minute=40)},
     # Requested consolidations whose message or worker was lost.

@@ -23,8 +23,12 @@ IDLE = timedelta(minutes=setting("session_idle_minutes", 20))
 """A conversation without a message for this long is paused (DESIGN §6)."""
 TURNS_BETWEEN_READINGS = setting("librarian_every_turns", 6)
 """User turns between two readings of an active conversation (DESIGN §6)."""
+LATEST = 50_000
+"""Messages, by id, that are looked through each time: more than thousands of users write in ten minutes."""
 INDEX_BATCH = 200
 """Conversations queued for the index at a time, latest first; the scheduler calls again."""
+NIGHTLY_BATCH = 10_000
+"""The same at night, when older ones are found too."""
 
 
 @transaction.atomic
@@ -107,10 +111,16 @@ def _lock_conversation(pk: UUID) -> Conversation | None:
     return found
 
 
-def queue_missing_indexes() -> int:
-    """Queue the conversations with a user message that has no passage; returns how many."""
+def queue_missing_indexes(*, everywhere: bool = False) -> int:
+    """Queue the conversations with a user message that has no passage; returns how many.
+
+    Looks at the latest messages, which a crash may have left, or everywhere, which takes longer the more there are.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_UNINDEXED, {"forgotten": FORGOTTEN, "batch": INDEX_BATCH})
+        cursor.execute("SELECT max(id) FROM chat_message")
+        after = 0 if everywhere else (cursor.fetchone()[0] or 0) - LATEST  # as a value: the planner sees how few follow
+        batch = NIGHTLY_BATCH if everywhere else INDEX_BATCH
+        cursor.execute(_UNINDEXED, {"forgotten": FORGOTTEN, "batch": batch, "after": after})
         found = [conversation_id for (conversation_id,) in cursor.fetchall()]
     for conversation_id in found:
         enqueue_on_commit(INDEX_TASK, str(conversation_id))
@@ -121,10 +131,10 @@ _UNINDEXED = """
     WITH RECURSIVE missing AS (
         SELECT m.id, m.conversation_id, c.active_leaf_id, c.last_activity_at
         FROM chat_message m JOIN chat_conversation c ON c.id = m.conversation_id
-        WHERE m.event_type = 'user_message' AND m.text ~ '\\w' AND m.text <> %(forgotten)s
+        WHERE m.id > %(after)s AND m.event_type = 'user_message' AND m.text ~ '\\w' AND m.text <> %(forgotten)s
           AND NOT m.event_data ? 'continues' AND c.deleted_at IS NULL
           AND m.created_at < now() - interval '1 minute'
-          AND NOT EXISTS (SELECT FROM memory_chunk k WHERE k.message_id = m.id)
+          AND NOT EXISTS (SELECT FROM memory_chunk k WHERE k.message_id = m.id AND k.message_id > %(after)s)
     ), branch (id) AS (
         SELECT active_leaf_id FROM missing
         UNION

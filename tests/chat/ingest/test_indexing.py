@@ -7,6 +7,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from accounts.models import User
+from chat.ingest import librarian_triggers
 from chat.ingest.librarian_triggers import queue_missing_indexes
 from chat.ingest.source import ChatSource
 from chat.models import Conversation, Message
@@ -56,6 +57,20 @@ def test_a_message_without_passages_is_noticed_in_a_conversation_that_has_some(a
     assert queue_missing_indexes() == 1
     index_conversation(Message.objects.get(pk=first).conversation_id)
     assert texts(alice) == ["I bought a cello in Cremona.", "Its name is Carla."]
+
+
+def test_only_the_latest_messages_are_looked_through_until_the_night(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(librarian_triggers, "LATEST", 2)
+    first, _ = said_twice(alice)
+    long_ago(first)
+    Chunk.objects.filter(message_id=first).delete()
+    assert queue_missing_indexes() == 1, "it is one of the latest two"
+
+    said_twice(alice)
+    assert queue_missing_indexes() == 0
+    assert queue_missing_indexes(everywhere=True) == 1
 
 
 def test_a_message_of_another_branch_is_not_looked_for_again(alice: User) -> None:

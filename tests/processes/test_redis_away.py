@@ -1,4 +1,4 @@
-"""Redis is killed under a running Recall, stays away, and returns empty: messages are answered all the while."""
+"""Redis is killed under a running Recall, stays away, returns empty, or hangs: messages are answered all the while."""
 
 import time
 from collections.abc import Iterator
@@ -105,3 +105,13 @@ def test_processes_find_each_other_again_after_a_restart(
     there.tell("stop", conversation=turn.conversation)
     assert turn.done()["outcome"] == "interrupted"
     there.hear("nudge", kind="conversation", conversation=turn.conversation)
+
+
+def test_messages_are_answered_while_redis_hangs(app: App, redis: RedisServer, alice: Browser) -> None:
+    with redis.hanging():
+        for number in range(5):
+            turn = Turn(alice, f"Tell me while Redis hangs: {number}.")  # each conversation hands over the one before
+            turn.send()
+            assert turn.done()["outcome"] == "complete"
+    rows = Rows(app.conninfo())
+    wait_until(lambda: rows.ask("SELECT name FROM recall_unsent_task") == [])

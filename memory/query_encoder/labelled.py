@@ -15,7 +15,7 @@ import numpy as np
 
 from memory.embeddings.limits import Vectors
 
-_MEMORY: Final = re.compile(r"(\d+) (?:fact|said|answered): (.+)")
+_MEMORY: Final = re.compile(r"\d+ (fact|said|answered): (.+)")
 
 
 @dataclass(slots=True)
@@ -25,6 +25,8 @@ class Question:
     text: str
     speakers: tuple[str, ...]
     memories: Sequence[str]
+    kinds: Sequence[str]
+    """Of each memory: `fact`, `said` or `answered`."""
     answers: list[int] = field(default_factory=list)
     """Indices of the memories that answer it."""
     helps: list[int] = field(default_factory=list)
@@ -38,17 +40,19 @@ def read_questions(text: str) -> list[Question]:
     """
     questions: list[Question] = []
     memories: list[str] = []
+    kinds: list[str] = []
     speakers: tuple[str, ...] = ()
     for line in filter(str.strip, text.splitlines()):
         kind, _, rest = line.partition(": ")
         if kind == "person":
-            memories, speakers = [], ()
+            memories, kinds, speakers = [], [], ()
         elif kind == "speakers":
             speakers = tuple(rest.split(", "))
         elif found := _MEMORY.fullmatch(line):
+            kinds.append(found[1])
             memories.append(found[2])
         elif kind == "ask":
-            questions.append(Question(rest, speakers, memories))
+            questions.append(Question(rest, speakers, memories, kinds))
         elif kind in ("answers", "helps"):
             getattr(questions[-1], kind).extend(int(number) - 1 for number in rest.split(", "))
         else:

@@ -11,7 +11,7 @@ from memory.embeddings.port import embedder
 from memory.evaluation.datasets import Conversation, ItemId
 from memory.evaluation.retrieval.run import Answer, Product
 from memory.index.indexer import embed_pending
-from memory.models import Chunk
+from memory.models import Chunk, Fact
 from memory.ports.source import Utterance, get_source
 from memory.retrieval import truth
 from memory.retrieval.ranking import RankingProfile
@@ -43,9 +43,9 @@ def store(user: User, conversation: Conversation) -> Mapping[ItemId, int]:
 
 
 def index(user: User) -> None:
-    """Do what the worker does after an import, until every passage of this user has a vector."""
-    waiting = Chunk.objects.for_user(user).exclude(embedded_by=embedder().name)
-    while waiting.exists():
+    """Do what the worker does after an import, until every passage and fact of this user has a vector."""
+    waiting = [model.objects.for_user(user).exclude(embedded_by=embedder().name) for model in (Chunk, Fact)]
+    while any(rows.exists() for rows in waiting):
         embed_pending(SECONDS_AT_A_TIME)
 
 

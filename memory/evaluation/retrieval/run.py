@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from django.utils import timezone
 
+from accounts.languages import Language
 from accounts.models import User
 from memory.evaluation.datasets import Conversation, ItemId, Question
 from memory.evaluation.retrieval import metrics
@@ -234,11 +235,13 @@ def _recalled(given: Sequence[AnswerStats]) -> Recalled:
 
 
 @contextmanager
-def temporary_user() -> Iterator[User]:
-    """A user for one conversation who can't sign in, removed when the block ends."""
+def temporary_user(language: str = Language.ENGLISH) -> Iterator[User]:
+    """A user who can't sign in and writes in `language`, removed when the block ends."""
     stale = timezone.now() - STALE_AFTER
     User.objects.filter(email__endswith=f"@{DOMAIN}", date_joined__lt=stale).delete()
-    user = User.objects.create_user(f"{uuid4().hex}@{DOMAIN}", preferred_name="Evaluation", is_active=False)
+    user = User.objects.create_user(
+        f"{uuid4().hex}@{DOMAIN}", preferred_name="Evaluation", language=language, is_active=False
+    )
     try:
         yield user
     finally:

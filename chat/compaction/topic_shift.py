@@ -15,7 +15,8 @@ from chat.messages.history import Turn
 from memory.embeddings.limits import Vectors
 from memory.embeddings.port import embedder
 from memory.models import Chunk
-from memory.retrieval.query import EMPTY_WORDS, FOLLOWS_UP, words_of
+from memory.retrieval.cues import ENGLISH
+from memory.retrieval.query import words_of
 from memory.text.message_kinds import is_small_talk
 
 SHIFTED_MESSAGES: Final = 2
@@ -90,6 +91,6 @@ def measure_distances(vectors: Vectors) -> list[float]:
 def has_topic(message: str) -> bool:
     """Whether a message has its own topic: “Thanks!” and “And how much does it cost?” don't."""
     words = words_of(message)
-    content = {word for word in words if word not in EMPTY_WORDS and len(word) > 2}
-    follows_up = len(words) <= SHORT_WORDS and FOLLOWS_UP.search(message) is not None
+    content = {word for word in words if word not in ENGLISH.empty_words and len(word) > 2}
+    follows_up = len(words) <= SHORT_WORDS and ENGLISH.follows_up.search(message) is not None
     return not is_small_talk(message) and not follows_up and len(content) >= MIN_CONTENT_WORDS

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from memory.retrieval.query import EMPTY_WORDS, TIME_WORDS
+from memory.retrieval.cues import ENGLISH as ENGLISH_CUES
 from memory.text.language import ENGLISH, NEIGHBOURS
 
 USER_WEIGHT: Final = 1.0
@@ -60,7 +60,7 @@ _COMMON: Final = _word_set("""
 """)
 """Words that occur in any conversation."""
 _FOREIGN: Final = frozenset(word for words in NEIGHBOURS.values() for word in words)
-NO_TOPIC: Final = EMPTY_WORDS | TIME_WORDS | ENGLISH | _COMMON | _FOREIGN
+NO_TOPIC: Final = ENGLISH_CUES.empty_words | ENGLISH_CUES.time_words | ENGLISH | _COMMON | _FOREIGN
 _BEFORE_NOUNS: Final = _word_set("""
     the a an my our your his her their this that these those of for about with on in from to between and or some any
     each no der die das ein eine le la les un une el los las il o os as um uma de

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from memory.retrieval.question_kinds import KINDS, QuestionKind, kind_of
+from memory.retrieval.cues import ENGLISH, Cues, cues_for
+from memory.retrieval.question_kinds import KINDS, PLAIN, QuestionKind, kind_of
 from memory.text.message_kinds import is_small_talk
 
 QUESTION_ENDS: Final = 600
@@ -20,56 +21,12 @@ QUESTION_ENDS: Final = 600
 it is
 for. Together they fill the embedding model's input."""
 
-ASKS_FOR_LATEST: Final = re.compile(
-    r"\b(now(adays)?|current(ly)?|latest|newest|today|these days|at the moment|recent(ly)?|still|any ?more)\b",
-    re.IGNORECASE,
-)
-"""Words that ask for the latest state."""
-
-ASKS_PAST: Final = re.compile(
-    r"\b(used to|before|former(ly)?|previous(ly)?|earlier|back then|in the past|once|originally|at first|history"
-    r"|over the years|until|(my|our|the) old|ever|was|were|had|what('s| has)? (happened|become|became)"
-    r"|do (i|we) still|(am|are) (i|we) still"
-    r"|did(?! (i|we) (just |ever )?(say|tell|mention|ask|call|name|decide|choose|pick|agree|settle|plan)\b))\b",
-    re.IGNORECASE,
-)
-"""Words that ask about the past: then what has been replaced or has ended is recalled, too, and says so."""
-
-ASKS_WHEN: Final = re.compile(
-    r"^\W*(when|what (date|day|month|year|time)|how long)\b|\bwhen (did|was|is|were|do|does|has|have|will)\b",
-    re.IGNORECASE,
-)
-"""How a question for a time starts."""
-
-TIME_WORDS: Final = frozenset(
-    [
-        *("yesterday", "today", "tonight", "tomorrow", "morning", "last", "next", "ago", "recently", "just", "soon"),
-        *("week", "weekend", "month", "year"),
-        *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-        *("january", "february", "march", "april", "june", "july", "august", "september", "october", "november"),
-        "december",
-    ]
-)
-"""A passage with one of these words, a year, or a day of the month (“the 3rd”) may answer such a question. A set: for
-two
-hundred candidates, a pattern took as long as the rest of the ranking."""
 _YEAR_OR_DAY: Final = re.compile(r"(19|20)\d\d|\d{1,2}(st|nd|rd|th)", re.IGNORECASE)
-
-FOLLOWS_UP: Final = re.compile(
-    r"^\W*(and|but|so|what about|how about|why|really)\b"
-    r"|\b(s?he|him|her|hers|his|they|them|their|it|its|that|those|this|these|there|then|one)\b",
-    re.IGNORECASE,
-)
-"""A question with such a word may refer to something named before it."""
 
 CONTEXT_WEIGHT: Final = 0.3
 """Weight of a word of the previous turns, relative to a word of the question."""
 CONTEXT_WORDS: Final = 12
 """Maximum words of previous turns, the latest ones: more would drown the question."""
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +96,9 @@ class Question:
     context: str
     """Words of the previous turns, which weigh less (`CONTEXT_WEIGHT`); empty if the question needs no context."""
     is_small_talk: bool
-    kind: QuestionKind
+    kind: QuestionKind = PLAIN
+    cues: Cues = ENGLISH
+    """Those of its language."""
 
 
 def parse_question(
@@ -148,30 +107,33 @@ def parse_question(
     now: datetime,
     context: Sequence[str] = (),
     kinds: Sequence[QuestionKind] = KINDS,
+    languages: Sequence[str] = (ENGLISH.language,),
 ) -> Question:
     """Parse `text`. `authors`: speakers in the user's conversations; `context`: the texts of the last turns; `kinds`:
-    what it may be told apart as."""
+    what it may be told apart as; `languages`: those the user writes in (`User.words_in`)."""
     clean = ends(text)
+    cues = cues_for(clean, languages)
     speakers = frozenset(author for author in authors if _names(author, clean))
-    times = tuple(periods(clean, now.date()))
+    times = tuple(periods(clean, now.date(), cues))
     kind = kind_of(clean, kinds)
     stripped = without_names(kind.topic(clean), speakers)
-    before = _before(stripped, context)
-    third = in_third_person(stripped)
+    before = _before(stripped, context, cues)
+    third = in_third_person(stripped, cues)
     return Question(
         text=clean,
         speakers=speakers,
         named=frozenset(words_of(clean)),
         periods=times,
-        wants_latest=bool(ASKS_FOR_LATEST.search(clean)),
-        asks_past=bool(ASKS_PAST.search(clean))
+        wants_latest=bool(cues.asks_for_latest.search(clean)),
+        asks_past=bool(cues.asks_past.search(clean))
         or any(not period.yearly and period.last < now.date() for period in times),
-        wants_time=bool(ASKS_WHEN.search(clean)),
+        wants_time=bool(cues.asks_when.search(clean)),
         semantic_query=f"{third} ({before})" if before else third,
-        keyword_query=stripped,
+        keyword_query=_telling(stripped, cues),
         context=before,
         is_small_talk=is_small_talk(clean),
         kind=kind,
+        cues=cues,
     )
 
 
@@ -195,10 +157,12 @@ def words_as_written(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def names_a_time(text: str) -> bool:
-    """Whether a passage names a time."""
+def names_a_time(text: str, cues: Cues = ENGLISH) -> bool:
+    """Whether a passage in the language of the cues names a time."""
     words = words_of(text)
-    return not TIME_WORDS.isdisjoint(words) or any(_YEAR_OR_DAY.fullmatch(word) for word in words if word[0].isdigit())
+    return not cues.time_words.isdisjoint(words) or any(
+        _YEAR_OR_DAY.fullmatch(word) for word in words if word[0].isdigit()
+    )
 
 
 # Names -----------------------------------------------------------------------------------------------------------
@@ -229,26 +193,28 @@ def _name_words(names: Iterable[str]) -> list[str]:
     return sorted({call for name in names for call in _calls(name) if call}, key=lambda call: (-len(call), call))
 
 
+def _telling(text: str, cues: Cues) -> str:
+    """The text without the words that name nothing, if the language's full-text search keeps them."""
+    if not cues.drops_empty_words:
+        return text
+    return " ".join(word for word in text.split() if _bare(word) not in cues.empty_words)
+
+
+def _bare(word: str) -> str:
+    return word.strip("¿?¡!.,;:…()«»“”„\"'’").lower()
+
+
 # Persons ---------------------------------------------------------------------------------------------------------
 
-_THIRD_PERSON: Final = tuple(
-    (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), said)
-    for pattern, said in (
-        (r"my|mine|our|ours", "the user's"),
-        (r"am i|are we", "is the user"),
-        (r"i am|i[’']m|we are|we[’']re", "the user is"),
-        (r"i[’']ve|we[’']ve", "the user has"),
-        (r"i|me|we|us|myself", "the user"),
-    )
-)
-"""Facts are statements about “the user”. A question in the third person is closer to its answer and no closer to the
-rest: of 20 statements and 55 questions, 1.5 wrong ones pass instead of 1.9. For passages of conversations it makes no
-difference (61.0 instead of 61.6 % of the evidence among ten), so one vector serves both."""
 
+def in_third_person(question: str, cues: Cues = ENGLISH) -> str:
+    """“Where does my sister live?” → “Where does the user's sister live?”
 
-def in_third_person(question: str) -> str:
-    """“Where does my sister live?” → “Where does the user's sister live?”"""
-    for pattern, said in _THIRD_PERSON:
+    Facts are statements about “the user”. A question in the third person is closer to its answer and no closer to the
+    rest: of 20 statements and 55 questions, 1.5 wrong ones pass instead of 1.9. For passages of conversations it makes
+    no difference (61.0 instead of 61.6 % of the evidence among ten), so one vector serves both.
+    """
+    for pattern, said in cues.third_person:
         question = pattern.sub(said, question)
     return question
 
@@ -259,74 +225,47 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _APART: Final = bytes(code if chr(code).isalnum() else ord(" ") for code in range(128)) + bytes(128)
 """Maps each ASCII byte to itself if alphanumeric, else to a space."""
 _CONTENT: Final = re.compile(r"[^\W\d_][\w’'-]{2,}")
-EMPTY_WORDS: Final = _words("""
-    about also and any are because been but can could did does doing don don't for from get going had has have her
-    hers him his how into its just know let like made make many may more much not now off one only our out over
-    really she should some than that that's the their them then there these they thing things think this those too
-    very want was way well were what when where which who why will with would yes you your
-""")
 
 
-def _before(question: str, context: Sequence[str]) -> str:
+def _before(question: str, context: Sequence[str], cues: Cues) -> str:
     """Names, then other words, of the last turns, if the question may refer to them."""
-    if not context or not FOLLOWS_UP.search(question):
+    if not context or not cues.follows_up.search(question):
         return ""
     said = set(words_of(question))
     latest = [word for text in reversed(context) for word in _CONTENT.findall(ends(text))]
-    useful = [word for word in latest if word.lower() not in EMPTY_WORDS | said]
+    useful = [word for word in latest if word.lower() not in cues.empty_words | said]
     ordered = sorted(dict.fromkeys(useful), key=lambda word: not word[0].isupper())
     return " ".join(ordered[:CONTEXT_WORDS])
 
 
 # Dates -----------------------------------------------------------------------------------------------------------
 
-_MONTHS: Final = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
-_MONTH_NUMBERS: Final = (
-    {name: n for n, name in enumerate(_MONTHS, 1)} | {m[:3]: n for n, m in enumerate(_MONTHS, 1)} | {"sept": 9}
-)
-_MONTH_NAMES: Final = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
-_NAMED_DATE: Final = re.compile(
-    rf"\b(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? )?(?P<month>{_MONTH_NAMES})\b\.?"
-    r"(?:,? (?P<after>\d{1,2})(?:st|nd|rd|th)?\b(?!\d))?(?:,? ?(?:of )?(?P<year>\d{4}))?",
-    re.IGNORECASE,
-)
-_ALSO_WORDS: Final = frozenset({"may", "march", "mar", "dec", "sep"})
-_AMBIGUOUS: Final = re.compile(r"\b(in|of|during|last|this|since|until|early|late|mid)[ -]$", re.IGNORECASE)
-"""After one of these words, an ambiguous word such as “may” is the month."""
 _ISO_DATE: Final = re.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
-_AGO: Final = re.compile(
-    r"\b(?P<count>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten) (?P<unit>day|week|month|year)s? ago\b",
-    re.IGNORECASE,
-)
-_COUNTS: Final = {"a": 1, "an": 1} | {
-    word: n for n, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1)
-}
-_LAST: Final = re.compile(r"\blast (?P<unit>week|month|year|night)\b|\b(?P<yesterday>yesterday)\b", re.IGNORECASE)
-_UNIT_DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
-def periods(text: str, today: date) -> Iterator[Period]:
+def periods(text: str, today: date, cues: Cues = ENGLISH) -> Iterator[Period]:
     """The times named in the text: “7 May 2023”, “May 2023”, “in May”, “2022”, “yesterday”, “three weeks ago”."""
-    named = [*_named_dates(text), *_iso_dates(text)]
+    named = [*_named_dates(text, cues), *_iso_dates(text)]
     yield from named
     if not named:
         for match in _YEAR.finditer(text):
             year = int(match[0])
             yield Period(date(year, 1, 1), date(year, 12, 31))
-    yield from _relative(text, today)
+    yield from _relative(text, today, cues)
 
 
-def _named_dates(text: str) -> Iterator[Period]:
-    for match in _NAMED_DATE.finditer(text):
-        day, year = match["before"] or match["after"], match["year"]
+def _named_dates(text: str, cues: Cues) -> Iterator[Period]:
+    for match in cues.named_date.finditer(text):
+        day, year = match["before"] or match["after"] or None, match["year"]
         is_plain = day is None and year is None
-        if is_plain and match["month"].lower() in _ALSO_WORDS and not _AMBIGUOUS.search(text[: match.start()]):
+        if (
+            is_plain
+            and match["month"].lower() in cues.also_words
+            and not cues.before_month.search(text[: match.start()])
+        ):
             continue
-        month = _MONTH_NUMBERS[match["month"].lower()]
+        month = cues.month_numbers[match["month"].lower()]
         yield _period(int(year) if year else None, month, int(day) if day else None)
 
 
@@ -345,14 +284,14 @@ def _period(year: int | None, month: int, day: int | None) -> Period:
     return Period(date(in_year, month, 1), _last_of_month(in_year, month), yearly=year is None)
 
 
-def _relative(text: str, today: date) -> Iterator[Period]:
-    for match in _AGO.finditer(text):
-        count = _COUNTS.get(match["count"].lower()) or int(match["count"])
-        days = _UNIT_DAYS[match["unit"].lower()]
+def _relative(text: str, today: date, cues: Cues) -> Iterator[Period]:
+    for match in cues.ago.finditer(text):
+        count = cues.counts.get(match["count"].lower()) or int(match["count"])
+        days = cues.unit_days[match["unit"].lower()]
         around = today - timedelta(days=count * days)
         yield Period(around - timedelta(days=days // 2), around + timedelta(days=days // 2))
-    for match in _LAST.finditer(text):
-        days = 1 if match["yesterday"] else _UNIT_DAYS.get(match["unit"].lower(), 1)
+    for match in cues.last.finditer(text):
+        days = 1 if match["yesterday"] else cues.unit_days[match["unit"].lower()]
         yield Period(today - timedelta(days=2 * days - 1), today - timedelta(days=1))
 
 

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from memory.embeddings.limits import MINILM, MINILM_INT8
 from memory.retrieval.attribution import MIN_MARGIN, attribution_margin
+from memory.retrieval.cues import ENGLISH
 from memory.retrieval.decay import decay
 from memory.retrieval.query import Question, names_a_time, words_as_written, words_of
 from memory.retrieval.question_kinds import KINDS, QuestionKind
@@ -220,10 +221,6 @@ _NOTHING: Final = timedelta()
 SHORT_QUESTION_WORDS: Final = 20
 """A passage that ends with a question mark and has at most this many words is a question; a longer one also states."""
 
-_OPENERS: Final = frozenset(
-    {"the", "a", "an", "i", "in", "on", "at", "every", "when", "if", "his", "her", "their", "my"}
-)
-"""Words that are capitalized only because a statement starts with them."""
 _DIFFERENCE_MAKERS: Final = frozenset({"not", "no", "never", "cannot", "t", "without", "longer", "former", "formerly"})
 """Words that reverse a statement (“t” ends “doesn’t”): statements that differ in one are never duplicates."""
 
@@ -443,7 +440,7 @@ def _parts(candidate: Candidate, question: Question, context: _Context, now: dat
     """Each part of the score, 0–1, regardless of its weight; `project` and `keyed_answer` only if they apply."""
     when, last_used_at, periods = candidate.when, candidate.last_used_at, question.periods
     age = max(now - when, _NOTHING)
-    says_when = question.wants_time and names_a_time(candidate.text)
+    says_when = question.wants_time and names_a_time(candidate.text, question.cues)
     asks = candidate.asks and len(candidate.text.split()) <= SHORT_QUESTION_WORDS
     at_times: dict[Part, float] = {"project": 1.0} if candidate.in_project else {}
     if candidate.keyed_answer:
@@ -498,7 +495,7 @@ def _name_match(candidate: Candidate, question: Question, context: _Context) -> 
 def _asked_names(question: Question, candidates: Iterable[Candidate]) -> frozenset[str]:
     """The words of the question, in any case, that some statement uses as a name."""
     statements = [words_as_written(candidate.text) for candidate in candidates if not candidate.is_passage]
-    return _names_among(set[str]().union(*statements)) & question.named
+    return _names_among(set[str]().union(*statements)) & question.named - question.cues.openers
 
 
 def _total(
@@ -530,7 +527,7 @@ def relevance(parts: Mapping[Part, float]) -> float:
 
 def _names_among(words: Iterable[str]) -> frozenset[str]:
     """The capitalised ones, in lower case."""
-    return frozenset({word.lower() for word in words if word[0].isupper()} - _OPENERS)
+    return frozenset({word.lower() for word in words if word[0].isupper()} - ENGLISH.openers)
 
 
 # Rules -----------------------------------------------------------------------------------------------------------

@@ -182,7 +182,8 @@ def retrieve(
     moment = as_of or now
     watch = Stopwatch()
     collection = load_collection(user)
-    question = parse_question(query, collection.authors, moment, context, profile.kinds)
+    languages = user.words_in or [user.language]
+    question = parse_question(query, collection.authors, moment, context, profile.kinds, languages)
     watch.lap("read")
     if question.is_small_talk:
         return RetrievalResult(timings=watch.laps)

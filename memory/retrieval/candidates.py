@@ -27,9 +27,11 @@ from memory.models import PersonalIndex
 from memory.models.paths import decode, encode
 from memory.query_encoder.encoder import encode_question
 from memory.refs import ids_by_kind
+from memory.retrieval.cues import ENGLISH
 from memory.retrieval.query import CONTEXT_WEIGHT, Question
 from memory.retrieval.ranking import (
     CALIBRATIONS,
+    IN_LANGUAGE,
     UNKNOWN_MODEL,
     Calibration,
     Candidate,
@@ -289,7 +291,7 @@ class CandidateSearch:
         )
 
     def _model_parameters(self, models: Sequence[Embedder]) -> dict[str, Any]:
-        scales = [calibration(model.name) for model in models]
+        scales = [calibration(model.name, self.question.cues.language) for model in models]
         return {
             "models": [model.name for model in models],
             "model": models[0].name,
@@ -455,9 +457,10 @@ def _as_text(vector: Vectors) -> str:
     return str((vector * 10_000).round().astype(int).tolist())
 
 
-def calibration(model: str) -> Calibration:
-    """What a cosine means for `model`."""
-    return CALIBRATIONS.get(model, UNKNOWN_MODEL)
+def calibration(model: str, language: str = ENGLISH.language) -> Calibration:
+    """What a cosine means for `model` and a question in `language`."""
+    known = CALIBRATIONS.get(model, UNKNOWN_MODEL)
+    return known if known is UNKNOWN_MODEL else IN_LANGUAGE.get(language, known)
 
 
 def _to_row(

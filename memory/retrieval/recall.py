@@ -197,20 +197,21 @@ def retrieve(
     watch.lap("embed")
     rows = search.run(vectors)
     watch.lap("fetch")
+    scale = calibration(embedder().name, question.cues.language)
     found, untrue = _qualify(rows, question, vectors, moment, as_of=as_of is not None)
     ranked = rerank(
         question,
         [row.candidate for row in found],
         profile,
         moment,
-        calibration=calibration(embedder().name),
+        calibration=scale,
         top_k=round(question.kind.more * TOP_K) if top_k is None else top_k,
         token_budget=token_budget,
         strong=strong,
         told={row.candidate.ref for row in found if told.covers(row)} if told != NOTHING_IN_PROMPT else (),
         cross_encode=partial(reader.scores, query) if (reader := cross_encoder()) else None,
     )
-    result = _build_result(ranked, found, _build_left_out(untrue, calibration(embedder().name)), watch.laps)
+    result = _build_result(ranked, found, _build_left_out(untrue, scale), watch.laps)
     watch.lap("rank")
     return result
 

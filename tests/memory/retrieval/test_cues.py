@@ -3,11 +3,17 @@
 from datetime import UTC, date, datetime
 
 import pytest
+from django.utils import timezone
 
 from accounts.languages import Language
+from accounts.models import User
+from memory.index.indexer import embed_pending
+from memory.models import Fact
+from memory.retrieval.candidates import calibration
 from memory.retrieval.cues import CUES, cues_for
 from memory.retrieval.query import Question, names_a_time, parse_question
 from memory.retrieval.ranking import MEASURED, UNKNOWN_MODEL, Candidate, rerank
+from memory.retrieval.recall import retrieve
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -171,3 +177,27 @@ def test_an_article_at_the_start_of_a_statement_is_no_name() -> None:
     )
 
     assert {row.candidate.ref: row.parts["name_match"] for row in ranked} == {"fact:1": 0.0, "fact:2": 1.0}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("language", "recalled"), [(Language.GERMAN, False), (Language.ENGLISH, True)])
+def test_a_statement_must_be_nearer_in_a_language_that_the_model_reads_less_well(
+    alice: User, language: str, recalled: bool
+) -> None:
+    User.objects.filter(pk=alice.pk).update(language=language, words_in=[language])
+    alice.refresh_from_db()
+    Fact.objects.create(
+        user=alice,
+        statement="Ingrid, die Tochter des Nutzers, lebt mit ihren zwei Jungen in Trondheim.",
+        status="active",
+    )
+    embed_pending()
+
+    found = retrieve(alice, "Wie viele Seemeilen sind es bis zum Mond", now=timezone.now())
+
+    assert bool(found.kept) is recalled
+
+
+def test_a_model_that_was_not_measured_has_one_scale_in_all_languages() -> None:
+    assert calibration("some-multilingual-model", "german") is UNKNOWN_MODEL
+    assert calibration("all-MiniLM-L6-v2", "finnish") is calibration("all-MiniLM-L6-v2")

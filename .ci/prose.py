@@ -84,6 +84,7 @@ DOCS: Final = ("docs/", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURIT
 NOT_PROSE: Final = (
     "/migrations/",
     "memory/librarian/rules/",
+    "memory/retrieval/cues.py",
     "memory/text/language.py",
     "memory/text/relations.py",
     "static/vendor/",

@@ -164,8 +164,9 @@ IN_LANGUAGE: Final[Mapping[str, Calibration]] = {
     # the answers that is recalled · silence where nothing answers, with the floor of .20 → this one, in percent:
     # German 71 · 8 → 71 · 38, Spanish 58 · 0 → 67 · 17, French 75 · 0 → 75 · 25. From .38 on answers are lost, too.
     # The published model's vectors are no better for questions: the nearest memory answers 15 of 48, here 17.
-    language: Calibration(0.10, close=0.70, floor=setting("rag_similarity_threshold", floor), related=RELATED)
-    for language, floor in (("german", 0.30), ("spanish", 0.35), ("french", 0.35))
+    "german": Calibration(0.10, close=0.70, floor=setting("rag_similarity_threshold", 0.30), related=RELATED),
+    "spanish": Calibration(0.10, close=0.70, floor=setting("rag_similarity_threshold", 0.35), related=RELATED),
+    "french": Calibration(0.10, close=0.70, floor=setting("rag_similarity_threshold", 0.35), related=RELATED),
 }
 """CALIBRATIONS of MiniLM for questions in other languages than English; one that wasn't measured has no entry."""
 UNKNOWN_MODEL: Final = Calibration(unrelated=0.0, close=1.0, floor=setting("rag_similarity_threshold", 0.4))

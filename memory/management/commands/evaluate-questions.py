@@ -17,10 +17,9 @@ ROW: Final = "{:<20}{:>12}{:>8}{:>8}{:>14}{:>8}"
 
 class Command(BaseCommand):
     help = (
-        "Ask labelled questions (tests/memory/data/asked_*.ask), in the language they are written in, with the"
-        " embedding model of the settings. Prints how often an answer is the first memory (hit@1), which share of the"
-        " answers is recalled (R@5), and for how many questions that nothing answers nothing is. Works with a"
-        " temporary user."
+        "Ask labelled questions (tests/memory/data/asked_*.ask) in their language, with the embedding model of the"
+        " settings. Prints in percent: an answer is the first memory (hit@1), answers recalled (R@5), and silence where"
+        " nothing answers. Works with a temporary user."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

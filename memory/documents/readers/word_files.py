@@ -24,16 +24,21 @@ def read(content: bytes) -> str:
         NotReadable: it is damaged, or unpacks to far more than a document holds.
     """
     try:
-        _check(content)
-        html = mammoth.convert_to_html(io.BytesIO(content), style_map=STYLES, convert_image=_no_picture).value
+        checked = _checked(content)
+        html = mammoth.convert_to_html(checked, style_map=STYLES, convert_image=_no_picture).value
     except (zipfile.BadZipFile, KeyError, ValueError, NotImplementedError) as error:
         raise NotReadable(DAMAGED) from error
     return html_pages.to_markdown(html)
 
 
-def _check(content: bytes) -> None:
-    """Check sizes, then elements, before anything is built. If the archive understates a size, the part is cut off."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+def _checked(content: bytes) -> io.BytesIO:
+    """The archive with its text parts alone, their sizes and elements counted.
+
+    The converter finds the main part by what the file says, under any name: a part that isn't counted isn't there.
+    If the archive understates a size, the part is cut off.
+    """
+    checked = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(checked, "w") as texts_alone:
         parts = archive.infolist()
         texts = [part for part in parts if part.filename.lower().endswith((".xml", ".rels"))]
         if len(parts) > limits.ZIP_ENTRIES or sum(part.file_size for part in texts) > limits.XML_BYTES:
@@ -42,7 +47,11 @@ def _check(content: bytes) -> None:
             raise NotReadable("This Word file is locked with a password. Save it without one.")
         elements = _Elements()
         for part in texts:
-            elements.count(archive.read(part))
+            text = archive.read(part)
+            elements.count(text)
+            texts_alone.writestr(part.filename, text)
+    checked.seek(0)
+    return checked
 
 
 class _Elements:

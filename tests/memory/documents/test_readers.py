@@ -306,6 +306,16 @@ def test_what_is_counted_first_is_refused_before_it_takes_processor_time(name: s
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < REFUSED_WITHIN
 
 
+@pytest.mark.parametrize("hidden", [entities(), "<w:p>" * 1_000_000])
+def test_a_word_file_that_names_an_uncounted_part_as_its_text_is_read_without_it(hidden: str) -> None:
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+    package = "http://schemas.openxmlformats.org/package/2006/relationships"
+    rels = f'<Relationships xmlns="{package}"><Relationship Id="r1" Type="{kind}" Target="word/x.bin"/></Relationships>'
+    file = word(paragraph("Counted."), **{"_rels/.rels": rels, "word/x.bin": hidden})
+
+    assert read_file("a.docx", file) == "Counted."
+
+
 @pytest.mark.parametrize(("size", "seconds"), [(0, 4), (40_000, 4), (1_000_000, 14), (20_000_000, 30)])
 def test_a_small_file_gets_little_processor_time(size: int, seconds: int) -> None:
     assert limits.seconds_for(size) == seconds

@@ -10,6 +10,7 @@ Sending a `client_id` again returns the same answer, so these routes need no Ide
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated, Any, Final, Literal
@@ -46,6 +47,9 @@ router.add_router("/answers", provenance.router)
 
 KEEP_ALIVE_SECONDS: Final = 15.0
 """Send a comment after this much silence: proxies close silent streams, and writing detects lost clients."""
+LOOK_EVERY: Final = 0.5
+"""Seconds between two looks at an answer that another process is writing: only who sent its message twice waits so."""
+STILL_THERE: Final = ": still there\n\n"
 STREAM: Final = "text/event-stream"
 FORWARDED: Final = frozenset({"delta", "status"})
 RENDERED: Final = frozenset({"closed", "open", "kept"})
@@ -278,6 +282,9 @@ async def _stream_events(accepted: Frame, views: list[str]) -> AsyncIterator[str
     if running is not None and running.message_id == answer:
         async for event in _follow_turn(running):
             yield event
+    else:
+        async for event in _follow_row(answer):
+            yield event
     for event in await run_in_thread(_final_events, answer, views):
         yield event
 
@@ -294,13 +301,32 @@ async def _follow_turn(running: RunningTurn) -> AsyncIterator[str]:
         while not frames.empty() or TURN_REGISTRY.writes(running.message_id):
             frame = await _next_frame(frames)
             if frame is None:
-                yield ": still there\n\n"
+                yield STILL_THERE
             elif frame.get("message") == running.message_id and frame["type"] in FORWARDED:
                 yield _format_event(frame["type"], {k: v for k, v in frame.items() if k not in RENDERED})
             elif frame.get("message") == running.message_id and frame["type"] == "done":
                 return
     finally:
         TURN_REGISTRY.unsubscribe(running.conversation_id, receive)
+
+
+async def _follow_row(message_id: int) -> AsyncIterator[str]:
+    """The text that another process saves, until the answer has ended, there or by the clock if that process died."""
+    known, spoke = "", time.monotonic()
+    while (text := await run_in_thread(_unfinished_text, message_id)) is not None:
+        if len(text) > len(known):
+            frame = {"type": "delta", "message": message_id, "offset": len(known), "text": text[len(known) :]}
+            yield _format_event("delta", frame)
+            known, spoke = text, time.monotonic()
+        elif time.monotonic() - spoke > KEEP_ALIVE_SECONDS:
+            yield STILL_THERE
+            spoke = time.monotonic()
+        await asyncio.sleep(LOOK_EVERY)
+
+
+def _unfinished_text(message_id: int) -> str | None:
+    """The saved text of an answer that is being written; None if none is."""
+    return models.Message.objects.streaming().filter(pk=message_id).values_list("text", flat=True).first()
 
 
 async def _next_frame(frames: asyncio.Queue[Frame]) -> Frame | None:

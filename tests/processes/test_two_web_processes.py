@@ -1,5 +1,6 @@
 """Two web processes on one database: a turn belongs to one of them, and is watched and stopped through the other."""
 
+import json
 import statistics
 import time
 from collections.abc import Iterator
@@ -72,6 +73,16 @@ def test_the_answer_of_one_process_is_seen_through_the_other(turn: Turn, other_p
     assert there.open(turn.conversation)["answer"] is None
     assert STORY in there_shown(turn, other_process)
     assert rows.messages(turn.conversation)[1:] == [Said(2, "assistant", "complete", STORY)]
+
+
+def test_the_same_message_sent_to_the_other_process_ends_with_the_same_answer(turn: Turn, other_process: str) -> None:
+    there = turn.browser.at(other_process).http
+    message = {"text": turn.asked, "client_id": turn.client_id}
+    again = there.post("/api/v1/turns", json=message, headers={"X-CSRFToken": there.cookies["csrftoken"]})
+    events = [json.loads(block.split("data: ")[1]) for block in again.text.strip().split("\n\n")]
+    assert events[0]["duplicate"]
+    assert (events[-1]["outcome"], events[-1]["text"]) == ("complete", STORY)
+    assert STORY.startswith("".join(event["text"] for event in events[1:-1]))
 
 
 def test_text_appears_at_the_other_process_while_it_is_written(turn: Turn, other_process: str) -> None:

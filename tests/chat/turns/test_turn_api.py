@@ -14,6 +14,7 @@ from django.test import AsyncClient
 from chat.models import Message
 from chat.turns.live import TURN_REGISTRY
 from memory.index.indexer import embed_pending
+from recall.db.notify import PROCESS_KEY
 from recall.llm.client import close
 from tests.chat.conftest import Provider, settled
 from tests.memory.index.test_indexer import said
@@ -91,6 +92,27 @@ async def test_a_conversation_goes_on_and_a_repeat_changes_nothing(api: AsyncCli
     assert again[0][1]["duplicate"]
     assert again[-1][1] == second[-1][1]
     assert await Message.objects.filter(conversation=conversation, role="user").acount() == 2
+
+
+async def test_a_repeat_at_another_process_follows_the_answer_to_its_end(api: AsyncClient, alice: Any) -> None:
+    """A row of another process stands for it: it is written there, and ends there."""
+    await signed_in(api, alice)
+    client_id = str(uuid4())
+    first, _ = await heard(await say(api, "Good morning", client_id=client_id))
+    row = Message.objects.filter(pk=first[0][1]["message"])
+    await row.aupdate(status=Message.Status.STREAMING, process_key=PROCESS_KEY + 1, text="Good ")
+
+    stream = aiter(await say(api, "Good morning", client_id=client_id))
+    begun = [(await anext(stream)).decode() for _ in range(2)]
+    await row.aupdate(text="Good morning")
+    begun.append((await anext(stream)).decode())
+    await row.aupdate(status=Message.Status.INTERRUPTED, process_key=None)
+    (done,) = [json.loads(part.decode().split("data: ")[1]) async for part in stream]
+
+    written = [json.loads(part.split("data: ")[1]) for part in begun]
+    assert written[0]["duplicate"]
+    assert [(delta["offset"], delta["text"]) for delta in written[1:]] == [(0, "Good "), (5, "morning")]
+    assert (done["outcome"], done["text"]) == ("interrupted", "Good morning")
 
 
 async def test_who_goes_away_in_the_middle_finds_the_whole_answer(

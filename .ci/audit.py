@@ -2,17 +2,15 @@
 
     .venv/bin/python .ci/audit.py [requirements.txt …]
 
-Exits with 1 if there is one that `.ci/audit-exceptions.txt` doesn't list with a reason. Without an answer of the index
-(an index of one's own may have no such data) it says so and passes: nothing is known then.
+Exits with 1 if there is one that `.ci/audit-exceptions.txt` doesn't list with a reason. Of which versions the index
+says nothing (an index of one's own may have no such data), it says so, and they pass: nothing is known of them.
 """
 
 import json
 import re
 import subprocess
 import sys
-import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -76,28 +74,40 @@ def exceptions(text: str) -> dict[str, str]:
     return {name.strip(): reason.strip() for name, _, reason in lines if reason.strip()}
 
 
-def audit(index: str, locks: list[Path], excepted: dict[str, str]) -> Iterator[Finding]:
-    """What isn't excepted.
+def audit(index: str, pins: list[tuple[str, str]], excepted: dict[str, str]) -> tuple[list[Finding], dict[str, str]]:
+    """What isn't excepted, and the versions of which the index says nothing, with the reason."""
 
-    Raises:
-        OSError: the index doesn't answer.
-    """
-    packages = sorted({pin for lock in locks for pin in pinned(lock.read_text())})
+    def ask(pin: tuple[str, str]) -> list[Finding] | OSError | ValueError:
+        try:
+            return vulnerabilities(index, *pin)
+        except (OSError, ValueError) as error:
+            return error
+
+    found: list[Finding] = []
+    unknown: dict[str, str] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for found in pool.map(lambda pin: vulnerabilities(index, *pin), packages):
-            yield from [finding for finding in found if finding.name not in excepted]
+        for (package, version), answer in zip(pins, pool.map(ask, pins), strict=True):
+            if isinstance(answer, Exception):
+                unknown[f"{package} {version}"] = str(answer)
+            else:
+                found += [finding for finding in answer if finding.name not in excepted]
+    return found, unknown
 
 
 def main() -> None:
     locks = [Path(name) for name in sys.argv[1:]] or [ROOT / name for name in LOCKS]
-    try:
-        found = list(audit(index_address(), locks, exceptions(EXCEPTIONS.read_text())))
-    except (OSError, ValueError) as error:
-        print(f"audit: the index has no data on vulnerabilities ({error}); nothing was checked")
+    pins = sorted({pin for lock in locks for pin in pinned(lock.read_text())})
+    found, unknown = audit(index_address(), pins, exceptions(EXCEPTIONS.read_text()))
+    if pins and len(unknown) == len(pins):
+        reason = next(iter(unknown.values()))
+        print(f"audit: the index has no data on vulnerabilities ({reason}); nothing was checked")
         return
+    for name, reason in unknown.items():
+        print(f"{name}: not checked ({reason})")
     for finding in found:
         print(finding)
-    print(f"audit: {len(found)} known vulnerabilities in {', '.join(lock.name for lock in locks)}")
+    checked = f"{len(pins) - len(unknown)} of {len(pins)} packages of {', '.join(lock.name for lock in locks)}"
+    print(f"audit: {len(found)} known vulnerabilities in {checked}")
     sys.exit(bool(found))
 
 

@@ -344,7 +344,7 @@ def _judge(topic: Topic, text: str, known_as: str = "") -> Ruling:
 def _plain_words(text: str, atoms: Sequence[Atom]) -> list[Atom]:
     """The words that aren't pieces of an identifier: “nightowl_dev” isn't the word nightowl."""
     joined = [atom.is_glued and text[before.end] in _INSIDE for before, atom in pairwise(atoms)]
-    inside = zip(atoms, [False, *joined], [*joined, False], strict=True)
+    inside = zip(atoms, [False, *joined], [*joined, False], strict=False)  # a text of signs has no atoms
     return [atom for atom, before, after in inside if not (before or after)]
 
 

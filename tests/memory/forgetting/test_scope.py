@@ -48,6 +48,11 @@ def test_another_script_is_the_same_name_where_a_text_says_so() -> None:
     assert decide(read_topic("Dmitri"), "Дмитрий came late.").verdict == NEIGHBOR
 
 
+@pytest.mark.parametrize("text", ["🙂", "?!", ""])
+def test_a_text_without_a_word_is_not_meant(text: str) -> None:
+    assert decide(read_topic("Dmitri"), text).verdict == NEIGHBOR
+
+
 @pytest.mark.parametrize(
     ("topic", "meant", "neighbor"),
     [

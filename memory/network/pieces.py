@@ -1,6 +1,7 @@
 """Texts in the network's pieces: what it reads at once, and which pieces are a word."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +10,9 @@ from memory.embeddings.minilm import whole_tokenizer
 
 WINDOW: Final = 128
 """Pieces that are read at once: a message of ordinary length. The networks were trained on no longer texts."""
-_LINES: Final = re.compile(r"[^\n]*\S[^\n]*(?:\n|$)")
+AROUND: Final = 2
+"""Pieces around a text's own: where it begins and where it ends."""
+_LINES: Final = re.compile(r"^[^\S\n]*+\S[^\n]*(?:\n|$)", re.MULTILINE)
 _ENDS: Final = re.compile(r"(?<=[.!?])\s+")
 
 type Places = Sequence[tuple[int, int]]
@@ -52,9 +55,10 @@ def joined(first: str, second: str, longest: tuple[int, int]) -> Joined:
 def windows(text: str, most: int = WINDOW) -> Iterator[tuple[int, str]]:
     """Stretches of whole sentences of at most so many pieces, with their places."""
     ends = sorted({*(found.end() for found in _ENDS.finditer(text)), *(found.end() for found in _LINES.finditer(text))})
+    begins = [begin for begin, end in whole_tokenizer().encode(text).offsets if end > begin]
     start = last = 0
     for end in [*ends, len(text)]:
-        if last > start and len(whole_tokenizer().encode(text[start:end]).ids) > most:
+        if last > start and bisect_left(begins, end) - bisect_left(begins, start) > most - AROUND:
             yield start, text[start:last]
             start = last
         last = end

@@ -5,6 +5,8 @@ Rules on the surface of English. A sentence without a visible seam is one part.
 
 import itertools
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,8 +16,12 @@ _SENTENCE: Final = re.compile(r"[^\n]+")
 _TITLES: Final = "".join(rf"(?<!\b{title}\.)" for title in ("Dr", "Mr", "Mrs", "Ms", "Prof", "St", "vs", "No"))
 _STOP: Final = re.compile(rf"(?<=[.!?…。！？]){_TITLES}\s+|;\s*")
 _SEAM: Final = re.compile(
-    r",?\s+(?:and|but|or|while|whereas|though)\s+(?:(?:also|still|then)\s+)?|,\s+(?!\d)(?!(?:and|but|or)\s)", re.I
+    r"(?:,|(?<!\s))\s+(?:and|but|or|while|whereas|though)\s+(?:(?:also|still|then)\s+)?"
+    r"|,\s+(?!\d)(?!(?:and|but|or)\s)",
+    re.I,
 )
+MAX_SENTENCE: Final = 2_000
+"""Characters of a sentence that is taken apart: each of its seams is looked at with all that stands before it."""
 _RELATIVE: Final = re.compile(
     r"(?:who|whom|which|that|whose|where|when|because|since|so|if|until|unless|for example|e\.g|aka|also)\b", re.I
 )
@@ -28,6 +34,7 @@ _SUBJECTS: Final = re.compile(
 """Several people with one plural predicate; “Marks and Spencer is closed” is about one."""
 _OPEN_ASIDE: Final = re.compile(r",\s+(?:who|which|whose|where)\b[^,]*$", re.I)
 _PAIRED: Final = re.compile(r"\b(?:between|both|either|neither)\b(?!.*\band\b)", re.I)
+_MARK: Final = re.compile(r"[()“”\"]")
 _TOKEN: Final = re.compile(r"\w+(?:['’.@-]\w+)*")
 _AUXILIARY_LIST: Final = """
     is are was were has have had does do did can could will would should must may am
@@ -55,6 +62,9 @@ _LINKS_LIST: Final = """
 _LINKS: Final = frozenset(_LINKS_LIST.split())
 
 
+type _Asides = tuple[list[int], list[bool]]
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """One part; `text[start:end]` are its own words."""
@@ -73,13 +83,14 @@ class Part:
 def parts_of(text: str) -> tuple[Part, ...]:
     """The parts of a text, in order."""
     found: list[Part] = []
+    asides = _asides(text)
     for number, (start, end) in enumerate(_sentences(text)):
         if subjects := _SUBJECTS.match(text, start, end):
             predicate = text[subjects.end() : end].rstrip(" .!?…")
             for name in _NAME.finditer(text, start, subjects.end(1)):
                 found.append(Part(len(found), number, *name.span(), f"{name[0]} {predicate}", predicate))
             continue
-        pieces = _pieces(text, start, end)
+        pieces = _pieces(text, start, end, asides)
         first = text[slice(*pieces[0])]
         for left, right in pieces:
             own = text[left:right]
@@ -98,12 +109,12 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
             start = end if stop is None else line.start() + stop.end()
 
 
-def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _pieces(text: str, start: int, end: int, asides: _Asides) -> list[tuple[int, int]]:
     """The parts of a sentence: the first has a verb, and none starts with a relative pronoun."""
     stop = start + len(text[start:end].rstrip(" .!?…"))
     pieces: list[tuple[int, int]] = []
     left = start
-    for seam in _SEAM.finditer(text, start, stop):
+    for seam in _SEAM.finditer(text, start, stop) if stop - start <= MAX_SENTENCE else ():
         before, after = text[left : seam.start()], text[seam.end() : stop]
         has_verb = bool(pieces) or verb_span(before)[1] > 0
         is_one = (
@@ -113,17 +124,28 @@ def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
             or not after.strip()
             or not before.strip()
         )
-        if has_verb and not is_one and not _is_aside(text, seam.start(), stop):
+        if has_verb and not is_one and not _is_aside(asides, seam.start()):
             pieces.append((left, seam.start()))
             left = seam.end()
     pieces.append((left, stop))
     return pieces
 
 
-def _is_aside(text: str, start: int, stop: int) -> bool:
+def _asides(text: str) -> _Asides:
+    """The ends of brackets and quotation marks, and whether what is before the first and after each is within them."""
+    counts: Counter[str] = Counter()
+    places, within = list[int](), [False]
+    for mark in _MARK.finditer(text):
+        counts[mark[0]] += 1
+        places.append(mark.end())
+        within.append(counts["("] > counts[")"] or counts["“"] > counts["”"] or counts['"'] % 2 == 1)
+    return places, within
+
+
+def _is_aside(asides: _Asides, place: int) -> bool:
     """Within brackets or quotation marks."""
-    before = text[:start]
-    return before.count("(") > before.count(")") or before.count("“") > before.count("”") or before.count('"') % 2 == 1
+    places, within = asides
+    return within[bisect_right(places, place)]
 
 
 def verb_span(text: str) -> tuple[int, int]:
@@ -195,8 +217,8 @@ def without_parts(text: str, numbers: Collection[int]) -> str:
     """The text without these parts, still well-formed; empty if nothing is left."""
     parts = parts_of(text)
     pieces, last, follows_gap = list[str](), 0, False
-    for sentence in sorted({part.sentence for part in parts}):
-        own = [part for part in parts if part.sentence == sentence]
+    for _, together in itertools.groupby(parts, key=lambda part: part.sentence):
+        own = list(together)
         last_word = text.index(own[-1].predicate, own[-1].end) + len(own[-1].predicate)
         end = _sentence_end(text, last_word)
         kept = [part for part in own if part.number not in numbers]

@@ -5,10 +5,9 @@ from typing import Final
 
 _LINK: Final = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\s]{0,2000}\)")
 _LINE_MARK: Final = re.compile(
-    r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|(?:```|~~~).*$|\|?[ :|-]*-{3}[ :|-]*$)", re.M
+    r"^[ \t]*+(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|(?:```|~~~).*$|(?=[ :|-]*+$).*-{3}.*$)", re.M
 )
-_EMPHASIS: Final = re.compile(r"(?<![\w*])(\*{1,3}|`+)(?=\S)([^*`\n]{1,500}?)(?<=\S)\1(?![\w*])")
-_CELL: Final = re.compile(r"[ \t]*\|[ \t]*")
+_EMPHASIS: Final = re.compile(r"(?<![\w*`])(\*{1,3}|`++)(?=\S)([^*`\n]{1,500}?)(?<=\S)\1(?![\w*])")
 
 
 def plain_words(text: str) -> str:
@@ -22,4 +21,4 @@ def plain_words(text: str) -> str:
 
 
 def _without_bars(row: str) -> str:
-    return _CELL.sub(" · ", row.strip().strip("|").strip())
+    return " · ".join(cell.strip(" \t") for cell in row.strip().strip("|").strip().split("|"))

@@ -1,12 +1,10 @@
-"""Reading is linear: by the form of every pattern, and by the clock."""
+"""Reading is linear, by the clock; the form of every pattern is in tests/test_patterns.py."""
 
 import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from re import _constants as codes
-from re import _parser as parser
 from time import thread_time
 from typing import Any
 
@@ -46,28 +44,6 @@ def found_in(value: Any) -> Iterator[re.Pattern[str]]:
     elif isinstance(value, tuple):
         for one in value:
             yield from found_in(one)
-
-
-def has_nested_repeat(tree: Any, *, inside: bool = False) -> bool:
-    """Whether an unbounded repeat stands in another one."""
-    for code, argument in tree:
-        within, parts = inside, []
-        if code in (codes.MAX_REPEAT, codes.MIN_REPEAT):
-            unbounded = argument[1] == codes.MAXREPEAT
-            if unbounded and inside:
-                return True
-            within, parts = inside or unbounded, [argument[2]]
-        elif code == codes.SUBPATTERN:
-            parts = [argument[-1]]
-        elif code == codes.BRANCH:
-            parts = argument[1]
-        if any(has_nested_repeat(part, inside=within) for part in parts):
-            return True
-    return False
-
-
-def test_no_pattern_repeats_a_repeat() -> None:
-    assert [name for one, name in patterns().items() if has_nested_repeat(parser.parse(one.pattern, one.flags))] == []
 
 
 @pytest.mark.parametrize("piece", PIECES)

@@ -17,6 +17,7 @@ ERRORS: dict[str, Callable[[str], ApiError]] = {
         "You have reached your specified API usage limits.",
         error_code="enforced_spend_limit_reached",
     ),
+    "bad_request": lambda message: ApiError(400, message),
     "unauthorized": lambda _: ApiError(401, "Invalid bearer token"),
     "server_error": lambda _: ApiError(500, "Internal server error"),
 }

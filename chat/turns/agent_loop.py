@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -15,12 +16,16 @@ from chat.tools.registry import call_limit
 from chat.turn import MAX_ROUNDS, AgentRun, RoundUsage, ToolUse
 from chat.turns.live import RunningTurn
 from chat.turns.stream import ModelReply
-from recall.llm.client import get_client
+from recall.llm.client import cached_capabilities, get_client, refuse_caching
 from recall.llm.failures import Failure, backoff_seconds, classify
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import MessageDeltaUsage, Usage
 
+log = logging.getLogger(__name__)
+
+MARK: Final = "cache_control"
+"""Names a mark for the provider's cache, in a request and in the 400 of a server that doesn't know it."""
 TOO_OFTEN: Final = "This tool was called too often in this turn. Go on without it."
 CONTINUING: Final = "Reading the results"
 NO_ROOM: Final = Failure(
@@ -63,13 +68,15 @@ async def run_agent_loop(
 
 async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun) -> ModelReply | None:
     """One request, retried with backoff while none of its answer was shown; None: it failed."""
-    from anthropic import AnthropicError  # late, see above
+    from anthropic import AnthropicError, BadRequestError  # late, see above
 
     attempt, shown, thought = 0, len(turn.text), len(turn.thinking)
     while True:
         rounds_before = len(run.rounds)
+        known = cached_capabilities(request["model"])
+        caches = known is None or known.caching
         try:
-            reply = await _stream(turn, request, run)
+            reply = await _stream(turn, request if caches else _without_marks(request), run)
         except asyncio.CancelledError:
             if rounds_before == len(run.rounds) > 0:
                 # It was sent and costs its input, though the provider reported nothing yet. The first request of a
@@ -78,6 +85,10 @@ async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun
                 run.rounds.append(RoundUsage(input=expected, predicted=expected))
             raise
         except (AnthropicError, httpx2.HTTPError) as error:
+            if caches and isinstance(error, BadRequestError) and MARK in str(error):
+                log.warning("The model server refused cache_control; prompts are sent without it. %s", error)
+                refuse_caching(request["model"])
+                continue
             failure, attempt = classify(error), attempt + 1
             pause = backoff_seconds(failure, attempt, shown=len(turn.text) > shown)
             if pause is None:
@@ -116,6 +127,13 @@ async def _stream(turn: RunningTurn, request: Request, run: AgentRun) -> ModelRe
                 _record_usage(usage, event.usage)
     usage.final = True
     return reply
+
+
+def _without_marks(value: Any) -> Any:
+    """A request, or a part of it, without marks for the cache."""
+    if isinstance(value, dict):
+        return {name: _without_marks(item) for name, item in value.items() if name != MARK}
+    return [_without_marks(item) for item in value] if isinstance(value, list) else value
 
 
 def _begin_thought(turn: RunningTurn, run: AgentRun, block: str) -> None:

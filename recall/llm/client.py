@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -110,6 +110,12 @@ def cached_capabilities(model: str) -> Capabilities | None:
     return _known.get(model, (0.0, None))[1]
 
 
+def refuse_caching(model: str) -> None:
+    """Send this model no more marks for its cache, until the next lookup: its server refused them."""
+    until, known = _known.get(model, (time.monotonic() + KEEP_CAPABILITIES, None))
+    _known[model] = until, replace(known or configured_capabilities(), caching=False)
+
+
 def configured_capabilities() -> Capabilities:
     """The capabilities configured for a server without a Models API (MODEL_CAPABILITIES, MODEL_CONTEXT_WINDOW, …)."""
     environment = settings.ENVIRONMENT
@@ -148,11 +154,11 @@ def _from_models_api(info: ModelInfo) -> Capabilities:
     return Capabilities(
         context_window=getattr(info, "max_input_tokens", None) or fallback.context_window,
         max_output=getattr(info, "max_tokens", None) or fallback.max_output,
-        caching=True,  # not in the Models API; every server that has that API caches
+        caching=True,  # not in the Models API: off once the server refuses it, see refuse_caching
         structured_output=_supports(able, "structured_outputs"),
         thinking=_supports(able, "thinking") and _supports(able, "thinking", "types", "adaptive"),
         effort=_supports(able, "effort"),
-        count_tokens=True,
+        count_tokens=True,  # not in it either: where counting fails, the estimate counts
         images=_supports(able, "image_input"),
         web_search=_supports(able, "server_tools", "web_search"),
     )

@@ -287,6 +287,20 @@ async def test_tools_are_run_and_their_rounds_booked(alice: Any, tabs: Tabs, pro
     assert history[1]["content"][0]["text"] == line
 
 
+async def test_a_server_that_refuses_marks_for_its_cache_gets_no_more_of_them(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    provider.script({"tools": [{"name": "search_knowledge", "input": {"query": "sister"}}]}, {"text": "I do not know."})
+    provider.fail("bad_request:system.0.cache_control: Extra inputs are not permitted")
+    tab = await tabs.open(alice)
+    done = await tab.talk("Where does my sister live?")
+    assert done["outcome"] == "complete"
+    await tab.talk("And my brother?", done["conversation"])
+    marked = ["cache_control" in json.dumps(request["body"]) for request in provider.requests()]
+    assert marked == [True, *[False] * (len(marked) - 1)]
+    assert len(marked) > 3, "the same again, after a tool, in the next turn"
+
+
 async def test_a_turn_takes_at_most_eight_tool_rounds(alice: Any, tabs: Tabs, provider: Provider) -> None:
     call = {"tools": [{"name": "search_knowledge", "input": {"query": "again"}}]}
     provider.script(*[call] * MAX_ROUNDS, {"text": "Enough."})

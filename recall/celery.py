@@ -16,7 +16,9 @@ from typing import Any
 import psycopg
 import redis
 from celery import Celery
+from celery.signals import beat_init, celeryd_init
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.db import connection, transaction
 from kombu.exceptions import OperationalError
 from kombu.transport import pgmq
@@ -25,6 +27,7 @@ from psycopg.conninfo import make_conninfo
 
 from recall import unsent
 from recall.db.acting import by
+from recall.db.requirements import check_sessions
 from recall.db.row_security import application_login
 from recall.observability import request_id
 from recall.schedule import BEAT_SCHEDULE, BeatThread
@@ -209,6 +212,22 @@ app.autodiscover_tasks()
 app.steps["worker"].add(BeatThread)
 app.steps["worker"].add(WorkerWatch)
 app.user_options["worker"].add(BeatThread.option)
+
+
+@celeryd_init.connect
+@beat_init.connect
+def refuse_shared_sessions(**_: Any) -> None:
+    """End a worker or a clock behind a pooler in transaction mode. A database that is away is waited for later.
+
+    Raises:
+        SystemExit: with the sentence. Celery only logs what else a signal's receiver raises.
+    """
+    try:
+        check_sessions(make_conninfo(**settings.DATABASE_DSN))
+    except ImproperlyConfigured as error:
+        raise SystemExit(str(error)) from error
+    except psycopg.OperationalError as error:
+        logger.warning("The database isn't answering yet (%s).", type(error).__name__)
 
 
 def enqueue_on_commit(name: str, *args: str | int) -> None:

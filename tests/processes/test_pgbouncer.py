@@ -25,7 +25,7 @@ STORY = " ".join(f"word{number}" for number in range(60))
 
 @contextmanager
 def pooling(server: Server, mode: str) -> Iterator[str]:
-    """The address of a PgBouncer in this mode, otherwise with its defaults."""
+    """The address of a PgBouncer in this mode, with as many connections as the server allows, else its defaults."""
     program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
     if program is None:
         pytest.skip("pgbouncer is not installed")
@@ -34,7 +34,7 @@ def pooling(server: Server, mode: str) -> Iterator[str]:
     file.write_text(
         f"[databases]\nrecall = host={server.cluster.socket} dbname=recall user=postgres\n"
         f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n"
-        f"pool_mode = {mode}\n"
+        f"pool_mode = {mode}\ndefault_pool_size = 90\n"
     )
     file.chmod(0o644)
     process = subprocess.Popen([program, "-q", str(file)], **as_account(server.cluster.account))
@@ -66,11 +66,12 @@ def test_in_session_mode_turns_stops_and_the_worker_work(server: Server, tmp_pat
         machine = Machine(tmp_path, DATABASE_URL=address)
         machine.run(documented("python manage.py prepare"))
         machine.run(documented("python manage.py collectstatic"))
-        port = free_port()
+        port, other = free_port(), free_port()
         started.enter_context(machine.running(" ".join(COMPOSE["offline"]["command"])))
         started.enter_context(machine.running(documented("uvicorn"), port))
+        started.enter_context(machine.running(documented("uvicorn"), other))
         started.enter_context(machine.running(documented("celery --app recall worker") + " --with-beat"))
-        wait_until(lambda: machine.is_healthy("web", port))
+        wait_until(lambda: machine.is_healthy("web", port) and machine.is_healthy("web", other))
         alice = Browser(f"http://127.0.0.1:{port}")
         alice.sign_up("alice@example.org")
         provider = Provider(machine.offline)
@@ -82,7 +83,9 @@ def test_in_session_mode_turns_stops_and_the_worker_work(server: Server, tmp_pat
         stopped = Turn(alice, "Tell me more.")
         provider.will_say(stopped.asked, STORY, pause=0.05)
         stopped.send()
-        stopped.stop()
+        there = alice.at(f"http://127.0.0.1:{other}").tab()  # its Stop is a notification to the first process
+        there.open(stopped.conversation)
+        there.tell("stop", conversation=stopped.conversation)
         assert stopped.done()["outcome"] == "interrupted"
         wait_until(lambda: is_embedded(server))
 
@@ -98,16 +101,20 @@ def test_transaction_mode_is_refused_with_the_reason(server: Server, is_busy: bo
             check_sessions(address)
 
 
-def test_prepare_says_so_in_one_sentence(server: Server, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "command", ["python manage.py prepare", "celery --app recall worker", "celery --app recall beat"]
+)
+def test_a_process_says_so_in_one_sentence(server: Server, tmp_path: Path, command: str) -> None:
     with pooling(server, "transaction") as address:
         machine = Machine(tmp_path, DATABASE_URL=address)
         failed = subprocess.run(
-            machine.here(documented("python manage.py prepare")),
+            machine.here(documented(command)),
             shell=True,
             cwd=Path(__file__).parents[2],
             env=machine.environment,
             capture_output=True,
             text=True,
+            timeout=120,
         )
     assert failed.returncode != 0
     assert POOLED_BY_TRANSACTION in failed.stderr

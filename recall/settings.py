@@ -1,5 +1,6 @@
 """Django's settings: wiring only. An operator's choices come from `recall/environment.py`."""
 
+import logging
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -273,7 +274,9 @@ LOGGING = {
     "loggers": {
         **{name: {"level": level} for name, level in MORE_THAN_IDS.items()},
         # Through the root's format: uvicorn sets up handlers of its own before it loads Recall.
-        **{name: {"level": "INFO", "propagate": True} for name in ("uvicorn", "uvicorn.error", "uvicorn.access")},
+        "uvicorn": {"level": "INFO", "propagate": True},
+        "uvicorn.error": {"level": max(logging.INFO, logging.getLogger("uvicorn.error").level)},  # its --log-level
+        "uvicorn.access": {"level": "WARNING", "propagate": False},  # addresses, with the words of a search
         "celery.worker.strategy": {"level": "WARNING"},  # each message
         "celery.app.trace": {"level": "WARNING"},  # each task; a failed one is an ERROR
         "celery.beat": {"level": "WARNING"},  # each tick of the clock

@@ -1,9 +1,12 @@
 """The commands of docs/self-hosting.md and docker/compose.yaml, run as printed, make one working Recall."""
 
+import http.client
+import json
 import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -42,8 +45,8 @@ def test_the_documented_commands_make_one_recall_of_many_processes(machine: Mach
         for port in ports:
             started.enter_context(machine.running(documented("uvicorn"), port))
         for _ in range(2):
-            started.enter_context(machine.running(documented("celery --app recall worker")))
-        started.enter_context(machine.running(documented("celery --app recall beat")))
+            started.enter_context(machine.running(documented("celery --quiet --app recall worker")))
+        started.enter_context(machine.running(documented("celery --quiet --app recall beat")))
         for port in ports:
             wait_until(partial(machine.is_healthy, "web", port))
         wait_until(lambda: machine.is_healthy("worker") and machine.is_healthy("beat"))
@@ -68,3 +71,27 @@ def test_a_service_of_the_compose_file_runs_and_is_healthy(machine: Machine, dat
     with machine.running(command) as process:
         wait_until(lambda: machine.is_healthy(service) or process.poll() is not None)
         assert process.poll() is None
+
+
+FAREWELL = "worker: Warm shutdown (MainProcess)"
+"""Celery prints it, past all logging, when a worker is stopped."""
+
+
+def test_every_line_is_json_and_none_has_the_words_of_a_search(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "static").symlink_to(machine.folder / "static")
+    addresses = {name: machine.environment[name] for name in ("DATABASE_URL", "REDIS_URL")}
+    machine, port = Machine(tmp_path, LOG_FORMAT="json", **addresses), free_port()
+    with ExitStack() as started:
+        started.enter_context(machine.running(documented("uvicorn"), port))
+        started.enter_context(machine.running(documented("celery --quiet --app recall worker")))
+        started.enter_context(machine.running(documented("celery --quiet --app recall beat")))
+        wait_until(partial(machine.is_healthy, "web", port))
+        wait_until(lambda: machine.is_healthy("worker") and machine.is_healthy("beat"))
+        asking = http.client.HTTPConnection("127.0.0.1", port)
+        asking.request("GET", "/search?q=pineapple")
+        assert asking.getresponse().status == 302
+    logs = {log.name: log.read_text() for log in tmp_path.glob("*.log")}
+    lines = [json.loads(line) for log in logs.values() for line in log.splitlines() if line not in ("", FAREWELL)]
+    assert len(logs) == 3
+    assert any(line["message"].startswith("Uvicorn running") for line in lines)
+    assert not any("pineapple" in log for log in logs.values())

@@ -33,14 +33,20 @@ _RENEW: Final = """
 
 
 def renew(name: str) -> None:
+    """Record that `name` is alive, and return the connection to the pool."""
+    try:
+        record(name)
+    finally:
+        release_connection()
+
+
+def record(name: str) -> None:
     """Record that `name` is alive. While the database is away nothing is recorded, and its owner continues."""
     try:
         with connection.cursor() as cursor:
             cursor.execute(_RENEW, {"name": name})
     except (DatabaseError, InterfaceError, psycopg.Error) as error:
         logger.debug("No heartbeat of %s (%s).", name, type(error).__name__)
-    finally:
-        release_connection()
 
 
 def seconds_since(kind: str) -> float | None:

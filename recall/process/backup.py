@@ -3,7 +3,8 @@
     recall-20261124T033000Z.dump          pg_dump's own format; `.sealed` if BACKUP_KEY encrypts it
     recall-20261124T033000Z.dump.json     what it is: Recall's migrations, the server's release, size, SHA-256
 
-A backup counts once it has been read back in full. `restore` only fills an empty database.
+A backup counts once it has been read back in full: until then its name ends with `.unfinished`. `restore` only fills an
+empty database.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ import os
 import shutil
 import struct
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -29,7 +31,9 @@ from recall.db.row_security import install_roles
 from recall.observability import heartbeat
 from recall.process import embedded_postgres
 
-SUFFIX, SEALED, MANIFEST = ".dump", ".sealed", ".json"
+SUFFIX, SEALED, MANIFEST, UNFINISHED = ".dump", ".sealed", ".json", ".unfinished"
+ABANDONED_AFTER: Final = 6 * 3600
+"""Seconds without a write after which an unfinished backup is a killed process's."""
 MAGIC: Final = b"recall-backup-1\n"
 CHUNK: Final = 1 << 20
 """Bytes that are encrypted together: a dump may be larger than memory."""
@@ -55,7 +59,8 @@ def back_up(folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     key = settings.ENVIRONMENT.backup_key
     made = folder / f"recall-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{SUFFIX}{SEALED if key else ''}"
-    unfinished = made.with_name(f"{made.name}.unfinished")
+    unfinished = made.with_name(f"{made.name}{UNFINISHED}")
+    _remove_abandoned(folder)
     try:
         with serving_database():
             about = _describe()
@@ -64,9 +69,9 @@ def back_up(folder: Path) -> Path:
                 _dump(file, about["server"])
             manifest = {**about, "size": unfinished.stat().st_size, "sha256": _digest(unfinished)}
             _read_whole(unfinished, about["server"], is_sealed=bool(key))
-            unfinished.rename(made)
             _manifest_of(made).write_text(json.dumps(manifest, indent=1))
-            heartbeat.renew(heartbeat.BACKUP)
+            unfinished.rename(made)  # last: a process killed before leaves no backup without a manifest
+            heartbeat.record(heartbeat.BACKUP)
     finally:
         unfinished.unlink(missing_ok=True)
     for old in backups(folder)[: -settings.ENVIRONMENT.backup_keep]:
@@ -287,6 +292,14 @@ def _newest(place: Path) -> Path:
     if not found:
         raise BackupError(f"No backup is in {place}.")
     return found[-1]
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what backups left that were killed: unfinished ones, and manifests without a backup."""
+    for left in folder.glob(f"recall-*{SUFFIX}*"):
+        is_part = left.suffix == UNFINISHED or (left.suffix == MANIFEST and not left.with_suffix("").exists())
+        if is_part and time.time() - left.stat().st_mtime > ABANDONED_AFTER:
+            left.unlink(missing_ok=True)
 
 
 def _manifest_of(backup: Path) -> Path:

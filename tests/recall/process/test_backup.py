@@ -1,16 +1,23 @@
 """The commands of docs/self-hosting.md back everything up, and restore it into an empty place."""
 
+import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
+from django.db import connection
+from psycopg.conninfo import make_conninfo
 
+from recall.observability import heartbeat
 from recall.process import backup
 from recall.process.backup import BackupError
+from recall.tasks import nightly_backup
 from tests import prepared
 from tests.running import PROJECT, Server, clean_environment, open_folder, own_server
 
@@ -44,9 +51,12 @@ class Place:
     def sign_up(self, email: str) -> None:
         """Create an account, as the operator."""
         made = f"from accounts.models import User; User.objects.create_user({email!r}, 'correct horse battery staple')"
-        subprocess.run(
-            [sys.executable, "manage.py", "shell", "-c", made], cwd=PROJECT, env=self.environment, check=True
-        )
+        assert self.shell(made) == 0
+
+    def shell(self, code: str) -> int:
+        """Run this code in a process with Recall's settings; its exit code."""
+        command = [sys.executable, "manage.py", "shell", "-c", code]
+        return subprocess.run(command, cwd=PROJECT, env=self.environment, check=False).returncode
 
 
 @pytest.fixture(scope="module")
@@ -150,3 +160,85 @@ def test_a_failed_backup_leaves_nothing(tmp_path: Path) -> None:
     assert failed.returncode != 0
     assert "No backup was made. The database isn't available" in failed.stderr
     assert list((tmp_path / "backups").iterdir()) == []
+
+
+# Killed --------------------------------------------------------------------------------------------------------------
+
+KILLED: dict[str, str] = {
+    "before": "os.kill(os.getpid(), 9)",
+    "after": "(rename(*names), os.kill(os.getpid(), 9))",
+}
+"""A process is killed right before or after a backup gets its name."""
+
+
+@pytest.mark.parametrize("moment", KILLED)
+def test_a_backup_killed_as_it_ends_leaves_a_folder_that_can_be_restored(
+    place: Place, tmp_path: Path, moment: str
+) -> None:
+    backups = tmp_path / "backups"
+    assert place.run("backup", backups).returncode == 0
+    code = f"""
+        import os
+        from pathlib import Path
+        from recall.process.backup import back_up
+        rename = Path.rename
+        Path.rename = lambda *names: {KILLED[moment]}
+        back_up(Path({str(backups)!r}))
+    """
+    assert place.shell(re.sub(r"^ +", "", code, flags=re.MULTILINE)) == -9
+    said = place.run("verify", backups)
+    assert said.returncode == 0, said.stderr
+
+
+def test_what_a_killed_backup_left_is_removed_and_one_that_still_runs_is_not(place: Place, tmp_path: Path) -> None:
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    names = ["recall-20261120T033000Z.dump.unfinished", "recall-20261120T033000Z.dump.json"]
+    running = "recall-20261121T033000Z.dump.sealed.unfinished"
+    for name in (*names, running):
+        (backups / name).touch()
+    for name in names:
+        os.utime(backups / name, (0, time.time() - backup.ABANDONED_AFTER - 60))
+    assert place.run("backup", backups).returncode == 0
+    (made,) = backup.backups(backups)
+    assert {file.name for file in backups.iterdir()} == {running, made.name, f"{made.name}.json"}
+
+
+# Every night ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nightly(settings: Any, tmp_path: Path) -> Path:
+    """The folder of the nightly backup, of this test's database."""
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"backup_dir": tmp_path})
+    settings.OWNER_DSN = {**settings.OWNER_DSN, "dbname": connection.settings_dict["NAME"]}
+    return tmp_path
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_nightly_backup_is_made_alone_and_recorded(
+    nightly: Path, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert heartbeat.seconds_since(heartbeat.BACKUP) is None
+    with psycopg.connect(make_conninfo(**settings.OWNER_DSN), autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock(hashtext('recall.backup'), 0)")
+        nightly_backup()
+        assert backup.backups(nightly) == []
+    nightly_backup()
+    (made,) = backup.backups(nightly)
+    assert backup.verify(made) == made
+    assert (heartbeat.seconds_since(heartbeat.BACKUP) or 99) < 60
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")
+        assert cursor.fetchone() == (0,)
+    assert "No backup was made" not in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_failed_nightly_backup_is_logged_and_not_recorded(
+    nightly: Path, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.OWNER_DSN = {**settings.OWNER_DSN, "dbname": "none"}
+    nightly_backup()
+    assert "No backup was made. The database isn't available" in caplog.text
+    assert heartbeat.seconds_since(heartbeat.BACKUP) is None

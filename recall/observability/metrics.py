@@ -2,13 +2,15 @@
 
 A web process reports its own turns, so scrape each by its own address; Prometheus adds them up. The worker has no port:
 its work is read from the database and is the same on every web process (librarian runs and compactions by state, queue
-length, age of the oldest task). No metric is about one user.
+length, age of the oldest task, tasks not sent). No metric is about one user.
 """
 
+import math
 import secrets
+import shutil
 from collections.abc import Iterator
 from http import HTTPStatus
-from typing import Final
+from typing import Final, LiteralString
 
 import psycopg
 import redis
@@ -67,6 +69,8 @@ CONNECTIONS_WAITING.set_function(waiting_threads)
 MODEL_ERRORS: Final = Counter("recall_model_errors", "Turns that failed, by reason", ["code"], registry=REGISTRY)
 TURNS_WAITING: Final = Gauge("recall_turns_waiting", "Turns in line for a place (MAX_TURNS)", registry=REGISTRY)
 RUNNING: Final = Gauge("recall_turns_running", "Answers in progress in this process", registry=REGISTRY)
+DISK_FREE: Final = Gauge("recall_disk_free_bytes", "Free where VAR_DIR is", registry=REGISTRY)
+DISK_FREE.set_function(lambda: shutil.disk_usage(settings.VAR_DIR).free)
 
 COUNTED: Final = {
     "recall_librarian_runs": ("memory.LibrarianRun", "Librarian runs by state"),
@@ -83,6 +87,8 @@ LAG: Final = """
     SELECT coalesce(extract(epoch FROM now() - min(not_before)), 0) FROM memory_librarianrun
     WHERE state = 'pending' AND not_before <= now()
 """
+UNSENT: Final = "SELECT count(*) FROM recall_unsent_task"
+SIZE: Final = "SELECT pg_database_size(current_database())"
 QUEUE_NAME: Final = "recall"
 QUEUES: Final = "SELECT queue_name, queue_length, coalesce(oldest_msg_age_sec, 0) FROM pgmq.metrics_all()"
 
@@ -100,7 +106,9 @@ class DatabaseCollector(Collector):
             yield from [_jobs(name, model, text) for name, (model, text) in COUNTED.items()]
             yield from _queues()
             yield from _signs_of_life()
-            yield _librarian_lag()
+            yield _figure("recall_librarian_lag_seconds", "How late the oldest due run is", LAG)
+            yield _figure("recall_unsent_tasks", "Tasks that wait in the database for Redis", UNSENT)
+            yield _figure("recall_database_bytes", "The database's size", SIZE)
         except DATABASE_ERRORS:
             return
 
@@ -111,9 +119,10 @@ class DatabaseCollector(Collector):
 
 def _jobs(name: str, model: str, text: str) -> Metric:
     family = GaugeMetricFamily(name, text, labels=["state"])
-    states = apps.get_model(model)._default_manager.order_by().values_list("state").annotate(Count("pk"))
-    for state, rows in states:
-        family.add_metric([state], rows)
+    jobs = apps.get_model(model)
+    rows = dict(jobs._default_manager.order_by().values_list("state").annotate(Count("pk")))
+    for state, _ in jobs._meta.get_field("state").choices:
+        family.add_metric([state], rows.get(state, 0))  # 0, too: a first failure is then seen as one more
     return family
 
 
@@ -153,16 +162,18 @@ def _signs_of_life() -> Iterator[Metric]:
     for kind, name in KINDS.items():
         if (seconds := heartbeat.seconds_since(name)) is not None:
             age.add_metric([kind], seconds)
+        elif name == heartbeat.BACKUP and settings.ENVIRONMENT.backup_dir:
+            age.add_metric([kind], math.inf)  # never
     yield age
     if settings.ENVIRONMENT.redis_url:
         yield GaugeMetricFamily("recall_redis_up", "Whether Redis answers", value=not is_redis_away())
 
 
-def _librarian_lag() -> Metric:
+def _figure(name: str, text: str, query: LiteralString) -> Metric:
     with connection.cursor() as cursor:
-        cursor.execute(LAG)
-        (seconds,) = cursor.fetchone()
-    return GaugeMetricFamily("recall_librarian_lag_seconds", "How late the oldest due run is", value=seconds)
+        cursor.execute(query)
+        (value,) = cursor.fetchone()
+    return GaugeMetricFamily(name, text, value=value)
 
 
 REGISTRY.register(DatabaseCollector())

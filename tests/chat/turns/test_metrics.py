@@ -1,7 +1,9 @@
 """What Prometheus may watch: behind a token, of no single person, the worker's jobs from the database."""
 
 import json
+import math
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from pydantic import SecretStr
 
 from chat.models import Conversation
 from memory.models import LibrarianRun
+from recall import unsent
 from recall.celery import app
 from recall.environment import BASE_DIR
 from recall.observability import heartbeat, metrics
@@ -146,11 +149,12 @@ def test_every_name_in_alerts_and_dashboard_is_a_metric(file: str, monkeypatch: 
     families = list(metrics.REGISTRY.collect())
     exposed = {sample.name for family in families for sample in family.samples} | {family.name for family in families}
     exposed |= {f"{name}_total" for name in ("recall_turns", "recall_tokens")}  # no turn yet
-    kinds = {sample.labels["kind"] for family in families for sample in family.samples if "heartbeat" in sample.name}
+    labels = {label for family in families for sample in family.samples for label in sample.labels.items()}
     text = (BASE_DIR / "docker" / file).read_text()
-    expressions = " ".join(yaml_expressions(text) if file.endswith("yaml") else json_expressions(text))
+    expressions = "\n".join(yaml_expressions(text) if file.endswith("yaml") else json_expressions(text))
     assert set(re.findall(r"\brecall_\w+", expressions)) <= exposed
-    assert set(re.findall(r'kind="(\w+)"', expressions)) <= kinds
+    assert set(re.findall(r'(\w+)="(\w+)"', expressions)) - {("job", "recall")} <= labels
+    assert not re.search(r"^\w+\(\w+\) or ", expressions, re.MULTILINE), "of two without labels only one is seen"
 
 
 def yaml_expressions(text: str) -> list[str]:
@@ -169,3 +173,45 @@ def test_requests_are_counted_by_status() -> None:
     before = scraped().get("recall_http_requests_total4xx", 0.0)
     Client().get("/no-such-page")
     assert scraped()["recall_http_requests_total4xx"] == before + 1
+
+
+def alerts() -> dict[str, str]:
+    rules = yaml.safe_load((BASE_DIR / "docker" / "alerts.yaml").read_text())["groups"][0]["rules"]
+    return {rule["alert"]: rule["expr"] for rule in rules}
+
+
+@pytest.mark.parametrize(("alert", "kind"), [("NoWorker", "worker"), ("NoClock", "clock"), ("QueueSlow", "queue")])
+def test_what_was_never_or_long_not_seen_is_an_alert(alert: str, kind: str) -> None:
+    """Its series ends a day after the last sign of life."""
+    assert alerts()[alert].endswith(f' or absent(recall_heartbeat_age_seconds{{kind="{kind}"}})')
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.django_db
+def test_a_backup_that_was_never_made_has_an_age_where_one_is_due(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    name = "recall_heartbeat_age_secondsbackup"
+    assert name not in scraped()
+    monkeypatch.setattr(settings.ENVIRONMENT, "backup_dir", tmp_path)
+    assert scraped()[name] == math.inf
+    heartbeat.renew(heartbeat.BACKUP)
+    assert scraped()[name] < 60
+
+
+@pytest.mark.django_db
+def test_a_crash_of_the_database_does_not_forget_the_last_backup() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT relpersistence FROM pg_class WHERE oid = 'recall_heartbeat'::regclass")
+        assert cursor.fetchone() == ("p",)
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.django_db
+def test_unsent_tasks_failed_runs_and_sizes_are_watched() -> None:
+    unsent.store("tests.named", (1,))
+    found = scraped()
+    assert found["recall_unsent_tasks"] == 1
+    assert found["recall_librarian_runsfailed"] == 0
+    assert found["recall_database_bytes"] > 1_000_000
+    assert found["recall_disk_free_bytes"] > 0

@@ -1,17 +1,22 @@
 """Root URL configuration."""
 
+from functools import partial
+
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
 from recall.api import api
 from recall.moved_addresses import strip_slash
+from recall.observability import status
 from recall.observability.health import live, ready
 from recall.observability.metrics import metrics
 from recall.rendering.docs_pages import docs, source
 
 # The admin uses the normal sign-in page, with its rate limit.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+# `status` is loaded by the template, at each request.
+admin.site.index = partial(admin.site.index, extra_context={"status": status.load})  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", include("recall.moved_addresses")),

@@ -130,11 +130,20 @@ def _queues() -> list[Metric]:
     """Length and age of each queue. Redis doesn't know the age: there it is how overdue the clock's probe is."""
     length = GaugeMetricFamily("recall_queue_length", "Tasks waiting or running", labels=["queue"])
     age = GaugeMetricFamily("recall_queue_oldest_seconds", "Age of the oldest task", labels=["queue"])
-    url = settings.ENVIRONMENT.redis_url
-    for queue, tasks, seconds in _redis_queue(url) if url else _pgmq_queues():
+    for queue, tasks, seconds in _read_queues():
         length.add_metric([queue], tasks)
         age.add_metric([queue], seconds)
     return [length, age]
+
+
+def oldest_task_seconds() -> float:
+    """Age of the oldest task of all queues; 0 without one."""
+    return max((seconds for _, _, seconds in _read_queues()), default=0.0)
+
+
+def _read_queues() -> list[tuple[str, int, float]]:
+    url = settings.ENVIRONMENT.redis_url
+    return _redis_queue(url) if url else _pgmq_queues()
 
 
 def _pgmq_queues() -> list[tuple[str, int, float]]:

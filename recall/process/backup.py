@@ -184,7 +184,7 @@ def _program(name: str, server: int) -> str:
     try:
         places = [embedded_postgres.programs()]
     except embedded_postgres.EmbeddedServerError:
-        places = []  # not installed in the container's image
+        places = []  # not installed
     places += [place for pattern in PLACES for place in sorted(Path("/").glob(pattern[1:]))]
     found = [str(place / name) for place in places if (place / name).exists()]
     if on_path := shutil.which(name):

@@ -1,5 +1,7 @@
 """An own PostgreSQL whose logins are no superusers: one for the owner of the tables, one for the application."""
 
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +11,8 @@ import psycopg
 import pytest
 
 from recall.db.requirements import EXTENSIONS
+from recall.process import embedded_postgres
+from tests.processes.machine import COMPOSE
 from tests.running import PROJECT, Server, clean_environment, own_server
 
 pytestmark = pytest.mark.processes
@@ -35,12 +39,12 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
 def manage(server: Server, *command: str, app: str = "app") -> subprocess.CompletedProcess[str]:
     """Run a command with both logins."""
     url = f"postgresql://{{}}@/own?host={server.cluster.socket}"
-    environment = clean_environment(
-        VAR_DIR=str(server.cluster.var_dir / "app"),
-        SECRET_KEY="x" * 50,
-        DATABASE_URL=url.format(app),
-        DATABASE_OWNER_URL=url.format("owner"),
-    )
+    return run(server, *command, DATABASE_URL=url.format(app), DATABASE_OWNER_URL=url.format("owner"))
+
+
+def run(server: Server, *command: str, **addresses: str) -> subprocess.CompletedProcess[str]:
+    """Run a command with these addresses."""
+    environment = clean_environment(VAR_DIR=str(server.cluster.var_dir / "app"), SECRET_KEY="x" * 50, **addresses)
     return subprocess.run(
         [sys.executable, "manage.py", *command],
         cwd=PROJECT,
@@ -94,3 +98,44 @@ def test_a_superuser_is_told_what_to_run_and_then_everything_works(server: Serve
         app.rollback()
         app.execute("SET ROLE recall_user")
         assert app.execute("SELECT * FROM accounts_user").fetchall() == []
+
+
+def at(server: Server, service: str) -> dict[str, str]:
+    """The database's addresses that the compose file gives a service, on this server."""
+    given = {name: url for name, url in COMPOSE[service]["environment"].items() if name.startswith("DATABASE_")}
+    here = f"@/recall?host={server.cluster.socket}"
+    for name, url in given.items():
+        given[name] = re.sub(r"\$\{[^}]*\}", "word", url).replace("@postgres:5432/recall", here)
+    return given
+
+
+@pytest.fixture
+def container() -> Iterator[Server]:
+    """With what its image makes: a superuser and the database."""
+    with own_server() as server, server.connect() as superuser:
+        superuser.execute("CREATE ROLE recall LOGIN SUPERUSER")
+        superuser.execute("ALTER DATABASE recall OWNER TO recall")
+        yield server
+
+
+def test_the_pages_of_the_compose_file_cannot_turn_row_security_off(container: Server) -> None:
+    (*shell, script) = COMPOSE["logins"]["command"]
+    environment = {
+        "PATH": f"{embedded_postgres.programs()}:{os.environ['PATH']}",
+        "PGHOST": str(container.cluster.socket),
+        "PGUSER": COMPOSE["logins"]["environment"]["PGUSER"],
+        "APPLICATION_PASSWORD": "it's long",
+    }
+    for _ in range(2):
+        subprocess.run([*shell, script.replace("$$", "$")], env=environment, check=True)
+        prepared = run(container, "prepare", **at(container, "migrate"))
+        assert prepared.returncode == 0, prepared.stderr
+
+    assert at(container, "worker") == at(container, "migrate")
+    assert list(at(container, "web")) == list(at(container, "beat")) == ["DATABASE_URL"]
+    assert COMPOSE["web"]["environment"]["POSTGRES_PASSWORD"] == "", "the file of secrets has the owner's"
+    with psycopg.connect(at(container, "web")["DATABASE_URL"]) as pages:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            pages.execute("ALTER TABLE chat_message DISABLE ROW LEVEL SECURITY")
+        pages.rollback()
+        assert pages.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() == (False,)

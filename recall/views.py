@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_POST
+
+from recall.observability import request_id
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import _User as User
@@ -20,6 +24,12 @@ def signed_in_user(request: HttpRequest) -> User:
     """The user of a view behind `login_required`."""
     assert request.user.is_authenticated
     return request.user
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """The page for a fault, with the request's id, by which the log is searched. Django's own has no context."""
+    page = render_to_string("500.html", {"request_id": request_id.current()})
+    return HttpResponse(page, status=HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def is_htmx(request: HttpRequest) -> bool:

@@ -21,6 +21,7 @@ from accounts.models import ApiKey
 from chat.mcp.tools import SCOPES_OF_TOOLS
 from recall.db.acting import as_user
 from recall.db.connections import run_in_thread
+from recall.observability.requests import serve_named
 from recall.request_limits import Application, Receive, Send, is_same_origin
 
 PATH: Final = "/mcp"
@@ -55,16 +56,20 @@ class McpMiddleware:
         """Serve or refuse one request."""
         if scope["path"].rstrip("/") != PATH:
             await self.pages(scope, receive, send)
-            return
-        try:
-            key = await authenticate(scope)
-        except McpRequestError as refused:
-            await _answer(send, refused)
-            return
-        # The SDK takes more than a second to load, and most installations never need it.
-        server = await asyncio.to_thread(import_module, "chat.mcp.server")
-        with as_user(key.user_id):
-            await server.serve({**scope, KEY: key}, receive, send)
+        else:
+            await serve_named(_serve, scope, receive, send)
+
+
+async def _serve(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    try:
+        key = await authenticate(scope)
+    except McpRequestError as refused:
+        await _answer(send, refused)
+        return
+    # The SDK takes more than a second to load, and most installations never need it.
+    server = await asyncio.to_thread(import_module, "chat.mcp.server")
+    with as_user(key.user_id):
+        await server.serve({**scope, KEY: key}, receive, send)
 
 
 async def authenticate(scope: dict[str, Any]) -> ApiKey:

@@ -49,9 +49,10 @@ class PlainLines(logging.Formatter):
         return super().format(record)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (logging's own name)
-        """The line without its exception."""
+        """The line without its exception, with the id of its request."""
         record.message = _message(record)
-        return super().formatMessage(record)
+        line = super().formatMessage(record)
+        return f"{line} [{request}]" if (request := request_id.current()) else line
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 (logging's own name)
         """The traceback and the type."""

@@ -1,4 +1,4 @@
-"""Request ids: one per HTTP request or socket frame, in the response, in JSON log lines, and in tasks it queued."""
+"""Request ids: one per HTTP request or socket frame, in the response, in log lines, and in tasks it queued."""
 
 import re
 import secrets

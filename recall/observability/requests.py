@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 
@@ -20,24 +20,33 @@ class RequestMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         named, started = request_id.begin(request.headers.get(HEADER, "")), time.perf_counter()
         response = self.get_response(request)
-        seconds = time.perf_counter() - started
-        metrics.REQUEST_SECONDS.observe(seconds)
-        metrics.REQUESTS.labels(status=f"{response.status_code // 100}xx").inc()
+        route = request.resolver_match.route if request.resolver_match else ""
+        _record(str(request.method), route, response.status_code, time.perf_counter() - started)
         response[HEADER] = named
-        _trace(request, response, named, seconds)
         return response
 
 
-def _trace(request: HttpRequest, response: HttpResponse, named: str, seconds: float) -> None:
-    route = request.resolver_match.route if request.resolver_match else ""
+async def serve_named(application: Any, scope: dict[str, Any], receive: Any, send: Any) -> None:
+    """Serve an HTTP request that Django doesn't get: it is named, counted, timed and traced like the others."""
+    given = dict(scope["headers"]).get(HEADER.lower().encode(), b"").decode("latin-1")
+    named, started = request_id.begin(given), time.perf_counter()
+
+    async def send_named(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            _record(scope["method"], scope["path"].lstrip("/"), message["status"], time.perf_counter() - started)
+            message = {**message, "headers": [*message.get("headers", ()), (HEADER.lower().encode(), named.encode())]}
+        await send(message)
+
+    await application(scope, receive, send_named)
+
+
+def _record(method: str, route: str, status: int, seconds: float) -> None:
+    metrics.REQUEST_SECONDS.observe(seconds)
+    metrics.REQUESTS.labels(status=f"{status // 100}xx").inc()
     tracing.record(
-        f"{request.method} {route}".strip(),
+        f"{method} {route}".strip(),
         seconds,
-        request_id=named,
-        attributes={
-            "http.request.method": str(request.method),
-            "http.route": route,
-            "http.response.status_code": response.status_code,
-        },
-        failed=response.status_code >= 500,
+        request_id=request_id.current(),
+        attributes={"http.request.method": method, "http.route": route, "http.response.status_code": status},
+        failed=status >= 500,
     )

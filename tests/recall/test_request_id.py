@@ -2,19 +2,21 @@
 
 import json
 import logging
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from recall import celery
+from recall import celery, unsent
 from recall.observability import request_id
-from recall.observability.logs import JsonLines
+from recall.observability.logs import JsonLines, PlainLines
+
+RECORD = logging.LogRecord("recall", logging.INFO, "", 1, "said", (), None)
 
 
 def line() -> dict[str, Any]:
-    record = logging.LogRecord("recall", logging.INFO, "", 1, "said", (), None)
-    written: dict[str, Any] = json.loads(JsonLines().format(record))
+    written: dict[str, Any] = json.loads(JsonLines().format(RECORD))
     return written
 
 
@@ -32,5 +34,27 @@ def test_a_log_line_and_a_queued_task_have_the_id(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(celery.app, "send_task", lambda name, args, headers: sent.append(headers))
     started = request_id.begin()
     assert line()["request"] == started
+    assert PlainLines().format(RECORD).endswith(f"recall: said [{started}]")
     celery.send_task_now("tests.named", ())
     assert sent == [{request_id.TASK_HEADER: started}]
+
+
+@pytest.mark.django_db
+def test_a_task_that_was_kept_for_redis_is_sent_with_the_id() -> None:
+    sent: list[dict[str, Any]] = []
+    started = request_id.begin()
+    unsent.store("tests.named", (1,))
+    request_id.begin()
+    unsent.send_all(SimpleNamespace(send_task=lambda name, args, headers: sent.append(headers)))
+    assert sent == [{request_id.TASK_HEADER: started}]
+
+
+@pytest.mark.django_db
+def test_the_page_for_a_fault_names_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("recall.observability.health.find_problem", fail)
+    answer = Client(raise_request_exception=False).get("/readyz")
+    assert answer.status_code == 500
+    assert f"request {answer['X-Request-ID']}." in answer.content.decode()

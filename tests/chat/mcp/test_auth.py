@@ -13,6 +13,7 @@ from django.utils import timezone
 from accounts.api import keys
 from accounts.models import ApiKey, User
 from chat.mcp.server import MAX_BODY
+from recall.observability import metrics
 from tests.chat.mcp.conftest import Assistant
 
 type With = Callable[..., Assistant]
@@ -29,6 +30,17 @@ def test_a_good_key_is_let_in_without_any_session(alice: User, assistant: With) 
     assert answer.headers["content-type"] == "application/json"
     assert "mcp-session-id" not in answer.headers
     assert len(answer.json()["result"]["tools"]) == 4
+
+
+@pytest.mark.parametrize(("authorization", "status"), [({}, "2xx"), ({"authorization": ""}, "4xx")])
+def test_a_request_is_named_and_counted_like_those_for_pages(
+    alice: User, assistant: With, authorization: dict[str, str], status: str
+) -> None:
+    counter = metrics.REQUESTS.labels(status=status)
+    before = counter._value.get()
+    answer = assistant(alice).post(LIST, **authorization, **{"x-request-id": "from-the-proxy"})
+    assert answer.headers["x-request-id"] == "from-the-proxy"
+    assert counter._value.get() == before + 1
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ audit: $(DEVELOPING)  ## known vulnerabilities of the locked packages, as the pa
 types: $(DEVELOPING)  ## mypy, strict
 	.venv/bin/mypy $(PACKAGES)
 
-bench-check: $(DEVELOPING)  ## the benches' recorded ratios against those of a revision (ARGS=v1.2), 10% worse fails
+bench-check: $(DEVELOPING)  ## the benches' ratios against the last release's (or ARGS=REVISION): 10% worse fails
 	.venv/bin/python -m bench.results $(ARGS)
 
 screenshots: $(DEVELOPING)  ## every page, both themes, four widths, below var/screenshots

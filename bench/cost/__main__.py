@@ -10,13 +10,14 @@ server's tokenizer (`bench/cost/meter.py`). Next to them are the same turns in o
 docs/cost.md explains them.
 """
 
-import argparse
 import os
 import secrets
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Final
+
+from bench.results import arguments, record
 
 PLANS: Final = ("small", "standard", "long")
 TURNS: Final = 1_000
@@ -35,13 +36,13 @@ def prepare() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--turns", type=int, default=TURNS, help="of the longest conversation")
     parser.add_argument("--plans", nargs="+", choices=PLANS, default=PLANS)
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     prepare()
-    from bench.cost.compare import compare, table, targets
+    from bench.cost.compare import compare, figures, ratios, table, targets
     from bench.cost.conversations import SCENES
 
     jobs = [(scene.name, plan, options.turns) for scene in SCENES for plan in options.plans]
@@ -54,6 +55,8 @@ def main() -> None:
             )
             results.append(result)
     print("\n".join([*table(results), *targets(results)]))
+    if options.record:
+        record("cost", figures(results), ratios(results))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from bench.cost.meter import PRICED, Billed, Meter, dollars, price_of, read_shar
 from bench.cost.optimum import Rules, Step, cheapest, pay
 from bench.cost.optimum import dollars as schedule_dollars
 from bench.cost.replay import WINDOW, Conversation, Sent, replay
+from bench.results import Figures
 from budget.planning.history_cut import FIRST_TURNS, LAST_TURNS
 from budget.planning.plan import PRESETS, Section, resolve
 from chat.prompt.request import SUMMARY_NOTE
@@ -268,3 +269,42 @@ def _judged_shares(result: Result, length: int) -> Iterator[tuple[str, str, bool
         ("sent before, unchanged, from cache", result.again[length], AGAIN_SHARE),
     ):
         yield f"{what} ≥ {least:.0f} %", f"{of_all:.1f} % ({of_alive:.1f})", of_all >= least
+
+
+# The file of results ---------------------------------------------------------------------------------------------
+
+
+def figures(results: Sequence[Result]) -> Figures:
+    """Dollars of the input at the first model's prices, and shares from the cache, for the first judged length."""
+    found: Figures = {}
+    for result in results:
+        name = f"{result.scene}, {result.plan}"
+        for (length, way), row in result.rows.items():
+            if length == JUDGED_FROM:
+                found[f"{name}, {way}"] = (row.cost[PRICED[0]], "$")
+                found[f"{name}, {way}, read"] = (row.read, "%")
+        found[f"{name}, static, read"] = (result.static[JUDGED_FROM][0], "%")
+        found[f"{name}, sent before, read"] = (result.again[JUDGED_FROM][0], "%")
+        for model, over_full, over_best in _by_model(result):
+            found[f"{name}, {model}, of the whole history"] = (100 * over_full, "%")
+            found[f"{name}, {model}, over the optimiser"] = (over_best, "")
+    return found
+
+
+def ratios(results: Sequence[Result]) -> dict[str, float]:
+    """Recall's cost over the optimizer's, with the model where it is highest."""
+    return {
+        f"{result.scene}, {result.plan}, over the optimiser": max(over for _, _, over in _by_model(result))
+        for result in results
+    }
+
+
+def _by_model(result: Result) -> Iterator[tuple[str, float, float]]:
+    """Each model's name, and Recall's cost over that of the whole history without a cache and over the optimizer's."""
+    mine, full, best = (result.rows[JUDGED_FROM, way] for way in (RECALL, UNCACHED, OPTIMUM))
+    for model in PRICED:
+        yield (
+            model.removeprefix("claude-").partition("-")[0],
+            mine.cost[model] / full.cost[model],
+            mine.cost[model] / best.cost[model],
+        )

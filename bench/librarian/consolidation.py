@@ -6,25 +6,27 @@ On a throw-away server: facts of every source, age and importance, and overlappi
 first run does the work, the second finds nothing to do; both times are printed, with what the first one did.
 """
 
-import argparse
 import random
 import time
 from datetime import datetime, timedelta
 from typing import Any
 
 from bench.own_database import own_database
+from bench.results import Figures, arguments, record
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--facts", type=int, default=10_000)
     parser.add_argument("--episodes", type=int, default=400)
     options = parser.parse_args()
     with own_database():
-        measure(options.facts, options.episodes)
+        figures = measure(options.facts, options.episodes)
+    if options.record:
+        record("librarian.consolidation", figures)
 
 
-def measure(facts: int, episodes: int) -> None:
+def measure(facts: int, episodes: int) -> Figures:
     """Create the memory, consolidate it twice, and print how long each run took."""
     from django.utils import timezone
 
@@ -32,10 +34,13 @@ def measure(facts: int, episodes: int) -> None:
 
     now = timezone.now()
     user = make_person(facts, episodes, now)
+    figures: Figures = {"facts": (facts, ""), "episodes": (episodes, "")}
     for name in ("first run", "second run"):
         started = time.perf_counter()
         report = consolidate(user, now)
-        print(f"{name:<10} {time.perf_counter() - started:6.2f} s   {' '.join(report.sentences())}")
+        figures[name] = (time.perf_counter() - started, "s")
+        print(f"{name:<10} {figures[name][0]:6.2f} s   {' '.join(report.sentences())}")
+    return figures
 
 
 def make_person(facts: int, episodes: int, now: datetime) -> Any:

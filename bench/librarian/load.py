@@ -9,7 +9,6 @@ when they finish, p50 and p95: an upper bound of their age at the first attempt 
 its tokens are the minimum that a conversation costs.
 """
 
-import argparse
 import statistics
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from typing import Any, Final
 
 from bench.own_database import own_database
 from bench.ports import free_port, wait_for
+from bench.results import Figures, arguments, record
 from recall.process.startup import WORKER_THREADS
 
 SAID: Final = (
@@ -39,7 +39,7 @@ WORKER: Final = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--rate", type=int, default=20, help="conversations that end each second")
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--model", action="store_true", help="read with the model engine, against the offline server")
@@ -54,7 +54,9 @@ def main() -> None:
             )
             wait_for(port)
         stack.enter_context(process(*WORKER, "--concurrency", str(WORKER_THREADS)))
-        measure(options.rate, options.seconds)
+        figures = measure(options.rate, options.seconds)
+    if options.record:
+        record(f"librarian.load.{engine}", figures)
 
 
 @contextmanager
@@ -68,7 +70,7 @@ def process(*arguments: str) -> Iterator[None]:
         started.wait(30)
 
 
-def measure(rate: int, seconds: int) -> None:
+def measure(rate: int, seconds: int) -> Figures:
     """Let the conversations end while the worker reads, and print the results."""
     from chat.ingest.librarian_triggers import end
     from chat.models import Conversation
@@ -84,7 +86,7 @@ def measure(rate: int, seconds: int) -> None:
         end(Conversation.objects.get(pk=pk))
     print(f"ended within    {time.monotonic() - began:6.2f} s")
     _until_read(240)
-    report(list(LibrarianRun.objects.all()))
+    return report(list(LibrarianRun.objects.all()))
 
 
 def _until_read(seconds: float) -> None:
@@ -119,14 +121,22 @@ def _talk(number: int) -> Any:
     return conversation.pk
 
 
-def report(runs: list[Any]) -> None:
+def report(runs: list[Any]) -> Figures:
     """Print the ages and the cost."""
     ages = sorted((run.finished_at - run.created_at).total_seconds() for run in runs)
+    median, late = statistics.median(ages), ages[int(0.95 * len(ages))]
     print(f"{len(runs)} conversations, {sum(run.state == 'done' for run in runs)} read")
-    print(f"age when read   p50 {statistics.median(ages):6.2f} s   p95 {ages[int(0.95 * len(ages))]:6.2f} s")
+    print(f"age when read   p50 {median:6.2f} s   p95 {late:6.2f} s")
     print(f"facts           {statistics.mean(run.learned + run.waiting for run in runs):.1f} a conversation")
     tokens_in, out, dollars = (statistics.mean(getattr(run, name) for run in runs) for name in BOOKED)
     print(f"cost            {tokens_in:.0f} tokens in, {out:.0f} out, {dollars:.6f} $ a conversation")
+    return {
+        "conversations": (len(runs), ""),
+        "age, p50": (median, "s"),
+        "age, p95": (late, "s"),
+        "tokens in": (float(tokens_in), ""),
+        "tokens out": (float(out), ""),
+    }
 
 
 if __name__ == "__main__":

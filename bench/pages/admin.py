@@ -6,12 +6,12 @@ On a throw-away server: one user with a tenth of the rows, and a hundred others.
 server, the median of five, with its statements: as opened, filtered, for one user, by number, and its last page.
 """
 
-import argparse
 import statistics
 import time
 from typing import Any, Final
 
 from bench.own_database import own_database
+from bench.results import Figures, arguments, record
 
 PEOPLE: Final = 100
 BUSY: Final = "busy@example.org"
@@ -36,13 +36,15 @@ TIMES: Final = 5
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--messages", type=int, default=300_000)
     parser.add_argument("--facts", type=int, default=50_000)
     options = parser.parse_args()
     with own_database():
         fill(options.messages, options.facts)
-        measure()
+        figures = measure()
+    if options.record:
+        record("pages.admin", {"messages": (options.messages, ""), "facts": (options.facts, "")} | figures)
 
 
 def fill(messages: int, facts: int) -> None:
@@ -102,8 +104,8 @@ ROWS: Final = (
 """Rows as the product creates them, except for vectors, which no list reads."""
 
 
-def measure() -> None:
-    """Open each list and print its time."""
+def measure() -> Figures:
+    """Open each list and print its time, with the longest page and statement."""
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
@@ -113,6 +115,8 @@ def measure() -> None:
     client = Client(SERVER_NAME="localhost")
     client.force_login(User.objects.get(email="staff@example.org"))
     client.get("/admin/")
+    pages: dict[str, float] = {}
+    statements: list[float] = []
     for page, query in ASKED:
         times, slowest = [], []
         for _ in range(TIMES):
@@ -122,10 +126,14 @@ def measure() -> None:
                 times.append(time.perf_counter() - began)
             assert response.status_code == 200, (page, query)
             slowest.append(max(float(captured_query["time"]) for captured_query in captured.captured_queries))
+        pages[f"{page}/{query}"] = 1_000 * statistics.median(times)
+        statements.append(1_000 * statistics.median(slowest))
         print(
-            f"{page + '/' + query:55} {1_000 * statistics.median(times):7.0f} ms"
-            f" {len(captured):3} statements, the slowest {1_000 * statistics.median(slowest):5.0f} ms"
+            f"{page + '/' + query:55} {pages[f'{page}/{query}']:7.0f} ms"
+            f" {len(captured):3} statements, the slowest {statements[-1]:5.0f} ms"
         )
+    longest: Figures = {"longest page": (max(pages.values()), "ms"), "longest statement": (max(statements), "ms")}
+    return longest | {name: (took, "ms") for name, took in pages.items()}
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ Each kind of search runs with `--rounds` different words; it prints the time for
 statements and snippets included, p50 and p95. The target is a p95 below 50 ms.
 """
 
-import argparse
 import random
 import statistics
 import time
@@ -17,6 +16,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from bench.own_database import own_database
+from bench.results import Figures, arguments, record
 
 WORDS: Final = 30_000
 A_CONVERSATION: Final = 40
@@ -24,15 +24,17 @@ TARGET_MS: Final = 50.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--messages", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=20)
     options = parser.parse_args()
     with own_database():
-        measure(options.messages, options.rounds)
+        figures = measure(options.messages, options.rounds)
+    if options.record:
+        record("pages.conversation_search", figures)
 
 
-def measure(messages: int, rounds: int) -> None:
+def measure(messages: int, rounds: int) -> Figures:
     """Fill the tables, search, and print the times."""
     from django.db import connection
 
@@ -46,10 +48,13 @@ def measure(messages: int, rounds: int) -> None:
         cursor.execute("VACUUM ANALYZE chat_conversation")
     print(f"{messages:,} messages; ms for a page of results")
     print(f"{'':34}{'p50':>7}{'p95':>7}{'found':>8}")
+    figures: Figures = {"messages": (messages, "")}
     for name, make in kinds(vocabulary, chance).items():
         taken, found = timed(mine, [make() for _ in range(rounds)])
         late = statistics.quantiles(taken, n=20)[-1]
         print(f"{name:34}{statistics.median(taken):7.1f}{late:7.1f}{found:8.1f}{'  over' if late > TARGET_MS else ''}")
+        figures |= {f"{name}, p50": (statistics.median(taken), "ms"), f"{name}, p95": (late, "ms")}
+    return figures
 
 
 def kinds(vocabulary: list[str], chance: random.Random) -> dict[str, Callable[[], str]]:

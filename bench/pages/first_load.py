@@ -12,6 +12,7 @@ from bench.own_database import own_database
 from bench.pages.long_conversation import talk
 from bench.pages.streaming import CHROMIUM, FLAGS
 from bench.ports import free_port
+from bench.results import Figures, arguments, record
 from bench.turn.__main__ import make_people, server
 
 FAST_3G: Final = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 93_750}
@@ -33,19 +34,21 @@ SWITCH: Final = """([href, last]) => new Promise((found) => {
 
 
 def main() -> None:
-    web = free_port()
+    options, web = arguments(__doc__).parse_args(), free_port()
     with own_database(ALLOWED_HOSTS="127.0.0.1"), ExitStack() as stack:
         stack.enter_context(server("recall.asgi:application", web, 0))
         person = make_people(1, 10)[0]
         from accounts.models import User
 
         talks = [talk(User.objects.get(), 1_000) for _ in range(2)]
-        measure(
+        figures = measure(
             f"http://127.0.0.1:{web}", person.cookie, [(f"/c/{one.pk}", f"m-{one.active_leaf_id}") for one in talks]
         )
+    if options.record:
+        record("pages.first_load", figures)
 
 
-def measure(origin: str, cookie: str, talks: list[tuple[str, str]]) -> None:
+def measure(origin: str, cookie: str, talks: list[tuple[str, str]]) -> Figures:
     """Open the chat RUNS times, and go from one conversation to another RUNS times."""
     from playwright.sync_api import sync_playwright
 
@@ -76,6 +79,11 @@ def measure(origin: str, cookie: str, talks: list[tuple[str, str]]) -> None:
     print(f"received      {statistics.median(received) / 1000:.0f} kB in {len(total)} responses, the page included")
     print(f"can type      {statistics.median(typed):.0f} ms after the start, at most {max(typed):.0f} ms")
     print(f"switched      in {statistics.median(switched):.0f} ms, at most {max(switched):.0f} ms")
+    return {
+        "received": (statistics.median(received) / 1000, "kB"),
+        "can type": (statistics.median(typed), "ms"),
+        "switched": (statistics.median(switched), "ms"),
+    }
 
 
 if __name__ == "__main__":

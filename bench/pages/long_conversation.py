@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from bench.own_database import own_database
+from bench.results import Figures, arguments, record
 
-LENGTHS = (1_000, 5_000)
+LENGTHS = (100, 1_000, 5_000)
 OPENINGS = 30
 ANSWER = """\
 This is answer number {n}. The **first** thing is a list:
@@ -33,6 +34,7 @@ And a last paragraph, which says a little more, so that it is about as long as a
 
 
 def main() -> None:
+    options = arguments(__doc__).parse_args()
     with own_database():
         from django.conf import settings
         from django.test import Client
@@ -41,11 +43,24 @@ def main() -> None:
         client = Client(SERVER_NAME="localhost")
         client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[0])
         open_page(client, talk(user, 2))  # compiles the templates
+        figures: Figures = {}
         for length in LENGTHS:
-            report(client, user, length)
+            figures |= report(client, user, length)
+    if options.record:
+        record("pages.long_conversation", figures, ratios_of(figures))
 
 
-def report(client: Any, user: Any, messages: int) -> None:
+def ratios_of(figures: Figures) -> dict[str, float]:
+    """What opening a longer one takes over what the shortest takes."""
+    short, *longer = LENGTHS
+    return {
+        f"{length:,} messages over {short}": figures[f"{length:,} messages, cold, p50"][0]
+        / figures[f"{short} messages, cold, p50"][0]
+        for length in longer
+    }
+
+
+def report(client: Any, user: Any, messages: int) -> Figures:
     """Print what opening, the part before it and a message in its middle take."""
     from recall.rendering import render
 
@@ -57,19 +72,29 @@ def report(client: Any, user: Any, messages: int) -> None:
         open_page(client, conversation)
 
     print(f"{messages:,} messages")
-    print(f"  opened, cold       {times(cold)}")
-    print(f"  opened again       {times(lambda: open_page(client, conversation))}")
-    print(f"  around its middle  {times(lambda: open_page(client, conversation, f'?at={middle}'))}")
+    figures: Figures = {}
+    for name, deed in {
+        "cold": cold,
+        "again": lambda: open_page(client, conversation),
+        "around its middle": lambda: open_page(client, conversation, f"?at={middle}"),
+    }.items():
+        median, late = times(deed)
+        print(f"  {name:<18} p50 {median:4.0f} ms, p95 {late:4.0f} ms")
+        figures |= {
+            f"{messages:,} messages, {name}, p50": (median, "ms"),
+            f"{messages:,} messages, {name}, p95": (late, "ms"),
+        }
+    return figures
 
 
-def times(deed: Callable[[], None]) -> str:
-    """Median and 95th percentile of OPENINGS."""
+def times(deed: Callable[[], None]) -> tuple[float, float]:
+    """Median and 95th percentile of OPENINGS, in milliseconds."""
     taken = []
     for _ in range(OPENINGS):
         began = time.perf_counter()
         deed()
         taken.append((time.perf_counter() - began) * 1000)
-    return f"p50 {statistics.median(taken):4.0f} ms, p95 {statistics.quantiles(taken, n=20)[-1]:4.0f} ms"
+    return statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
 
 
 def open_page(client: Any, conversation: Any, query: str = "") -> None:

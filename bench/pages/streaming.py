@@ -6,7 +6,6 @@ busy machine a task also waits for its turn), how finished blocks shifted, the l
 went over the socket, and the web process's time.
 """
 
-import argparse
 import json
 import os
 import random
@@ -18,6 +17,7 @@ from typing import Any, Final
 
 from bench.own_database import own_database
 from bench.ports import free_port
+from bench.results import Figures, arguments, record
 from bench.turn.__main__ import make_people, processor_seconds, server
 
 ROOM: Final = {"BUDGET_PLAN": "long", "BUDGET_OUTPUT_TOKENS": "40000"}
@@ -43,7 +43,7 @@ AT_END: Final = "(s => s.scrollHeight - s.scrollTop - s.clientHeight)(document.g
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__)
     parser.add_argument("--words", type=int, default=10_000)
     parser.add_argument("--rate", type=float, default=60.0, help="words a second")
     parser.add_argument("--throttle", type=float, default=1.0, help="how many times slower the browser's processor is")
@@ -57,7 +57,9 @@ def main() -> None:
         pid = stack.enter_context(server("recall.asgi:application", web, 0))
         person = make_people(1, 10)[0]
         script(model, text)
-        watch(f"http://127.0.0.1:{web}", person.cookie, len(text.split()) / args.rate, pid, args.throttle)
+        figures = watch(f"http://127.0.0.1:{web}", person.cookie, len(text.split()) / args.rate, pid, args.throttle)
+    if args.record:
+        record("pages.streaming", figures)
 
 
 def answer(words: int) -> str:
@@ -83,7 +85,7 @@ def script(model: int, text: str) -> None:
     urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{model}/offline/script", body)).close()
 
 
-def watch(origin: str, cookie: str, seconds: float, pid: int, throttle: float) -> None:
+def watch(origin: str, cookie: str, seconds: float, pid: int, throttle: float) -> Figures:
     """Ask, look on, and print what was seen."""
     from playwright.sync_api import sync_playwright
 
@@ -109,9 +111,10 @@ def watch(origin: str, cookie: str, seconds: float, pid: int, throttle: float) -
         trace = browser.stop_tracing()
         words = len((page.locator(".message-assistant .prose").text_content() or "").split())
         print(f"shown                {words} words, the copy buttons' and languages' included")
-        report(page.evaluate("seen"), received, max(away), processor_seconds(pid) - cpu, seconds)
-        report_tasks(json.loads(trace)["traceEvents"])
+        figures = report(page.evaluate("seen"), received, max(away), processor_seconds(pid) - cpu, seconds)
+        figures |= report_tasks(json.loads(trace)["traceEvents"])
         browser.close()
+    return figures
 
 
 def stay(page: Any) -> float:
@@ -120,7 +123,7 @@ def stay(page: Any) -> float:
     return float(page.evaluate(AT_END))
 
 
-def report(seen: dict[str, Any], received: list[int], away: float, cpu: float, seconds: float) -> None:
+def report(seen: dict[str, Any], received: list[int], away: float, cpu: float, seconds: float) -> Figures:
     tasks = [duration for duration, _ in seen["tasks"]]
     print(f"long tasks           {len(tasks)}, the longest {max(tasks, default=0)} ms: {seen['tasks'][:20]}")
     print(f"layout shifts        {seen['shift']:.4f}")
@@ -129,19 +132,29 @@ def report(seen: dict[str, Any], received: list[int], away: float, cpu: float, s
     longest = max(received) / 1000
     print(f"over the socket      {sum(received) / 1000:.0f} kB in {len(received)} frames, the longest {longest:.0f} kB")
     print(f"web process          {cpu:.1f} s of processor time in {seconds:.0f} s")
+    return {
+        "long tasks": (len(tasks), ""),
+        "layout shifts": (seen["shift"], ""),
+        "longest gap": (seen["gap"], "ms"),
+        "over the socket": (sum(received) / 1000, "kB"),
+        "web process": (cpu, "s"),
+    }
 
 
-def report_tasks(events: list[dict[str, Any]]) -> None:
+def report_tasks(events: list[dict[str, Any]]) -> Figures:
     """All tasks of the page's main thread, which is the busiest of its kind."""
     threads = {(each["pid"], each["tid"]) for each in events if each.get("args", {}).get("name") == "CrRendererMain"}
     tasks = [each for each in events if each["name"] == "ThreadControllerImpl::RunTask" and each.get("ph") == "X"]
     busiest = Counter((each["pid"], each["tid"]) for each in tasks if (each["pid"], each["tid"]) in threads)
     page = [each for each in tasks if (each["pid"], each["tid"]) == busiest.most_common(1)[0][0]]
+    figures: Figures = {}
     for name, field in (("by the clock", "dur"), ("by processor time", "tdur")):
         taken = [each.get(field, 0) / 1000 for each in page]
         p95, longest = statistics.quantiles(taken, n=20)[-1], max(taken)
-        figures = f"median {statistics.median(taken):.2f} ms, p95 {p95:.1f} ms, maximum {longest:.1f} ms"
-        print(f"{name:<20} {len(taken)} tasks, {sum(each > 50 for each in taken)} over 50 ms: {figures}")
+        shown = f"median {statistics.median(taken):.2f} ms, p95 {p95:.1f} ms, maximum {longest:.1f} ms"
+        print(f"{name:<20} {len(taken)} tasks, {sum(each > 50 for each in taken)} over 50 ms: {shown}")
+        figures |= {f"tasks {name}, p95": (p95, "ms"), f"tasks {name}, maximum": (longest, "ms")}
+    return figures
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ On a throw-away server, the way a worker does it: the file is stored as rows, re
 `--limit` reads only that many conversations. Then everything is exported, and imported into an empty account.
 """
 
-import argparse
 import io
 import json
 import random
@@ -17,18 +16,23 @@ from pathlib import Path
 from typing import Any
 
 from bench.own_database import own_database
+from bench.results import Figures, arguments, record
 
 MEGABYTE = 1_000_000
 TURNS = 12
+FIGURES: Figures = {}
+"""Seconds and rates of each step of the run, and the memory at its end."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--megabytes", type=int, default=50)
     parser.add_argument("--limit", type=int, default=0)
     options = parser.parse_args()
     with own_database() as folder:
         measure(folder / "conversations.json", options.megabytes, options.limit)
+    if options.record:
+        record("process.imports", FIGURES)
 
 
 def measure(path: Path, megabytes: int, limit: int) -> None:
@@ -66,6 +70,7 @@ def measure(path: Path, megabytes: int, limit: int) -> None:
     with timed("archive brought in") as told:
         told["conversations"] = restore_archive(other, io.BytesIO(packed))["chat.conversation"]
     print(f"memory after: {memory():.0f} MB at most")
+    FIGURES["memory"] = (memory(), "MB")
 
 
 class timed:  # noqa: N801 - read as a word
@@ -83,6 +88,8 @@ class timed:  # noqa: N801 - read as a word
         took = time.perf_counter() - self.began
         rates = ", ".join(f"{number / took:,.0f} {name} a second" for name, number in self.told.items())
         print(f"{self.what:<20} {took:7.2f} s  {rates}")
+        FIGURES[self.what] = (took, "s")
+        FIGURES.update({f"{self.what}, {name}": (number / took, f"{name}/s") for name, number in self.told.items()})
 
 
 def memory() -> float:

@@ -11,6 +11,7 @@ import urllib.request
 
 import psutil
 
+from bench.results import Figures, arguments, record
 from recall.process import embedded_postgres
 from tests.running import App, open_folder, wait_until
 
@@ -19,16 +20,21 @@ MEGABYTE = 2**20
 
 
 def main() -> None:
+    options = arguments(__doc__).parse_args()
     with open_folder() as folder:
         print(f"{psutil.cpu_count()} cores, load {psutil.getloadavg()[0]:.1f}")
         try:
-            print(f"cold start: page after {measure(App(folder))}")
+            cold = measure(App(folder))
+            print(f"cold start: page after {cold}")
             warm = [measure(App(folder)) for _ in range(WARM_STARTS)]
             print(f"warm starts: {', '.join(map(str, warm))}")
             print(f"warm start, median: page after {statistics.median(m.page for m in warm):.1f} s")
-            print_memory(App(folder))
+            figures = cold.named("cold") | {"warm, page": (statistics.median(m.page for m in warm), "s")}
+            figures |= measure_memory(App(folder))
         finally:
             shutil.rmtree(embedded_postgres.socket_dir(folder), ignore_errors=True)
+    if options.record:
+        record("process.startup", figures, {"warm start over a cold one": figures["warm, page"][0] / cold.page})
 
 
 class Measured:
@@ -39,6 +45,9 @@ class Measured:
 
     def __str__(self) -> str:
         return f"{self.page:.1f} s (worker {self.worker:.1f} s, stop {self.stop:.1f} s)"
+
+    def named(self, name: str) -> Figures:
+        return {f"{name}, {what}": (getattr(self, what), "s") for what in ("page", "worker", "stop")}
 
 
 def measure(app: App) -> Measured:
@@ -61,21 +70,26 @@ def answers(app: App) -> bool:
         return False
 
 
-def print_memory(app: App) -> None:
+def measure_memory(app: App) -> Figures:
     """Memory of each process five seconds after its start, with shared pages counted once (PSS)."""
     app.wait_until_ready()
     time.sleep(5)
+    found: Figures = {}
     for name in ("postgres", "offline", "web", "worker"):
         leader = psutil.Process(app.pid(name))
-        report(name, [leader, *leader.children(recursive=True)])
-    report("supervisor", [psutil.Process(app.supervisor.pid)])
+        found[f"memory, {name}"] = (report(name, [leader, *leader.children(recursive=True)]), "MB")
+    found["memory, supervisor"] = (report("supervisor", [psutil.Process(app.supervisor.pid)]), "MB")
     app.stop()
+    return found
 
 
-def report(name: str, processes: list[psutil.Process]) -> None:
+def report(name: str, processes: list[psutil.Process]) -> float:
+    """Print and return their megabytes."""
     # Only Linux knows the proportional size.
     sizes = [getattr(info, "pss", info.rss) for process in processes if (info := process.memory_full_info())]
-    print(f"{name:<11} {sum(sizes) / MEGABYTE:5.0f} MB in {len(processes)} process{'es' if len(processes) > 1 else ''}")
+    megabytes = float(sum(sizes) / MEGABYTE)
+    print(f"{name:<11} {megabytes:5.0f} MB in {len(processes)} process{'es' if len(processes) > 1 else ''}")
+    return megabytes
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import psutil
 
-from bench.results import record
+from bench.results import Figures, arguments, record
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -67,6 +67,9 @@ TARGETS: Final[Mapping[str, str]] = {
     "chunks": "≥ 60",
     "wall": "≤ 5 %",
 }
+
+
+COLUMNS: Final = ("p50", "p95", "embedding", "database", "ranking", "cpu")
 
 
 def log(text: str) -> None:
@@ -197,7 +200,7 @@ def build_personal_indexes() -> None:
             print(f"{user.email}: words counted, indexes built in {time.perf_counter() - began:.0f} s.\n")
 
 
-def print_tables() -> None:
+def print_tables() -> Figures:
     """Rows and megabytes of the larger tables."""
     from django.db import connection
 
@@ -207,10 +210,19 @@ def print_tables() -> None:
             " FROM pg_class WHERE relkind = 'r' AND relname = ANY(%s) ORDER BY relname",
             [["memory_chunk", "memory_fact", "memory_episode", "chat_message", "chat_conversation"]],
         )
-        print(f"{'table':<20} {'rows':>10} {'in line MB':>11} {'aside MB':>9} {'indexes MB':>11}")
-        for name, rows, table, heap, indexes in cursor.fetchall():
-            print(f"{name:<20} {rows:>10,} {heap >> 20:>11,} {table - heap >> 20:>9,} {indexes >> 20:>11,}")
+        rows = cursor.fetchall()
+    print(f"{'table':<20} {'rows':>10} {'in line MB':>11} {'aside MB':>9} {'indexes MB':>11}")
+    for name, count, table, heap, indexes in rows:
+        print(f"{name:<20} {count:>10,} {heap >> 20:>11,} {table - heap >> 20:>9,} {indexes >> 20:>11,}")
     print()
+    items = sum(count for name, count, *_ in rows if name.startswith("memory_"))
+    size, indexes = sum(table + indexes for _, _, table, _, indexes in rows), sum(row[4] for row in rows)
+    return {
+        "stored, items": (items, ""),
+        "stored, size": (size / 1e6, "MB"),
+        "stored, an item": (size / items / 1e3, "kB"),
+        "stored, indexes of an item": (indexes / items / 1e3, "kB"),
+    }
 
 
 # Reading ---------------------------------------------------------------------------------------------------------
@@ -226,9 +238,15 @@ class Timings:
     """Total processor seconds, in this process and the server's: the cost of a query however busy the machine is."""
 
     def row(self, name: str, target: str) -> str:
+        return f"{name:<24} " + " ".join(f"{figure:>9.1f}" for figure in self.figures()) + f"   {target}"
+
+    def figures(self) -> tuple[float, ...]:
+        """In the order of COLUMNS."""
         steps = (self.step("embed"), sum(map(self.step, ("read", "fetch"))), self.step("rank"))
-        figures = (*percentiles(self.whole), *steps, 1_000 * self.processor / len(self.whole))
-        return f"{name:<24} " + " ".join(f"{figure:>9.1f}" for figure in figures) + f"   {target}"
+        return (*percentiles(self.whole), *steps, 1_000 * self.processor / len(self.whole))
+
+    def named(self, name: str) -> Figures:
+        return {f"{name}, {column}": (figure, "ms") for column, figure in zip(COLUMNS, self.figures(), strict=True)}
 
     def step(self, name: str) -> float:
         """The median of a step; 0: there is no such step."""
@@ -239,6 +257,15 @@ def percentiles(values: Sequence[float]) -> tuple[float, float]:
     """The median, and the 95th percentile."""
     ordered = sorted(values)
     return statistics.median(ordered), ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Users with collections of one size, who ask `each` questions that count."""
+
+    people: Sequence[User]
+    items: int
+    each: int
 
 
 def ask(people: Sequence[User], questions: Iterator[str], each: int) -> Timings:
@@ -292,14 +319,16 @@ def walled(people: Sequence[User], questions: Iterator[str], each: int) -> tuple
     return behind, without
 
 
-def cost_of_wall(name: str, people: Sequence[User], questions: Iterator[str], each: int) -> float:
-    """The median of a query with row-level security over the one without, printed in a row."""
-    behind, without = map(statistics.median, walled(people, questions, each))
-    more = f"{100 * (behind / without - 1):+.1f} %"
+def cost_of_wall(name: str, group: Group, questions: Iterator[str]) -> Figures:
+    """The median of a query with row-level security and of one without, printed in a row."""
+    behind, without = map(statistics.median, walled(group.people, questions, group.each))
+    more = 100 * (behind / without - 1)
     print(
-        f"{f'row-level security, {name}':<32} {behind:>9.2f} ms, without {without:.2f} ms: {more} ({TARGETS['wall']})"
+        f"{f'row-level security, {group.items:,} items':<32} {behind:>9.2f} ms, without {without:.2f} ms:"
+        f" {more:+.1f} % ({TARGETS['wall']})"
     )
-    return behind / without
+    named = {"with": (behind, "ms"), "without": (without, "ms"), "more": (more, "%")}
+    return {f"{name}, {what} row-level security": figure for what, figure in named.items()}
 
 
 def processor_seconds() -> float:
@@ -492,53 +521,91 @@ def resident_megabytes() -> float:
 # The run ---------------------------------------------------------------------------------------------------------
 
 
-def measure(size: Size, *, explain: bool) -> Mapping[str, float]:
-    """All figures, in one table; the ratios of some."""
+def measure(size: Size, *, explain: bool) -> Figures:
+    """All figures, in tables."""
     from accounts.models import User
     from bench.retrieval.real_texts import corpus
     from memory.embeddings.port import embedder
 
     texts = corpus()
     questions = questions_of(texts.questions)
-    passages = [item.text[:600] for _, items in texts.sessions for item in items]
     embedder().embed(["so that the model is loaded"])
     users = {user.email.partition("@")[0]: user for user in User.objects.filter(email__endswith="@bench.invalid")}
     small = [users[f"small{number}"] for number in range(min(PEOPLE, size.users))]
-
-    print(
-        f"{'milliseconds a query':<24} {'p50':>9} {'p95':>9} {'embedding':>9} {'database':>9} {'ranking':>9}   target"
-    )
-    medians: dict[str, float] = {}
-    for name, people, items, each in (
-        ("small", small, size.items, QUESTIONS),
-        ("middle", [users["middle"]], 10 * size.items, PEOPLE),
-        ("large", [users["large"]], size.large, PEOPLE),
-    ):
-        asked = [next(questions) for _ in range(len(people) * (each + 1))]
-        seen = ask(people, iter(asked), each)
-        medians[name] = statistics.median(seen.whole)
-        print(seen.row(f"{items:,} items", TARGETS[name]), flush=True)
-        if name == "large":
-            print(ask(people, iter(asked), each).row("  the same asked again", ""), flush=True)
-    memory = resident_megabytes()
-    ratios = {f"{name} collection over the small one": medians[name] / medians["small"] for name in ("middle", "large")}
-
-    for people, items, each in ((small, size.items, QUESTIONS), ([users["middle"]], 10 * size.items, PEOPLE)):
-        ratios[f"row-level security, {items:,} items"] = cost_of_wall(f"{items:,} items", people, questions, each)
+    groups = {
+        "small": Group(small, size.items, QUESTIONS),
+        "middle": Group([users["middle"]], 10 * size.items, PEOPLE),
+        "large": Group([users["large"]], size.large, PEOPLE),
+    }
+    figures = measure_queries(groups, questions)
+    figures["memory"] = (resident_megabytes(), "MB")
+    smaller = {name: groups[name] for name in ("small", "middle")}
+    for name, group in smaller.items():
+        figures |= cost_of_wall(name, group, questions)
 
     print(f"\n{'':<44} {'figure':>9}   target")
-    statements = max(
-        check_statements(users[name], next(questions), explain=explain) for name in ("small0", "middle", "large")
-    )
-    line("SQL statements a query", f"{statements}", "statements")
-    line("memory of this process, MB", f"{memory:.0f}", "memory")
-    fact = percentiles(add_facts(users["writer"], iter(questions)))
+    asked = [users[name] for name in ("small0", "middle", "large")]
+    figures["statements"] = (max(check_statements(user, next(questions), explain=explain) for user in asked), "")
+    line("SQL statements a query", f"{figures['statements'][0]}", "statements")
+    line("memory of this process, MB", f"{figures['memory'][0]:.0f}", "memory")
+    passages = [item.text[:600] for _, items in texts.sessions for item in items]
+    return figures | measure_writing(users, questions, passages)
+
+
+def measure_queries(groups: Mapping[str, Group], questions: Iterator[str]) -> Figures:
+    """Queries of collections of each size."""
+    print(f"{'milliseconds a query':<24} " + " ".join(f"{column:>9}" for column in COLUMNS) + "   target")
+    figures: Figures = {}
+    for name, group in groups.items():
+        asked = [next(questions) for _ in range(len(group.people) * (group.each + 1))]
+        seen = ask(group.people, iter(asked), group.each)
+        figures |= {f"{name}, items": (group.items, "")} | seen.named(name)
+        print(seen.row(f"{group.items:,} items", TARGETS[name]), flush=True)
+        if name == "large":
+            print(ask(group.people, iter(asked), group.each).row("  the same asked again", ""), flush=True)
+    return figures
+
+
+def measure_writing(users: Mapping[str, User], questions: Iterator[str], passages: Sequence[str]) -> Figures:
+    """A fact that is added, and a long text that is indexed."""
+    fact = percentiles(add_facts(users["writer"], questions))
     line(f"adding a fact to {WRITER_FACTS:,}, ms p50 (p95)", f"{fact[0]:.1f} ({fact[1]:.1f})", "fact")
     indexed = index_text(users["reader"], long_text(passages))
+    rates = {
+        "cut and indexed by words": indexed.chunks / indexed.words,
+        "embedded": indexed.chunks / indexed.vectors,
+        "both": indexed.chunks / (indexed.words + indexed.vectors),
+    }
     line(f"a text of {PAGES} pages: passages", f"{indexed.chunks:,}", "")
-    line("cut and indexed by words, passages/s", f"{indexed.chunks / indexed.words:.0f}", "")
-    line("embedded, passages/s", f"{indexed.chunks / indexed.vectors:.0f}", "")
-    line("both, passages/s", f"{indexed.chunks / (indexed.words + indexed.vectors):.0f}", "chunks")
+    for name, rate in rates.items():
+        line(f"{name}, passages/s", f"{rate:.0f}", "chunks" if name == "both" else "")
+    named: Figures = {f"indexing, {name}": (rate, "passages/s") for name, rate in rates.items()}
+    return named | {"adding a fact, p50": (fact[0], "ms"), "adding a fact, p95": (fact[1], "ms")}
+
+
+def due(figures: Figures) -> Figures:
+    """What one database carries, by arithmetic, with two digits: two cores half busy, 64 GB of memory, 1 TB of disk."""
+    carried = {
+        "questions a second": 0.5 * 2_000 / figures["small, cpu"][0],
+        "users by memory": 64e9 / (1e6 * figures["stored, indexes of an item"][0]),
+        "users by size": 1e12 / (1e6 * figures["stored, an item"][0]),
+    }
+    return {f"due, {what}": (float(f"{number:.2g}"), "") for what, number in carried.items()}
+
+
+def ratios_of(figures: Figures) -> dict[str, float]:
+    """What grows with a collection and with row-level security, named by the sizes measured."""
+    items = {name: f"{figures[f'{name}, items'][0]:,} items" for name in ("small", "middle", "large")}
+
+    def over(name: str, base: str) -> float:
+        return figures[name][0] / figures[base][0]
+
+    ratios = {
+        f"{items[name]} over {items['small']}": over(f"{name}, p50", "small, p50") for name in ("middle", "large")
+    }
+    for name in ("small", "middle"):
+        with_it, without = (f"{name}, {what} row-level security" for what in ("with", "without"))
+        ratios[f"row-level security, {items[name]}"] = over(with_it, without)
     return ratios
 
 
@@ -547,13 +614,12 @@ def line(name: str, figure: str, target: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--users", type=int, default=1_000, help="people with --items items each")
     parser.add_argument("--items", type=int, default=1_000)
     parser.add_argument("--large", type=int, default=100_000, help="items of the person who has most")
     parser.add_argument("--keep", type=Path, help="a folder for the database, kept for the next run")
     parser.add_argument("--explain", action="store_true", help="print each statement's plan, as it was carried out")
-    parser.add_argument("--record", action="store_true", help="keep the ratios in bench/results")
     parser.add_argument("--load-only", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     size = Size(options.users, options.items, options.large)
@@ -574,10 +640,10 @@ def main() -> None:
         with database(folder, keep=options.keep is not None):
             loaded_in(folder, size)
             build_personal_indexes()
-            print_tables()
-            ratios = measure(size, explain=options.explain)
+            figures = print_tables() | measure(size, explain=options.explain)
+            figures |= due(figures)
             if options.record:
-                record("retrieval", ratios)
+                record("retrieval", figures, ratios_of(figures))
     finally:
         if options.keep is None:
             shutil.rmtree(folder, ignore_errors=True)

@@ -4,14 +4,13 @@
 
 On a throw-away server: the conversations of the files (without files, those of `../shared/bench`) are imported for one
 user, and every question is asked over all of them, where `manage.py evaluate` asks it over its own conversation. First
-in the way a collection of that size is searched, by comparing every row; then as one beyond `PersonalIndex.LARGE`, by
-its own indexes. It prints the percentage of the evidence among the first five, ten and twenty results, and the time per
-question.
+by comparing every row; then as a collection beyond `PersonalIndex.COUNTED`, roughly first; then as one beyond
+`PersonalIndex.LARGE`, by its own indexes. It prints the percentage of the evidence among the first five, ten and twenty
+results, the time per question, and how much of the first ten is that of comparing every row.
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections import defaultdict
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.own_database import own_database
+from bench.results import Figures, arguments, record
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -43,17 +43,21 @@ class Imported:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
-    files = parser.parse_args().files or [FOLDER / name for name in FILES]
+    options = parser.parse_args()
+    files = options.files or [FOLDER / name for name in FILES]
     if missing := [str(file) for file in files if not file.exists()]:
         raise SystemExit(f"There is no {missing[0]}. Name the files with conversations and questions.")
     with own_database():
-        measure(files)
+        figures = measure(files)
+    if options.record:
+        same = {how: figures[f"{how}, first ten"][0] for how in ("roughly first", "own index")}
+        record("retrieval.large_collection", figures, {f"every row over {how}": 100 / same[how] for how in same})
 
 
-def measure(files: Sequence[Path]) -> None:
-    """Import, ask twice, print."""
+def measure(files: Sequence[Path]) -> Figures:
+    """Import, ask in each way, print."""
     from accounts.models import User
     from memory.evaluation.retrieval import product
     from memory.index import large_collections
@@ -62,12 +66,36 @@ def measure(files: Sequence[Path]) -> None:
     person = User.objects.create_user("crowded@bench.invalid")
     imported = [import_file(person, file) for file in files]
     product.index(person)
-    print(f"{Chunk.objects.for_user(person).count():,} passages of one person\n")
+    passages = Chunk.objects.for_user(person).count()
+    print(f"{passages:,} passages of one person\n")
     print(f"{'':44}" + "".join(f"{f'R@{k}':>8}" for k in AMONG) + f"{'p50 ms':>9}{'p95 ms':>8}")
-    ask_all(person, imported, "every row compared")
+    figures, exact = ask_all(person, imported, "every row")
+    build(person)
+    more, rough = ask_all(person, imported, "roughly first")
+    figures |= more | agreement("roughly first", exact, rough)
     PersonalIndex.LARGE, large_collections.WORTH_AN_INDEX = INDEXED_FROM, INDEXED_FROM  # type: ignore[misc]
-    large_collections.build(person)
-    ask_all(person, imported, "by indexes of its own")
+    build(person)
+    more, indexed = ask_all(person, imported, "own index")
+    return {"passages": (passages, "")} | figures | more | agreement("own index", exact, indexed)
+
+
+def build(person: User) -> None:
+    """Count the words, and build the indexes of a collection that is large enough."""
+    from memory.index import large_collections
+    from recall.db.acting import by
+
+    with by("index builds"):
+        large_collections.build(person)
+
+
+def agreement(how: str, exact: Sequence[Sequence[int]], found: Sequence[Sequence[int]]) -> Figures:
+    """The share of the first ten that are those of comparing every row; printed."""
+    same = [
+        len(set(one[:10]) & set(other[:10])) / len(one[:10]) for one, other in zip(exact, found, strict=True) if one
+    ]
+    share = 100 * statistics.mean(same)
+    print(f"{how}: {share:.1f} % of the first ten are those of comparing every row")
+    return {f"{how}, first ten": (share, "%")}
 
 
 def import_file(person: User, file: Path) -> Imported:
@@ -84,11 +112,14 @@ def import_file(person: User, file: Path) -> Imported:
     return Imported(file.name, conversations, messages)
 
 
-def ask_all(person: User, imported: Sequence[Imported], how: str) -> None:
-    """Print one line per file: how much of the evidence was found, and how fast."""
+def ask_all(person: User, imported: Sequence[Imported], how: str) -> tuple[Figures, list[Sequence[int]]]:
+    """Print one line per file: how much of the evidence was found, and how fast. The messages found by each question
+    are returned, too."""
     from memory.evaluation.retrieval import metrics, product
     from memory.retrieval.ranking import MEASURED
 
+    figures: Figures = {}
+    rankings: list[Sequence[int]] = []
     for file in imported:
         found: dict[int, list[float]] = defaultdict(list)
         took: list[float] = []
@@ -99,12 +130,18 @@ def ask_all(person: User, imported: Sequence[Imported], how: str) -> None:
                 began = time.perf_counter()
                 answer = product.ask(MEASURED, person, question.text, conversation.ended_at)
                 took.append(1_000 * (time.perf_counter() - began))
+                rankings.append(answer.ranked)
                 evidence = {file.messages[conversation.id, item] for item in question.evidence}
                 for k in AMONG:
                     found[k].append(metrics.recall(evidence, answer.ranked, k))
-        shares = "".join(f"{100 * statistics.mean(found[k]):8.1f}" for k in AMONG)
-        late = statistics.quantiles(took, n=20)[-1]
-        print(f"{f'{file.file}, {how}':44}{shares}{statistics.median(took):9.1f}{late:8.1f}", flush=True)
+        shares = {k: 100 * statistics.mean(found[k]) for k in AMONG}
+        median, late = statistics.median(took), statistics.quantiles(took, n=20)[-1]
+        columns = "".join(f"{share:8.1f}" for share in shares.values())
+        print(f"{f'{file.file}, {how}':44}{columns}{median:9.1f}{late:8.1f}", flush=True)
+        name = f"{file.file}, {how}"
+        figures |= {f"{name}, R@{k}": (share, "%") for k, share in shares.items()}
+        figures |= {f"{name}, p50": (median, "ms"), f"{name}, p95": (late, "ms")}
+    return figures, rankings
 
 
 if __name__ == "__main__":

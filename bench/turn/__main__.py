@@ -14,7 +14,6 @@ With `--compiles`, no server is loaded: one conversation grows by this many turn
 included, is timed.
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -34,13 +33,14 @@ import psutil
 
 from bench.own_database import OTHER_CORE, own_database
 from bench.ports import free_port, wait_for
-from bench.results import record
+from bench.results import Figures, arguments, record
 
 AT_ONCE: Final = (1, 10, 50)
 WORDS: Final = 25
 NEW_CONVERSATION_AFTER: Final = 5  # turns: a mix of first and later turns
 WARM_UP: Final = 3  # turns of each client that don't count
 WEB_CORE: Final = 0
+COLUMNS: Final = ("first p50", "first p95", "whole p50", "whole p95", "turns/s", "cpu ms")
 QUESTION: Final = "Where does my sister live? ({number})"
 
 
@@ -137,10 +137,19 @@ class Seen:
         return len(self.whole) / self.seconds
 
     def row(self, name: str) -> str:
-        first = percentiles(self.first_token)
+        return f"{name:<14} " + " ".join(f"{figure:>9.1f}" for figure in self.figures())
+
+    def figures(self) -> tuple[float, ...]:
+        """In the order of COLUMNS."""
         whole = percentiles(self.whole)
-        figures = (*first, *whole, self.turns_a_second, self.cpu * 1000 / len(self.whole))
-        return f"{name:<14} " + " ".join(f"{figure:>9.1f}" for figure in figures)
+        return (*percentiles(self.first_token), *whole, self.turns_a_second, self.cpu * 1000 / len(self.whole))
+
+    def named(self, name: str) -> Figures:
+        units = ("ms", "ms", "ms", "ms", "turns/s", "ms")
+        return {
+            f"{name}, {column.removesuffix(' ms')}": (figure, unit)
+            for column, figure, unit in zip(COLUMNS, self.figures(), units, strict=True)
+        }
 
 
 def percentiles(values: list[float]) -> tuple[float, float]:
@@ -303,11 +312,10 @@ def measure(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--turns", type=int, default=200, help="counted turns of each load")
     parser.add_argument("--facts", type=int, default=1000, help="facts of each person")
     parser.add_argument("--compiles", type=int, default=0, help="only time so many compilations of one conversation")
-    parser.add_argument("--record", action="store_true", help="keep the ratios in bench/results")
     options = parser.parse_args()
     os.sched_setaffinity(0, {OTHER_CORE})
     model_port, web_port, relay_port = free_port(), free_port(), free_port()
@@ -320,7 +328,7 @@ def main() -> None:
         if options.compiles:
             tell_compile_times(options.compiles)
             return
-        print(f"{'':<14} {'first p50':>9} {'p95':>9} {'whole p50':>9} {'p95':>9} {'turns/s':>9} {'cpu ms':>9}")
+        print(f"{'':<14} " + " ".join(f"{column:>9}" for column in COLUMNS))
         with server(
             "bench.turn.relay:application", relay_port, WEB_CORE, RELAY_PROVIDER=os.environ["OFFLINE_URL"]
         ) as pid:
@@ -330,8 +338,12 @@ def main() -> None:
             few = 2 + WARM_UP
             script(model_port, few)
             statements = statements_of(lambda: asyncio.run(load(people[:1], web_port, "/ws/chat", 2, pid)))
+            figures = {
+                "SQL statements a turn": (statements / few, ""),
+                "memory of the web process": (resident_megabytes(pid), "MB"),
+            }
             print(f"\nSQL statements a turn: {statements / few:.1f} (mean of {few} turns, transactions included)")
-            print(f"Memory of the web process: {resident_megabytes(pid):.0f} MB")
+            print(f"Memory of the web process: {figures['memory of the web process'][0]:.0f} MB")
         for at_once in AT_ONCE:
             more = statistics.median(recall[at_once].first_token) - statistics.median(relay[at_once].first_token)
             share = relay[at_once].turns_a_second / recall[at_once].turns_a_second
@@ -339,8 +351,12 @@ def main() -> None:
             print(f"{at_once:>3} at once: {compared}")
         if options.record:
             firsts = {n: (statistics.median(seen[n].first_token) for seen in (recall, relay)) for n in AT_ONCE}
+            for at_once in AT_ONCE:
+                figures |= relay[at_once].named(f"bare relay, {at_once} at once")
+                figures |= recall[at_once].named(f"Recall, {at_once} at once")
             record(
                 "turn",
+                figures,
                 {f"first token over the relay's, {n} at once": ours / bare for n, (ours, bare) in firsts.items()},
             )
 

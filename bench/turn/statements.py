@@ -8,7 +8,6 @@ two of them. Checks of foreign keys happen in the server at COMMIT and take no r
 them.
 """
 
-import argparse
 import asyncio
 import json
 import sys
@@ -26,6 +25,7 @@ from uuid import UUID, uuid4
 
 from bench.own_database import OTHER_CORE, own_database
 from bench.ports import free_port
+from bench.results import Figures, arguments, record
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PLUMBING: Final = (
@@ -38,6 +38,8 @@ PLUMBING: Final = (
     "budget/models",
 )
 """Modules that pass statements on: the module before them is named."""
+TARGET: Final = 20
+"""Round trips."""
 SHOWN: Final = 96
 """Characters of a statement that are printed."""
 
@@ -161,17 +163,18 @@ def reset_counts() -> None:
         cursor.execute("SELECT pg_stat_statements_reset()")
 
 
-def tell(log: Log, trips: int, key_checks: int) -> None:
-    """Print the statements in order, then the sums."""
+def tell(log: Log, trips: int, key_checks: int) -> Figures:
+    """Print the statements in order, then the sums, and return these."""
     for number, (sender, sql) in enumerate(log.sent, start=1):
         print(f"{number:>3}  {sender:<66} {sql[:SHOWN]}")
     print(f"\n{'module':<44} statements")
     for module, count in Counter(sender.split(":")[0] for sender, _ in log.sent).most_common():
         print(f"{module:<44} {count:>10}")
     print(f"\nStatements: {len(log.sent)}; round trips: {trips}; foreign keys: {key_checks}")
+    return {"statements": (len(log.sent), ""), "round trips": (trips, ""), "foreign keys": (key_checks, "")}
 
 
-async def run(user_id: int, turns: int, url: str) -> None:
+async def run(user_id: int, turns: int, url: str) -> Figures:
     """All turns but the last warm up; the last is logged. One loop, as each HTTP client belongs to one."""
     from recall.db.connections import run_in_thread
 
@@ -184,11 +187,11 @@ async def run(user_id: int, turns: int, url: str) -> None:
     await run_in_thread(reset_counts)
     with logged() as log:
         await one_turn(user_id, conversation, "Where does my sister live? (last)")
-    tell(log, round_trips(log), await run_in_thread(foreign_keys))
+    return tell(log, round_trips(log), await run_in_thread(foreign_keys))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument(
         "--turns", type=int, default=40, help="turns before the one that is logged: statements are prepared"
     )
@@ -203,7 +206,9 @@ def main() -> None:
         make_people(1, options.facts)
         user = User.objects.get(email="bench0@example.org")
         with server("offline.app:app", port, OTHER_CORE, OFFLINE_ADMIN="1", OFFLINE_DELTA_DELAY="0"):
-            asyncio.run(run(user.pk, options.turns, url))
+            figures = asyncio.run(run(user.pk, options.turns, url))
+    if options.record:
+        record("turn.statements", figures, {"round trips over the target": figures["round trips"][0] / TARGET})
 
 
 if __name__ == "__main__":

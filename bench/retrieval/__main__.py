@@ -6,7 +6,8 @@ Real rows in a PostgreSQL of its own: `--users` users with `--items` items each 
 the others facts and episodes), one with ten times and one with `--large` as many. 10,000 passages are real texts with
 real vectors (`bench/retrieval/real_texts.py`), the rest are synthetic (`bench/retrieval/synthetic_rows.py`); the
 questions are real. `--keep` leaves the database in a folder and uses it again the next time, even if retrieval has
-changed by then; migrations are applied.
+changed by then; migrations are applied. Filtered searches match a fifth of what can be filtered: a project, a kind of
+fact, a stretch of time.
 
 Every query is timed as a whole, its embedding included; each user's first one doesn't count, because it reads what the
 others find in memory. "cpu" is processor time, the server's included: the cost of a query even on a busy machine. The
@@ -31,9 +32,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 import psutil
 
@@ -41,6 +44,7 @@ from bench.results import Figures, arguments, record
 
 if TYPE_CHECKING:
     from accounts.models import User
+    from memory.retrieval.candidates import Filters
 
 REAL_USERS: Final = 8
 REAL_ROWS: Final = {"small": 890, "middle": 890, "large": 2_000}
@@ -49,6 +53,11 @@ WRITER_FACTS: Final = 1_000
 PEOPLE: Final = 100
 QUESTIONS: Final = 4
 """Questions that count, per user of PEOPLE; the same total for each larger collection."""
+PROJECT: Final = "/projects/bench"
+KIND: Final = "preference"
+A_FIFTH: Final = UUID(int=2**128 // 5)
+"""A fifth of the conversations have a smaller id."""
+FIFTH_OF_TIME: Final = timedelta(days=146)
 PAGES: Final = 300
 PAGE: Final = 2_500
 """Characters per page of the indexed text."""
@@ -268,29 +277,56 @@ class Group:
     each: int
 
 
-def ask(people: Sequence[User], questions: Iterator[str], each: int) -> Timings:
+def ask(people: Sequence[User], questions: Iterator[str], each: int, filters: Filters | None = None) -> Timings:
     """Each user asks one question as a warm-up, then `each` questions that count.
 
     What a user's first question reads is still on disk, or in the system's memory at best.
     """
     from django.utils import timezone
 
+    from memory.retrieval.candidates import EVERYTHING
     from memory.retrieval.recall import retrieve
     from recall.db.acting import act_for
 
-    seen = Timings()
+    seen, only = Timings(), filters or EVERYTHING
     for user in people:
         act_for(user.pk)
-        retrieve(user, next(questions), now=timezone.now())
+        retrieve(user, next(questions), now=timezone.now(), filters=only)
         processor = processor_seconds()
         for _ in range(each):
             question, now = next(questions), timezone.now()
             began = time.perf_counter()
-            found = retrieve(user, question, now=now)
+            found = retrieve(user, question, now=now, filters=only)
             seen.whole.append(1_000 * (time.perf_counter() - began))
             seen.steps.append(found.timings)
         seen.processor += processor_seconds() - processor
     return seen
+
+
+def filtered() -> Mapping[str, Filters]:
+    """The filtered searches; what `mark_filtered` marked, or what was said in a fifth of the time."""
+    from django.utils import timezone
+
+    from memory.retrieval.candidates import Filters
+
+    now = timezone.now()
+    return {
+        "a project": Filters(scope=PROJECT),
+        "a kind": Filters(kinds=frozenset({KIND})),
+        "dates": Filters(since=now - 3 * FIFTH_OF_TIME, until=now - 2 * FIFTH_OF_TIME),
+    }
+
+
+def mark_filtered(people: Sequence[User]) -> None:
+    """Put a fifth of the conversations into a project, and give a fifth of the facts a kind; once a database."""
+    from django.db.models import F
+
+    from chat.models import Conversation
+    from memory.models import Fact
+
+    Conversation.objects.filter(user__in=people, pk__lt=A_FIFTH, scope="").update(scope=PROJECT)
+    some = Fact.objects.alias(part=F("pk") % 5).filter(user__in=people, part=0)
+    some.exclude(kind=KIND).update(kind=KIND)
 
 
 def walled(people: Sequence[User], questions: Iterator[str], each: int) -> tuple[list[float], list[float]]:
@@ -532,6 +568,7 @@ def measure(size: Size, *, explain: bool) -> Figures:
     embedder().embed(["so that the model is loaded"])
     users = {user.email.partition("@")[0]: user for user in User.objects.filter(email__endswith="@bench.invalid")}
     small = [users[f"small{number}"] for number in range(min(PEOPLE, size.users))]
+    mark_filtered([*small, users["middle"]])
     groups = {
         "small": Group(small, size.items, QUESTIONS),
         "middle": Group([users["middle"]], 10 * size.items, PEOPLE),
@@ -540,6 +577,7 @@ def measure(size: Size, *, explain: bool) -> Figures:
     figures = measure_queries(groups, questions)
     figures["memory"] = (resident_megabytes(), "MB")
     smaller = {name: groups[name] for name in ("small", "middle")}
+    figures |= measure_filtered(smaller, questions)
     for name, group in smaller.items():
         figures |= cost_of_wall(name, group, questions)
 
@@ -563,6 +601,17 @@ def measure_queries(groups: Mapping[str, Group], questions: Iterator[str]) -> Fi
         print(seen.row(f"{group.items:,} items", TARGETS[name]), flush=True)
         if name == "large":
             print(ask(group.people, iter(asked), group.each).row("  the same asked again", ""), flush=True)
+    return figures
+
+
+def measure_filtered(groups: Mapping[str, Group], questions: Iterator[str]) -> Figures:
+    """The same with each filter."""
+    figures: Figures = {}
+    for name, group in groups.items():
+        for what, filters in filtered().items():
+            seen = ask(group.people, questions, group.each, filters)
+            figures |= seen.named(f"{name}, {what}")
+            print(seen.row(f"{group.items:,} items, {what}", TARGETS[name]), flush=True)
     return figures
 
 
@@ -594,7 +643,7 @@ def due(figures: Figures) -> Figures:
 
 
 def ratios_of(figures: Figures) -> dict[str, float]:
-    """What grows with a collection and with row-level security, named by the sizes measured."""
+    """What grows with a collection, a filter and row-level security, named by the sizes measured."""
     items = {name: f"{figures[f'{name}, items'][0]:,} items" for name in ("small", "middle", "large")}
 
     def over(name: str, base: str) -> float:
@@ -606,6 +655,8 @@ def ratios_of(figures: Figures) -> dict[str, float]:
     for name in ("small", "middle"):
         with_it, without = (f"{name}, {what} row-level security" for what in ("with", "without"))
         ratios[f"row-level security, {items[name]}"] = over(with_it, without)
+        for what in filtered():
+            ratios[f"{what} over all, {items[name]}"] = over(f"{name}, {what}, p50", f"{name}, p50")
     return ratios
 
 

@@ -2,12 +2,14 @@
 
     .venv/bin/python -m bench.load [--sockets 50 200 500] [--web 1 2] [--seconds 60] [--pause 15]
     .venv/bin/python -m bench.load --minutes 60 --sockets 50      # a soak: growth of memory and descriptors
+    .venv/bin/python -m bench.load --saturate --sockets 50 200    # as many turns a second as there can be
 
 So many people have one tab each. Everyone asks, reads the answer (25 words in five seconds), waits `--pause` seconds on
-average, and asks again. Web processes, the worker, PostgreSQL, the model (the offline server) and the people share the
-machine. "accepted" is from sending a message until it is stored, "first" until its first text, in milliseconds; "model"
-is the first text of a stream that is read straight from the model server meanwhile, so `first - model` is Recall's own.
-Sockets that are lost are opened again and counted.
+average, and asks again; with `--saturate`, answers are written at once, and each end is followed by the next message.
+Web processes, the worker, PostgreSQL, the model (the offline server) and the people share the machine. "accepted" is
+from sending a message until it is stored, "first" until its first text, in milliseconds; "model" is the first text of a
+stream that is read straight from the model server meanwhile, so `first - model` is Recall's own. Sockets that are lost
+are opened again and counted.
 """
 
 import argparse
@@ -31,6 +33,7 @@ import psutil
 
 from bench.own_database import own_database
 from bench.ports import free_port, wait_for
+from bench.results import Figures, arguments, record
 from bench.turn.__main__ import Person, make_people, percentiles, script
 
 WORDS_APART: Final = 0.2
@@ -40,10 +43,26 @@ SETTLING: Final = 15.0
 TURNS_A_CONVERSATION: Final = 5
 PROBE_EVERY: Final = 1.0
 MEGABYTE: Final = 2**20
-COLUMNS: Final = (
-    *("sockets", "web", "turns/s", "accepted p50", "p95", "first p50", "p95", "model p50", "p95", "lost", "refused"),
-    *("queued", "MB", "files", "cpu ms"),
-)
+SATURATING: Final = 10_000
+"""Answers that are prepared for those who never pause."""
+UNITS: Final = {
+    "turns/s": "turns/s",
+    "accepted p50": "ms",
+    "accepted p95": "ms",
+    "first p50": "ms",
+    "first p95": "ms",
+    "model p50": "ms",
+    "model p95": "ms",
+    "lost": "",
+    "refused": "",
+    "queued": "",
+    "memory": "MB",
+    "files": "",
+    "cpu": "ms",
+}
+"""The columns after sockets and web processes."""
+ALL_UNITS: Final = {**UNITS, "first less model p50": "ms", "first less model p95": "ms", "growth an hour": "MB"}
+"""Those that are recorded, too."""
 
 
 @dataclass
@@ -86,7 +105,8 @@ class Talker:
                 async with connect(address, additional_headers=headers, origin=origin, max_size=None) as socket:  # type: ignore[arg-type]
                     for number in range(sys.maxsize):
                         await self._ask(socket, number)
-                        await asyncio.sleep(self._dice.expovariate(1 / self._pause))
+                        if self._pause:
+                            await asyncio.sleep(self._dice.expovariate(1 / self._pause))
             except (ConnectionClosed, InvalidHandshake, OSError, TimeoutError) as error:
                 self._seen.lost[f"{type(error).__name__}: {error}"] += 1
                 await asyncio.sleep(1.0)
@@ -185,8 +205,8 @@ def busy(webs: list[psutil.Process]) -> float:
 
 async def load(
     people: list[Person], ports: list[int], webs: list[psutil.Process], model_port: int, options: argparse.Namespace
-) -> str:
-    """Everyone talks for so long; a row of the table."""
+) -> dict[str, float]:
+    """Everyone talks for so long; the figures by column, those of a soak after them."""
     seen = Seen()
     talkers = [
         Talker(person, ports[number % len(ports)], options.pause, seen, random.Random(number))
@@ -198,9 +218,8 @@ async def load(
     seen.forget()
     seen.lost = settling_lost
     began, cpu = time.perf_counter(), busy(webs)
-    if options.minutes:
-        await soak(webs, options.minutes, seen)
-    else:
+    growth = await soak(webs, options.minutes, seen) if options.minutes else {}
+    if not options.minutes:
         await asyncio.sleep(options.seconds)
     seconds, cpu = time.perf_counter() - began, busy(webs) - cpu
     megabytes, files = weight(webs)
@@ -215,20 +234,21 @@ async def load(
         print(f"Lost {times}: {reason}")
     for sentence in seen.sentences:
         print(f"Refused with: {sentence}")
-    figures = [
-        f"{figure:.0f}"
-        for part in (seen.accepted, seen.first, seen.model)
-        for figure in percentiles(part or [float("nan")])
+    took = [
+        figure for part in (seen.accepted, seen.first, seen.model) for figure in percentiles(part or [float("nan")])
     ]
-    refused = sum(seen.refused.values())
-    return row(
-        *(len(people), len(ports), f"{ended / seconds:.1f}", *figures, seen.lost.total(), refused, seen.queued),
-        *(f"{megabytes:.0f}", files, f"{cpu * 1000 / max(1, ended):.0f}"),
-    )
+    counts = (seen.lost.total(), seen.refused.total(), seen.queued)
+    figures = (ended / seconds, *took, *counts, megabytes, files, cpu * 1000 / max(1, ended))
+    by_column = dict(zip(UNITS, figures, strict=True))
+    own = {
+        f"first less model {share}": by_column[f"first {share}"] - by_column[f"model {share}"]
+        for share in ("p50", "p95")
+    }
+    return by_column | own | growth
 
 
-async def soak(webs: list[psutil.Process], minutes: float, seen: Seen) -> None:
-    """Print memory and descriptors as time passes, and how they grew in the second half."""
+async def soak(webs: list[psutil.Process], minutes: float, seen: Seen) -> dict[str, float]:
+    """Print memory and descriptors as time passes, and how they grew in the second half, an hour."""
     samples: list[tuple[float, float, int]] = []
     began = time.monotonic()
     step = max(10.0, minutes * 60 / 20)
@@ -240,10 +260,12 @@ async def soak(webs: list[psutil.Process], minutes: float, seen: Seen) -> None:
         accepted = percentiles(seen.accepted[-500:])[1] if seen.accepted else 0.0
         print(row(f"{passed:.1f}", f"{samples[-1][1]:.1f}", samples[-1][2], seen.done, f"{accepted:.0f}"), flush=True)
     half = samples[len(samples) // 2 :]
+    memory = files = 0.0
     if len(half) > 1:
         memory = statistics.linear_regression([at for at, _, _ in half], [size for _, size, _ in half]).slope * 60
         files = statistics.linear_regression([at for at, _, _ in half], [count for _, _, count in half]).slope * 60
         print(f"growth in the second half: {memory:+.1f} MB and {files:+.1f} descriptors an hour")
+    return {"growth an hour": memory}
 
 
 def row(*cells: Any) -> str:
@@ -251,19 +273,23 @@ def row(*cells: Any) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--sockets", type=int, nargs="+", default=[50, 200, 500])
     parser.add_argument("--web", type=int, nargs="+", default=[1, 2], help="web processes")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--pause", type=float, default=15, help="seconds between an answer and the next message")
     parser.add_argument("--facts", type=int, default=100, help="facts of each person")
     parser.add_argument("--minutes", type=float, default=0, help="a soak of so many minutes instead")
+    parser.add_argument("--saturate", action="store_true", help="no pauses, neither between words nor turns")
     options = parser.parse_args()
+    if options.saturate:
+        options.pause = 0.0
+    figures: Figures = {}
     model_port = free_port()
     with ExitStack() as stack:
         stack.enter_context(own_database(OFFLINE_URL=f"http://127.0.0.1:{model_port}", LOG_LEVEL="WARNING"))
         people = make_people(max(options.sockets), options.facts)
-        model = {"OFFLINE_ADMIN": "1", "OFFLINE_DELTA_DELAY": str(WORDS_APART)}
+        model = {"OFFLINE_ADMIN": "1", "OFFLINE_DELTA_DELAY": str(0 if options.saturate else WORDS_APART)}
         command = (
             "uvicorn",
             "offline.app:app",
@@ -277,15 +303,34 @@ def main() -> None:
         stack.enter_context(process(*command, port=model_port, **model))
         worker(stack)
         print(f"{psutil.cpu_count()} cores, load {psutil.getloadavg()[0]:.1f} before", flush=True)
-        print(row(*COLUMNS))
+        print(row("sockets", "web", *UNITS))
         for processes in options.web:
             with ExitStack() as webs:
                 ports = [free_port() for _ in range(processes)]
                 running = [web(webs, port) for port in ports]
                 for sockets in options.sockets:
-                    script(model_port, 2000 + sockets * int(options.seconds + options.minutes * 60) // 10)
-                    print(asyncio.run(load(people[:sockets], ports, running, model_port, options)), flush=True)
+                    answers = 2000 + sockets * int(options.seconds + options.minutes * 60) // 10
+                    script(model_port, SATURATING if options.saturate else answers)
+                    seen = asyncio.run(load(people[:sockets], ports, running, model_port, options))
+                    print(row(sockets, processes, *(f"{seen[column]:.1f}" for column in UNITS)), flush=True)
+                    name = f"{sockets} sockets, {processes} web"
+                    figures |= {f"{name}, {column}": (figure, ALL_UNITS[column]) for column, figure in seen.items()}
         print(f"load {psutil.getloadavg()[0]:.1f} after")
+    if options.record:
+        bench = "load.saturated" if options.saturate else "load.soak" if options.minutes else "load"
+        record(bench, figures, ratios_of(figures, options) if options.saturate else {})
+
+
+def ratios_of(figures: Figures, options: argparse.Namespace) -> dict[str, float]:
+    """How many times as much is done a second for the fewest sockets as for more of them."""
+    done = {name: value for name, (value, unit) in figures.items() if unit == "turns/s"}
+    least, *more = sorted(options.sockets)
+    return {
+        f"{least} sockets over {sockets}, {web} web": done[f"{least} sockets, {web} web, turns/s"]
+        / done[f"{sockets} sockets, {web} web, turns/s"]
+        for web in options.web
+        for sockets in more
+    }
 
 
 if __name__ == "__main__":

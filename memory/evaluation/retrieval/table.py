@@ -1,14 +1,16 @@
-"""The retrieval evaluation as a text table: Recall and the baselines, one block per category."""
+"""The retrieval evaluation as a text table, one block per category, and as figures with names for `--record`."""
 
 from collections.abc import Iterator
 from typing import Final
 
+from memory.evaluation.retrieval.baselines import DENSE
 from memory.evaluation.retrieval.metrics import ADVERSARIAL, ANSWERABLE, MEASURES, Mean
 from memory.evaluation.retrieval.run import Evaluation
 
 NAME_WIDTH: Final = 26
 WIDTH: Final = 8
 """Characters of a figure's column: `NDCG@10` and a gap."""
+RECORDED: Final = ("R@5", "R@10", "B800")
 
 
 def render(evaluation: Evaluation) -> str:
@@ -64,3 +66,41 @@ def _times(evaluation: Evaluation) -> Iterator[str]:
         f"Retrieval, embedding included: p50 {evaluation.latency.p50:.1f} ms, p95 {evaluation.latency.p95:.1f} ms;"
         f" import and indexing: {evaluation.indexing_seconds:.1f} s."
     )
+
+
+def figures(evaluation: Evaluation) -> dict[str, tuple[float, str]]:
+    """Name → value and unit: every system in total, Recall by category, and what prompts would contain."""
+    own, *others = evaluation.systems.values()
+    systems = ("Recall", *list(evaluation.systems)[1:])
+    found: dict[str, tuple[float, str]] = {
+        "conversations": (evaluation.conversations, ""),
+        "answerable questions": (own[ANSWERABLE].questions, ""),
+    }
+    for system, by_category in zip(systems, (own, *others), strict=True):
+        found |= _recorded(system, by_category[ANSWERABLE])
+    for category in [each for each in own if each != ANSWERABLE]:
+        found |= {f"{category}, questions": (own[category].questions, "")} | _recorded(category, own[category])
+    recalled = evaluation.recalled
+    found |= {
+        "recalled, with evidence": (recalled.with_evidence, "%"),
+        "recalled, useful share": (recalled.useful_share, "%"),
+        "recalled, lost to silence": (recalled.lost_to_silence, "points"),
+    }
+    if recalled.for_adversarial is not None:
+        found["recalled, for adversarial"] = (recalled.for_adversarial, "%")
+    return found | {"p50": (evaluation.latency.p50, "ms"), "p95": (evaluation.latency.p95, "ms")}
+
+
+def ratios(evaluation: Evaluation) -> dict[str, float]:
+    """What plain dense search finds of the evidence over what Recall does: smaller is better."""
+    own = next(iter(evaluation.systems.values()))[ANSWERABLE].figures
+    dense = evaluation.systems.get(DENSE)
+    return (
+        {f"dense over Recall, {name}": dense[ANSWERABLE].figures[name] / own[name] for name in RECORDED}
+        if dense
+        else {}
+    )
+
+
+def _recorded(name: str, mean: Mean) -> dict[str, tuple[float, str]]:
+    return {f"{name}, {measure}": (mean.figures[measure], "%") for measure in RECORDED}

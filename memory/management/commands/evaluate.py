@@ -17,7 +17,7 @@ from memory.evaluation.retrieval.ablation import compare, variants
 from memory.evaluation.retrieval.ablation import render as render_ablation
 from memory.evaluation.retrieval.product import recall_itself
 from memory.evaluation.retrieval.run import Evaluation, evaluate
-from memory.evaluation.retrieval.table import render
+from memory.evaluation.retrieval.table import figures, ratios, render
 from memory.retrieval.ranking import MEASURED, PROFILES, RankingProfile
 
 INTERRUPTED: Final = 130
@@ -44,8 +44,10 @@ class Command(BaseCommand):
             help="print what each part of the ranking and each kind of question is worth instead, over conversations",
         )
         parser.add_argument("--json", action="store_true", dest="as_json", help="print the figures as JSON")
+        parser.add_argument("--record", action="store_true", help="keep the figures in bench/results")
 
     def handle(self, *args: Any, files: Sequence[Path], as_json: bool, ablation: bool, **options: Any) -> None:
+        keep = _recorder(options["profile"]) if options["record"] else lambda path, evaluation: None
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # a SIGTERM cleans up like Ctrl-C
         evaluations = []
         try:
@@ -57,6 +59,7 @@ class Command(BaseCommand):
                     evaluations.append(self._evaluate(path, conversations, write, **options))
                     if not as_json:
                         self.stdout.write(render(evaluations[-1]) + "\n")
+                    keep(path, evaluations[-1])
         except KeyboardInterrupt:
             raise CommandError("Interrupted. The temporary user was removed.", returncode=INTERRUPTED) from None
         if as_json:
@@ -88,6 +91,17 @@ class Command(BaseCommand):
             tell=self.stderr.write,
             write=write,
         )
+
+
+def _recorder(profile: str) -> Callable[[Path, Evaluation], None]:
+    """A function that keeps an evaluation in `bench/results`. Made before the run, so that its load isn't the run's."""
+    from bench.results import record  # only here: the application doesn't import the benches
+
+    def keep(path: Path, evaluation: Evaluation) -> None:
+        kind = "" if profile == MEASURED.name else f".{profile}"
+        record(f"evaluate.{path.stem}{kind}", figures(evaluation), ratios(evaluation))
+
+    return keep
 
 
 def _positive(text: str) -> int:

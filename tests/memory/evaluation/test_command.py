@@ -12,6 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import User
+from bench import results
 from chat.models import Conversation, Message
 from memory.embeddings.port import embedder
 from memory.evaluation import datasets
@@ -52,6 +53,20 @@ def test_the_table_has_recall_and_the_baselines(talk: Path) -> None:
     assert "talk.json: conversations: 1, turns or messages: 3, questions: 1." in table
     for system in ("Recall, measured", "dense", "full text AND", "full text OR", "BM25", "RRF of dense and BM25"):
         assert f"\n  {system} " in table
+
+
+def test_the_figures_of_a_run_are_kept_on_request(talk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
+
+    ran(talk)
+    assert not (tmp_path / "results").exists()
+    ran(talk, "--record")
+
+    run = json.loads((tmp_path / "results" / "evaluate.talk.json").read_text())
+    assert run["figures"]["answerable questions"] == {"value": 1, "unit": ""}
+    for name in ("Recall, R@5", "dense, R@10", "BM25, B800", "recalled, useful share", "p95"):
+        assert name in run["figures"]
+    assert set(run["ratios"]) == {"dense over Recall, R@5", "dense over Recall, R@10", "dense over Recall, B800"}
 
 
 def test_baselines_are_left_out_and_the_profile_chosen_on_request(talk: Path) -> None:

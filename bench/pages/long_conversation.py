@@ -6,7 +6,6 @@ answers are Markdown with code, a table and a formula. Cold: nothing has been re
 
 import statistics
 import time
-from collections.abc import Callable
 from typing import Any
 
 from bench.own_database import own_database
@@ -43,9 +42,7 @@ def main() -> None:
         client = Client(SERVER_NAME="localhost")
         client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[0])
         open_page(client, talk(user, 2))  # compiles the templates
-        figures: Figures = {}
-        for length in LENGTHS:
-            figures |= report(client, user, length)
+        figures = measure(client, user)
     if options.record:
         record("pages.long_conversation", figures, ratios_of(figures))
 
@@ -60,41 +57,32 @@ def ratios_of(figures: Figures) -> dict[str, float]:
     }
 
 
-def report(client: Any, user: Any, messages: int) -> Figures:
-    """Print what opening, the part before it and a message in its middle take."""
+def measure(client: Any, user: Any) -> Figures:
+    """Print what opening, opening again and a message in the middle take. The lengths take turns, so that a busy moment
+    of the machine is in each."""
     from recall.rendering import render
 
-    conversation = talk(user, messages // 2)
-    middle = conversation.messages.all()[messages // 2].pk
-
-    def cold() -> None:
-        render._CACHE._kept.clear()
-        open_page(client, conversation)
-
-    print(f"{messages:,} messages")
+    talks = {length: talk(user, length // 2) for length in LENGTHS}
+    middle = {length: one.messages.all()[length // 2].pk for length, one in talks.items()}
     figures: Figures = {}
-    for name, deed in {
-        "cold": cold,
-        "again": lambda: open_page(client, conversation),
-        "around its middle": lambda: open_page(client, conversation, f"?at={middle}"),
-    }.items():
-        median, late = times(deed)
-        print(f"  {name:<18} p50 {median:4.0f} ms, p95 {late:4.0f} ms")
-        figures |= {
-            f"{messages:,} messages, {name}, p50": (median, "ms"),
-            f"{messages:,} messages, {name}, p95": (late, "ms"),
-        }
+    for name in ("cold", "again", "around its middle"):
+        took: dict[int, list[float]] = {length: [] for length in LENGTHS}
+        for _ in range(OPENINGS):
+            for length, conversation in talks.items():
+                if name == "cold":
+                    render._CACHE._kept.clear()
+                query = f"?at={middle[length]}" if name == "around its middle" else ""
+                began = time.perf_counter()
+                open_page(client, conversation, query)
+                took[length].append((time.perf_counter() - began) * 1000)
+        for length, taken in took.items():
+            median, late = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
+            print(f"{f'{length:,} messages, {name}':<34} p50 {median:4.0f} ms, p95 {late:4.0f} ms")
+            figures |= {
+                f"{length:,} messages, {name}, p50": (median, "ms"),
+                f"{length:,} messages, {name}, p95": (late, "ms"),
+            }
     return figures
-
-
-def times(deed: Callable[[], None]) -> tuple[float, float]:
-    """Median and 95th percentile of OPENINGS, in milliseconds."""
-    taken = []
-    for _ in range(OPENINGS):
-        began = time.perf_counter()
-        deed()
-        taken.append((time.perf_counter() - began) * 1000)
-    return statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
 
 
 def open_page(client: Any, conversation: Any, query: str = "") -> None:

@@ -38,6 +38,8 @@ from bench.turn.__main__ import Person, make_people, percentiles, script
 
 WORDS_APART: Final = 0.2
 """Seconds between two words of an answer: five a second."""
+SPREAD: Final = 5.0
+"""Seconds within which those who never pause connect."""
 SETTLING: Final = 15.0
 """Seconds that are not counted, beside one pause: everyone connects and asks for the first time."""
 TURNS_A_CONVERSATION: Final = 5
@@ -99,7 +101,7 @@ class Talker:
 
         address, origin = f"ws://127.0.0.1:{self._port}/ws/chat", f"http://127.0.0.1:{self._port}"
         headers = {"Cookie": self._person.cookie}
-        await asyncio.sleep(self._dice.uniform(0, self._pause))
+        await asyncio.sleep(self._dice.uniform(0, self._pause or SPREAD))
         while True:
             try:
                 async with connect(address, additional_headers=headers, origin=origin, max_size=None) as socket:  # type: ignore[arg-type]

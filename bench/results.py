@@ -68,8 +68,8 @@ def command(argv: list[str]) -> str:
 
 
 def rounded(value: float) -> float:
-    """Three digits, or all of the whole part."""
-    return round(value) if value == round(value) or abs(value) >= 100 else round(value, 1 if abs(value) >= 10 else 2)
+    """A count as it is, a measured value with three digits or its whole part."""
+    return round(value) if isinstance(value, int) or abs(value) >= 100 else round(value, 1 if abs(value) >= 10 else 2)
 
 
 def _one_line_a_figure(text: str) -> str:

@@ -639,7 +639,7 @@ def due(figures: Figures) -> Figures:
         "users by memory": 64e9 / (1e6 * figures["stored, indexes of an item"][0]),
         "users by size": 1e12 / (1e6 * figures["stored, an item"][0]),
     }
-    return {f"due, {what}": (float(f"{number:.2g}"), "") for what, number in carried.items()}
+    return {f"due, {what}": (int(float(f"{number:.2g}")), "") for what, number in carried.items()}
 
 
 def ratios_of(figures: Figures) -> dict[str, float]:

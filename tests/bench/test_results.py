@@ -106,6 +106,13 @@ def test_a_run_is_kept_with_its_command_but_without_folders(root: Path, monkeypa
     assert run["load"] >= 0
 
 
+def test_a_count_has_no_decimals_and_a_measured_value_three_digits(root: Path) -> None:
+    record("turn", {"items": (1_000, ""), "share": (90.0, "%"), "first": (1234.4, "ms"), "cost": (1.234, "$")})
+
+    kept = (root / "bench" / "results" / "turn.json").read_text()
+    assert re.findall(r'"value": ([\d.]+)', kept) == ["1000", "90.0", "1234", "1.23"]
+
+
 def test_the_check_fails_where_there_are_no_results(root: Path) -> None:
     assert check("HEAD") == 1
 

@@ -1,6 +1,6 @@
 """The wiring below all apps: settings, URLs, ASGI, the task queue, the API, and rooms for what every app needs.
 
-process/ starts and supervises, db/ the database, llm/ the model server, openapi/ the API's shared parts, rendering/
+process/ starts and supervises, db/ the database, llm/ the model server, http/ requests, openapi/ the API, rendering/
 Markdown and docs, observability/ health, logs and metrics.
 
 May import no app, but its edges (asgi, urls, api, management, process.startup) do. The import below registers the

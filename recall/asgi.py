@@ -33,14 +33,14 @@ from recall.db.acting import by  # noqa: E402
 from recall.db.connections import run_in_thread  # noqa: E402
 from recall.db.notify import Listener, RedisListener  # noqa: E402
 from recall.db.requirements import check_sessions  # noqa: E402
-from recall.llm import client, tokens  # noqa: E402
-from recall.observability.health import find_problem  # noqa: E402
-from recall.request_limits import (  # noqa: E402
+from recall.http.request_limits import (  # noqa: E402
     EXPORT_UPLOAD_PATHS,
     FORM_OVERHEAD_BYTES,
     BodySizeLimitMiddleware,
     SameOriginWebSocketMiddleware,
 )
+from recall.llm import client, tokens  # noqa: E402
+from recall.observability.health import find_problem  # noqa: E402
 
 logger = logging.getLogger(__name__)
 

@@ -53,7 +53,7 @@ MIDDLEWARE = [
     "recall.observability.requests.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
-    "recall.compression.PageCompressionMiddleware",
+    "recall.http.compression.PageCompressionMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -81,8 +81,8 @@ TEMPLATES = [
                 "django.template.context_processors.csp",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "recall.context_processors.model_in_use",
-                "recall.context_processors.mail_in_use",
+                "recall.http.context_processors.model_in_use",
+                "recall.http.context_processors.mail_in_use",
             ]
         },
     }

@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from recall.api import api
-from recall.moved_addresses import strip_slash
+from recall.http.moved_addresses import strip_slash
 from recall.observability import status
 from recall.observability.health import live, ready
 from recall.observability.metrics import metrics
@@ -20,7 +20,7 @@ admin.site.index = partial(admin.site.index, extra_context={"status": status.loa
 
 handler500 = "recall.views.server_error"
 urlpatterns = [
-    path("", include("recall.moved_addresses")),
+    path("", include("recall.http.moved_addresses")),
     path("", include("chat.urls")),
     path("memory/", include("memory.urls")),
     path("api/v1/", api.urls),

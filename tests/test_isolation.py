@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 SECRET = "xyzzy-secret"
 OURS = ("chat.", "memory.", "budget.", "accounts.")
-"""Packages with named addresses; those of recall/moved_addresses.py only redirect."""
+"""Packages with named addresses; those of recall/http/moved_addresses.py only redirect."""
 
 
 @dataclass

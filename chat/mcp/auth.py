@@ -21,8 +21,8 @@ from accounts.models import ApiKey
 from chat.mcp.tools import SCOPES_OF_TOOLS
 from recall.db.acting import as_user
 from recall.db.connections import run_in_thread
+from recall.http.request_limits import Application, Receive, Send, is_same_origin
 from recall.observability.requests import serve_named
-from recall.request_limits import Application, Receive, Send, is_same_origin
 
 PATH: Final = "/mcp"
 KEY: Final = "recall.key"

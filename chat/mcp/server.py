@@ -23,7 +23,7 @@ from chat.tools.read_document import read_own_document
 from chat.tools.tool import ToolInputError, ToolResult
 from memory.models import Document
 from recall.db.connections import run_in_thread
-from recall.request_limits import Receive, Send
+from recall.http.request_limits import Receive, Send
 
 type Context = ServerRequestContext[dict[str, Any], Any]
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from recall.request_limits import BodySizeLimitMiddleware
+from recall.http.request_limits import BodySizeLimitMiddleware
 from tests.api.rows import AT
 
 pytestmark = pytest.mark.django_db

@@ -16,7 +16,7 @@ from chat.archive.stream import stream_from_thread
 from chat.importing import jobs
 from chat.models import Conversation, ImportJob
 from memory.models import Fact, LibrarianRun
-from recall.request_limits import EXPORT_UPLOAD_PATHS
+from recall.http.request_limits import EXPORT_UPLOAD_PATHS
 from tests.chat.exports import CHATGPT, conversation
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from recall.request_limits import BodySizeLimitMiddleware, Event, is_same_origin
+from recall.http.request_limits import BodySizeLimitMiddleware, Event, is_same_origin
 
 
 @pytest.mark.parametrize(

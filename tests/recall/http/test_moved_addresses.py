@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from django.test import Client
 
-from recall.moved_addresses import MOVED
+from recall.http.moved_addresses import MOVED
 
 SignIn = Callable[[Any], Client]
 STORY = UUID(int=7)

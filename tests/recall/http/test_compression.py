@@ -8,7 +8,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
-from recall.compression import PageCompressionMiddleware
+from recall.http.compression import PageCompressionMiddleware
 
 ACCEPTS = {"accept-encoding": "gzip, br"}
 

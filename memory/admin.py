@@ -17,7 +17,6 @@ from django.urls import path
 from accounts.models import User
 from accounts.staff.logged_admin import LoggedAdmin, RecordAdmin
 from memory.documents.uploads import retry_upload
-from memory.facts import review
 from memory.librarian import run as librarian
 from memory.models import (
     Boundary,
@@ -36,6 +35,7 @@ from memory.models import (
     Revision,
     Upload,
 )
+from memory.review import decisions
 from memory.views.staff_review import staff_decide, staff_queue
 
 
@@ -90,12 +90,12 @@ class FactAdmin(LoggedAdmin):
     @admin.action(description="Accept the selected proposals", permissions=["change"])
     def accept_proposals(self, request: HttpRequest, queryset: QuerySet[Fact]) -> None:
         """Accept each by its own decision, which its owner may undo."""
-        self._decide(request, queryset, review.accept, "accepted")
+        self._decide(request, queryset, decisions.accept, "accepted")
 
     @admin.action(description="Reject the selected proposals and facts", permissions=["change"])
     def reject_facts(self, request: HttpRequest, queryset: QuerySet[Fact]) -> None:
         """Reject each by its own decision, which its owner may undo."""
-        self._decide(request, queryset, review.reject, "rejected")
+        self._decide(request, queryset, decisions.reject, "rejected")
 
     def _decide(
         self, request: HttpRequest, facts: QuerySet[Fact], decide: Callable[..., ReviewAction], done: str
@@ -105,7 +105,7 @@ class FactAdmin(LoggedAdmin):
         for fact in facts.order_by("pk"):
             try:
                 decide(fact, by=request.user)
-            except review.RefusedError as refusal:
+            except decisions.RefusedError as refusal:
                 self.message_user(request, f"“{fact}”: {refusal}", messages.WARNING)
             else:
                 decided += 1
@@ -268,8 +268,8 @@ class ReviewActionAdmin(RecordAdmin):
         undone = 0
         for action in queryset.order_by("-pk"):
             try:
-                review.undo(action)
-            except review.RefusedError as refusal:
+                decisions.undo(action)
+            except decisions.RefusedError as refusal:
                 self.message_user(request, f"“{action.fact}”: {refusal}", messages.WARNING)
             else:
                 undone += 1

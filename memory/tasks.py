@@ -9,9 +9,10 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.utils import timezone
 
 from accounts.models import User
+from memory import trash
 from memory.consolidation import consolidate as consolidation
 from memory.consolidation import jobs
-from memory.documents import trash, uploads
+from memory.documents import uploads
 from memory.forgetting import rewrite, verify
 from memory.index import indexer, language_change, large_collections
 from memory.librarian import document_updates, run

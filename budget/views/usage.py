@@ -22,9 +22,9 @@ from budget.pages.trends import cost_chart, trends
 from budget.planning import user_plan
 from budget.planning.fit import PRUNING_ORDER
 from budget.receipts import memory_cost
-from memory.facts import review
 from memory.models import Chunk, Episode, Fact, ReviewAction
 from memory.refs import ids_by_kind
+from memory.review import decisions
 from recall.figures import percent
 from recall.llm.client import get_capabilities
 from recall.views import is_htmx, post_only, signed_in_user
@@ -116,8 +116,8 @@ def retire(request: HttpRequest, pk: int) -> HttpResponse:
     """Reject a fact that costs more than it helps; it can be undone."""
     fact = get_object_or_404(Fact.objects.for_user(signed_in_user(request)), pk=pk)
     try:
-        action = review.reject(fact, by=signed_in_user(request))
-    except review.RefusedError as refusal:
+        action = decisions.reject(fact, by=signed_in_user(request))
+    except decisions.RefusedError as refusal:
         messages.warning(request, str(refusal))
         return redirect(f"{reverse('usage_advanced')}#memories")
     return redirect(f"{reverse('usage_advanced')}?retired={action.pk}#memories")

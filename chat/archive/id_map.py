@@ -14,8 +14,8 @@ from django.db import models
 from chat.archive.tables import Row, Table
 from chat.archive.values import from_json
 from memory.facts.keys import upgrade_key
-from memory.facts.undo import KEPT
 from memory.models import Fact
+from memory.review.undo import KEPT
 
 KINDS: Final = {
     "fact": "memory.fact",

@@ -30,10 +30,10 @@ from chat.turns.intake import accept_message
 from chat.turns.live import RunningTurn
 from chat.turns.run import run_turn
 from memory.evaluation.retrieval.run import DOMAIN
-from memory.facts import review
 from memory.forgetting.verify import VACUUM_TASK
 from memory.index.indexer import embed_pending
 from memory.models import Chunk, Fact
+from memory.review import decisions
 from recall.celery import app as celery_app
 
 OPEN: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED)
@@ -164,7 +164,7 @@ class Person:
         for fact in self.facts(Fact.Status.PROPOSED):
             fact.refresh_from_db()
             if fact.status == Fact.Status.PROPOSED:
-                review.accept(fact, by=self.user)
+                decisions.accept(fact, by=self.user)
         self.decided(since)
 
     def reject(self, pattern: str) -> int:
@@ -172,7 +172,7 @@ class Person:
         since = timezone.now()
         rejected = [fact for fact in self.facts() if found(pattern, f"{fact.statement} {fact.value}")]
         for fact in rejected:
-            review.reject(fact, by=self.user)
+            decisions.reject(fact, by=self.user)
         self.decided(since)
         return len(rejected)
 

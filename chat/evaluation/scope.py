@@ -17,7 +17,6 @@ from chat.evaluation.person import Person, Worker
 from chat.models import Message
 from memory.documents import revisions
 from memory.documents.profile import profile_lines
-from memory.facts import review
 from memory.forgetting.execute import forget, preview
 from memory.forgetting.select import select_topic
 from memory.forgetting.targets import Target, What
@@ -25,6 +24,7 @@ from memory.librarian.remember import propose_told_by
 from memory.models import Document, Episode, Fact
 from memory.ports.source import Utterance, get_source
 from memory.retrieval.recall import retrieve
+from memory.review import decisions
 from recall.redaction import FORGOTTEN
 
 MANY: Final = 50
@@ -113,7 +113,7 @@ def _supersede(person: Person, op: Mapping[str, str]) -> list[str]:
     fact = next((one for match in chosen for one in active.filter(pk=match.ref.split(":")[1])), None)
     if fact is None:
         return [f"no fact to correct: {op['about']}"]
-    review.correct(fact, op["say"], by=person.user)
+    decisions.correct(fact, op["say"], by=person.user)
     return []
 
 

@@ -21,7 +21,7 @@ from chat.attachments.limits import MAX_PER_MESSAGE, MIN_PASTE_CHARACTERS, max_f
 from chat.conversations import archiving, trash
 from chat.pages import conversation, settings
 from chat.pages.palette import COOKIE, OFF, SHORTCUTS
-from memory.documents import trash as memory_trash
+from memory import trash as memory_trash
 from memory.models import Fact
 from memory.text.plain_words import plain_words
 

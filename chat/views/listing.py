@@ -29,7 +29,7 @@ from chat.forms import OptionsForm
 from chat.models import Conversation
 from chat.pages.conversation import PAGE, get_own_conversation, header_context, list_for
 from chat.protocol import ConversationOptions
-from memory.documents.trash import NOTHING_TO_UNDO
+from memory.trash import NOTHING_TO_UNDO
 from recall.db.notify import publish_event
 from recall.views import first_error, is_htmx, signed_in_user
 

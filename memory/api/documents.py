@@ -10,8 +10,8 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from accounts.api.auth import Replay, check_scope, person, require_scope
-from memory import models
-from memory.documents import revisions, trash, tree
+from memory import models, trash
+from memory.documents import revisions, tree
 from memory.documents.fact_line_edits import PROFILE, is_profile
 from memory.text.fact_lines import facts_in, without_marks
 from memory.tombstones import ForgottenTextError

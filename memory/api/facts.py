@@ -17,13 +17,13 @@ from accounts.api.auth import Replay, get_caller, person, require_scope
 from accounts.models import User
 from memory import models
 from memory.documents.tree import MAX_TAG, MAX_TAGS, normal_tag
-from memory.facts.evidence import build_fact_views
 from memory.facts.keys import MAX_KEY, make_key, split_key
 from memory.facts.links import link, neighbours, unlink
 from memory.facts.validity import Validity
 from memory.forms import MAX_STATEMENT
 from memory.librarian import remember
 from memory.models.kinds import Kind
+from memory.review.evidence import build_fact_views
 from recall.openapi.fields import Moment, Number
 from recall.openapi.pagination import Page, Paging, paginate
 from recall.openapi.problems import ProblemError

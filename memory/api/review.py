@@ -14,14 +14,14 @@ from accounts.api.auth import person, require_scope
 from accounts.models import User
 from memory import models
 from memory.api.facts import Decision, Fact, FactWithEvidence, get_own_fact, with_evidence
-from memory.facts import review
-from memory.facts.bulk_review import batch_of, decide_batch, undo_batch
-from memory.facts.merge import MAX_MERGED, merge
-from memory.facts.undo import can_be_undone
 from memory.facts.validity import Validity, validity_of
 from memory.forms import MAX_STATEMENT
 from memory.models.kinds import Kind
 from memory.pages.review import saved_automatically
+from memory.review import decisions
+from memory.review.bulk_review import batch_of, decide_batch, undo_batch
+from memory.review.merge import MAX_MERGED, merge
+from memory.review.undo import can_be_undone
 from recall.openapi.fields import Moment, Number
 from recall.openapi.pagination import Page, Paging, paginate
 from recall.openapi.problems import ProblemError
@@ -86,7 +86,7 @@ class Decided(Schema):
 )  # fmt: skip
 def accept(request: HttpRequest, fact: int) -> Any:
     """It becomes an active fact and supersedes the fact it contradicts."""
-    return _decide(request, fact, lambda found: review.accept(found, by=person(request)))
+    return _decide(request, fact, lambda found: decisions.accept(found, by=person(request)))
 
 
 @router.post(
@@ -95,7 +95,7 @@ def accept(request: HttpRequest, fact: int) -> Any:
 )  # fmt: skip
 def edit(request: HttpRequest, fact: int, given: Wording) -> Any:
     """It becomes an active fact with your wording."""
-    return _decide_with_wording(request, fact, given, review.edit)
+    return _decide_with_wording(request, fact, given, decisions.edit)
 
 
 @router.post(
@@ -112,7 +112,7 @@ def correct(request: HttpRequest, fact: int, given: Correction) -> Any:
         kept, named = validity_of(found), given.model_fields_set
         since = given.valid_from if "valid_from" in named else kept.since
         until = given.valid_until if "valid_until" in named else kept.until
-        return review.correct(found, statement, value, Validity(since, until), by=by)
+        return decisions.correct(found, statement, value, Validity(since, until), by=by)
 
     return _decide_with_wording(request, fact, given, decide)
 
@@ -123,7 +123,7 @@ def correct(request: HttpRequest, fact: int, given: Correction) -> Any:
 )  # fmt: skip
 def reject(request: HttpRequest, fact: int) -> Any:
     """It isn't remembered and won't be proposed again."""
-    return _decide(request, fact, lambda found: review.reject(found, by=person(request)))
+    return _decide(request, fact, lambda found: decisions.reject(found, by=person(request)))
 
 
 @router.post(
@@ -132,7 +132,7 @@ def reject(request: HttpRequest, fact: int) -> Any:
 )  # fmt: skip
 def keep_both(request: HttpRequest, fact: int) -> Any:
     """Accepts the proposal and links it to the fact it seemed to contradict."""
-    return _decide(request, fact, lambda found: review.keep_both(found, by=person(request)))
+    return _decide(request, fact, lambda found: decisions.keep_both(found, by=person(request)))
 
 
 @router.post(
@@ -141,7 +141,7 @@ def keep_both(request: HttpRequest, fact: int) -> Any:
 )  # fmt: skip
 def unrelated(request: HttpRequest, fact: int) -> Any:
     """Accepts the proposal without linking it to the fact it seemed to contradict."""
-    return _decide(request, fact, lambda found: review.not_a_contradiction(found, by=person(request)))
+    return _decide(request, fact, lambda found: decisions.not_a_contradiction(found, by=person(request)))
 
 
 def _decide_with_wording(request: HttpRequest, pk: int, given: Wording, decide: Any) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _decide_with_wording(request: HttpRequest, pk: int, given: Wording, decide: 
 def _decide(request: HttpRequest, pk: int, decide: Any) -> dict[str, Any]:
     try:
         action: models.ReviewAction = decide(get_own_fact(request, pk))
-    except review.RefusedError as refused:
+    except decisions.RefusedError as refused:
         raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
     return {"decision": action, "fact": get_own_fact(request, action.fact_id)}
 
@@ -183,10 +183,10 @@ def decide(request: HttpRequest, given: SeveralFacts) -> Any:
     facts = _own_facts(request, given.facts)
     try:
         outcome = decide_batch(facts, models.ReviewAction.Verb(given.verb), by=person(request))
-    except review.RefusedError as refused:
+    except decisions.RefusedError as refused:
         raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
     actions = models.ReviewAction.objects.filter(pk__in=[action.pk for action in outcome.actions]).order_by("pk")
-    missing = [review.GONE] * (len(set(given.facts)) - len(facts))
+    missing = [decisions.GONE] * (len(set(given.facts)) - len(facts))
     return {"decisions": list(actions), "refusals": [*outcome.refusals, *missing]}
 
 
@@ -208,7 +208,7 @@ def merge_facts(request: HttpRequest, given: Merging) -> Any:
     into = next(fact for fact in facts if fact.pk == (given.into or given.facts[0]))
     try:
         action = merge(facts, into, " ".join(given.statement.split()), by=person(request))
-    except review.RefusedError as refused:
+    except decisions.RefusedError as refused:
         raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
     return {"decision": action, "fact": get_own_fact(request, action.fact_id)}
 

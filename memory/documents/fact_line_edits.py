@@ -85,7 +85,7 @@ def apply_edits(document: Document, text: str) -> AppliedEdit:
 
 
 def reject_removed(facts: Collection[Fact], by: User) -> None:
-    """Reject facts whose lines the user removed, as one batch, undone together (memory/facts/bulk_review.py)."""
+    """Reject facts whose lines the user removed, as one batch, undone together (memory/review/bulk_review.py)."""
     if not facts:
         return
     now, batch = timezone.now(), uuid4() if len(facts) > 1 else None
@@ -141,7 +141,7 @@ def _as_prose(edit: Edit, fact: int) -> Edit:
 
 
 def _supersede(old: Fact, words: str, by: User) -> Fact:
-    """Supersede `old` by a fact in the user's words; undoing it (memory/facts/review.py) restores `old`."""
+    """Supersede `old` by a fact in the user's words; undoing it (memory/review/decisions.py) restores `old`."""
     now = timezone.now()
     before: dict[str, Any] = {
         str(old.pk): {"status": old.status, "reason": old.reason, "superseded_at": None, "superseded_by_id": None}

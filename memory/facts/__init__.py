@@ -1,7 +1,8 @@
-"""Facts: users' decisions about them, and how they relate.
+"""Facts: keys, validity, links, contradiction, deduplication, and which fact replaces which.
 
-Owns review decisions and their undo, merging, withdrawing, links between facts, keys, validity, contradiction and
-deduplication. Enter at `review.accept`, `review.correct`, `withdrawal.end_fact` and `links.link`. May import
-`retrieval` and everything below it, and documents for the lines that follow a fact. Never decides what happens to a
-proposal: that is `memory/librarian/decision.py`.
+Enter at `keys.make_key`, `links.link`, `links.create_superseding`, `deduplication.is_same_statement` and
+`withdrawal.end_fact`.
+
+May import `retrieval` and everything below it. Never decides what happens to a proposal: that is
+`memory/librarian/decision.py`, or the user in `memory/review`.
 """

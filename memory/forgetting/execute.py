@@ -17,7 +17,7 @@ from django.db import transaction
 from accounts import sessions
 from accounts.api import idempotency
 from accounts.models import User
-from memory.documents import trash
+from memory import trash
 from memory.forget_epoch import lock_user
 from memory.forgetting import erase, everything, forget_list
 from memory.forgetting.find import find, follow

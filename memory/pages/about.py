@@ -11,11 +11,11 @@ from django.db.models import Count, Max, Prefetch, Q
 from accounts.models import User
 from memory.documents.profile import FOLDER
 from memory.documents.revisions import BEGINNINGS, Change, beginnings
-from memory.facts.evidence import build_fact_views
 from memory.forms import BoundaryForm
 from memory.models import Boundary, Document, Fact, Revision
 from memory.models.kinds import Kind
 from memory.pages.review import Row, with_evidence
+from memory.review.evidence import build_fact_views
 
 PAGE_SIZE: Final = 100
 FACT_ORDER: Final = ("kind", "-importance", "-recorded_at", "pk")

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 from django.utils import timezone
 
-from memory.facts.evidence import FactView, Passage, links_of, load_passage
 from memory.facts.links import STATABLE, linkable
-from memory.facts.review import CORRECTABLE
-from memory.facts.undo import UNDO_FOR
 from memory.models import Document, Episode, Fact, ReviewAction
 from memory.pages.about import locate_in_tabs
 from memory.pages.graph import RELATIONS, build_graph
 from memory.pages.knowledge import document_url
 from memory.pages.labels import SOURCES, freshness, reason, sureness
 from memory.pages.review import Row, load_fact_view
+from memory.review.decisions import CORRECTABLE
+from memory.review.evidence import FactView, Passage, links_of, load_passage
+from memory.review.undo import UNDO_FOR
 from memory.text.fact_lines import lines_of
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from pgvector.django import CosineDistance
 
 from accounts.models import User
 from memory.facts.contradiction import CHOICES, Choice
-from memory.facts.evidence import FactView, build_fact_views
-from memory.facts.undo import UNDO_FOR, can_be_undone
 from memory.forms import StatementForm
 from memory.librarian.decision import Rule
 from memory.librarian.policies import MEANS, NAMES, SUCH_AS, default_rule, precision_of, rules_of, subject_of
 from memory.models import Fact, KindPolicy, ReviewAction
 from memory.pages.consolidation import load_reports
+from memory.review.evidence import FactView, build_fact_views
+from memory.review.undo import UNDO_FOR, can_be_undone
 
 QUEUE_LENGTH: Final = 50
 """Proposals per page; reloading shows the next ones."""

@@ -16,12 +16,13 @@ from django.views.decorators.http import require_safe
 
 from budget.models import Receipt
 from budget.receipts import memory_use
-from memory.facts import links, review
+from memory.facts import links
 from memory.facts.validity import validity_of
 from memory.forms import FactForm, LinkForm
 from memory.models import Fact
 from memory.pages.fact import build_fact_page
 from memory.pages.why import explain_recall
+from memory.review import decisions
 from recall.figures import percent
 from recall.views import post_only, signed_in_user
 
@@ -48,8 +49,8 @@ def correct(request: HttpRequest, pk: int) -> HttpResponse:
     value = form.cleaned_data["value"] if fact.key and "value" in request.POST else None
     validity = form.validity(validity_of(fact), user.zone)
     try:
-        action = review.correct(fact, form.cleaned_data["statement"], value, validity, by=user)
-    except review.RefusedError as refusal:
+        action = decisions.correct(fact, form.cleaned_data["statement"], value, validity, by=user)
+    except decisions.RefusedError as refusal:
         return _render_fact(request, fact, status=409, form=form, sentence=str(refusal))
     messages.success(request, _saved_sentence(fact, action.fact))
     return redirect("memory:fact", action.fact_id)

@@ -15,7 +15,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from chat.prompt.user_context import stages_reached
-from memory.documents import trash, tree, uploads
+from memory import trash
+from memory.documents import tree, uploads
 from memory.documents.revisions import DocumentChangedError, Origin, PathTakenError, add, changes, revert, save
 from memory.forms import (
     BoundaryForm,

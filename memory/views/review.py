@@ -19,10 +19,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from accounts.staff import access_log
-from memory.facts import review
-from memory.facts.bulk_review import batch_of, decide_batch, undo_batch
-from memory.facts.evidence import FactView
-from memory.facts.merge import merge
 from memory.forms import FactsForm, MergeForm, PoliciesForm, RuleForm, StatementForm
 from memory.librarian.decision import Rule
 from memory.librarian.policies import NAMES, set_rules, subject_of, waiting_about
@@ -41,6 +37,10 @@ from memory.pages.review import (
     load_fact_view,
     load_progress,
 )
+from memory.review import decisions
+from memory.review.bulk_review import batch_of, decide_batch, undo_batch
+from memory.review.evidence import FactView
+from memory.review.merge import merge
 from memory.text.second_person import second_person
 from recall.views import first_error, is_htmx, post_only, signed_in_user
 
@@ -51,10 +51,10 @@ PAGES: Final = {*ROWS, "history", "fact"}
 LOG_PAGE_SIZE: Final = 100
 
 DECISIONS: Final[dict[str, Callable[..., ReviewAction]]] = {
-    ReviewAction.Verb.ACCEPT: review.accept,
-    ReviewAction.Verb.REJECT: review.reject,
-    ReviewAction.Verb.KEEP_BOTH: review.keep_both,
-    ReviewAction.Verb.UNRELATED: review.not_a_contradiction,
+    ReviewAction.Verb.ACCEPT: decisions.accept,
+    ReviewAction.Verb.REJECT: decisions.reject,
+    ReviewAction.Verb.KEEP_BOTH: decisions.keep_both,
+    ReviewAction.Verb.UNRELATED: decisions.not_a_contradiction,
 }
 """Decisions that need no wording."""
 
@@ -80,7 +80,7 @@ def decide(request: HttpRequest, pk: int, verb: ReviewAction.Verb) -> HttpRespon
         return _render_row(request, Row(_load_fact_view(fact), sentence=first_error(form), form=form), status=422)
     try:
         action = _apply_decision(fact, verb, signed_in_user(request), form)
-    except review.RefusedError as refusal:
+    except decisions.RefusedError as refusal:
         return _render_row(request, Row(_load_fact_view(fact), sentence=str(refusal), form=form), status=409)
     return _render_row(
         request,
@@ -97,8 +97,8 @@ def undo(request: HttpRequest, pk: int) -> HttpResponse:
         facts, refusals = undo_batch(batch_of(action))
         return _render_queue(request, BatchNotice(_undone_sentence(facts, refusals)), status=200 if facts else 409)
     try:
-        fact = review.undo(action)
-    except review.RefusedError as refusal:
+        fact = decisions.undo(action)
+    except decisions.RefusedError as refusal:
         return _render_row(request, Row(_load_fact_view(action.fact), sentence=str(refusal)), status=409)
     sentence = f"Undone: {_shorten(fact)}"
     if _return_page(request) == "fact":
@@ -119,7 +119,7 @@ def _restored_fact(action: ReviewAction, fact: Fact) -> int:
 def _apply_decision(fact: Fact, verb: ReviewAction.Verb, by: User, form: StatementForm | None) -> ReviewAction:
     if form is not None:
         value = form.cleaned_data["value"] if fact.key else None
-        return review.edit(fact, form.cleaned_data["statement"], value, by=by)
+        return decisions.edit(fact, form.cleaned_data["statement"], value, by=by)
     return DECISIONS[verb](fact, by=by)
 
 
@@ -147,10 +147,10 @@ def decide_selected(request: HttpRequest) -> HttpResponse:
         return _render_merge_form(request, facts)
     try:
         outcome = decide_batch(facts, verb, by=signed_in_user(request))
-    except review.RefusedError as refusal:
+    except decisions.RefusedError as refusal:
         return _render_queue(request, BatchNotice(str(refusal)), status=409)
     first = outcome.actions[0] if outcome.actions else None
-    missing = [review.GONE] * (len(chosen) - len(facts))
+    missing = [decisions.GONE] * (len(chosen) - len(facts))
     sentence = describe_batch(verb, len(outcome.actions), [*outcome.refusals, *missing])
     return _render_queue(request, BatchNotice(sentence, ReviewAction.objects.get(pk=first.pk) if first else None))
 
@@ -171,11 +171,11 @@ def merge_facts(request: HttpRequest) -> HttpResponse:
     chosen = {*form.cleaned_data["fact"], form.cleaned_data["into"] or form.cleaned_data["fact"][0]}
     facts = _get_own_facts(request, chosen)
     if len(facts) < len(chosen):
-        return _render_merge_refusal(request, facts, review.GONE, status=409)
+        return _render_merge_refusal(request, facts, decisions.GONE, status=409)
     into = next((fact for fact in facts if fact.pk == form.cleaned_data["into"]), facts[0])
     try:
         action = merge(facts, into, form.cleaned_data["statement"], by=signed_in_user(request))
-    except review.RefusedError as refusal:
+    except decisions.RefusedError as refusal:
         return _render_merge_refusal(request, facts, str(refusal), status=409)
     sentence = f"{DONE[ReviewAction.Verb.MERGE]}: {_shorten(action.fact)}"
     return _render_queue(request, BatchNotice(sentence, action))

@@ -18,15 +18,15 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
 from accounts.staff.access_log import log_accesses
-from memory.facts import review
-from memory.facts.bulk_review import batch_of, decide_batch, undo_batch
-from memory.facts.evidence import build_fact_views
-from memory.facts.merge import merge
-from memory.facts.undo import UNDO_FOR
 from memory.forms import StatementForm
 from memory.models import Fact, ReviewAction
 from memory.models.kinds import Kind
 from memory.pages.review import DONE, Row, describe_batch, describe_refusals, group_by_conversation, with_evidence
+from memory.review import decisions
+from memory.review.bulk_review import batch_of, decide_batch, undo_batch
+from memory.review.evidence import build_fact_views
+from memory.review.merge import merge
+from memory.review.undo import UNDO_FOR
 from memory.views.review import DECISIONS
 from recall.views import signed_in_user
 
@@ -72,7 +72,7 @@ def staff_decide(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied
     try:
         sentence = _apply(request, reader)
-    except review.RefusedError as refusal:
+    except decisions.RefusedError as refusal:
         messages.warning(request, str(refusal))
     else:
         messages.success(request, sentence)
@@ -96,7 +96,7 @@ def _apply(request: HttpRequest, by: User) -> str:
     if verb == ReviewAction.Verb.MERGE:
         return _merge(request, facts, by)
     if verb not in {ReviewAction.Verb.ACCEPT, ReviewAction.Verb.REJECT}:
-        raise review.RefusedError("Choose a decision.")
+        raise decisions.RefusedError("Choose a decision.")
     outcome = decide_batch(facts, ReviewAction.Verb(verb), by=by)
     return describe_batch(verb, len(outcome.actions), outcome.refusals)
 
@@ -105,18 +105,18 @@ def _decide(request: HttpRequest, fact: Fact, verb: str, by: User) -> str:
     if verb == ReviewAction.Verb.EDIT:
         form = StatementForm({"statement": request.POST.get(f"statement-{fact.pk}", "")})
         if not form.is_valid():
-            raise review.RefusedError(str(form.errors["statement"][0]))
-        review.edit(fact, form.cleaned_data["statement"], by=by)
+            raise decisions.RefusedError(str(form.errors["statement"][0]))
+        decisions.edit(fact, form.cleaned_data["statement"], by=by)
     elif verb in DECISIONS:
         DECISIONS[verb](fact, by=by)
     else:
-        raise review.RefusedError("Choose a decision.")
+        raise decisions.RefusedError("Choose a decision.")
     return f"{DONE[ReviewAction.Verb(verb)]}: fact {fact.pk}."
 
 
 def _merge(request: HttpRequest, facts: Sequence[Fact], by: User) -> str:
     if not facts:
-        raise review.RefusedError("Nothing is selected.")
+        raise decisions.RefusedError("Nothing is selected.")
     action = merge(facts, facts[0], " ".join(request.POST.get("merged", "").split()), by=by)
     return f"{DONE[ReviewAction.Verb.MERGE]}: {len(facts)} into fact {action.fact_id}."
 
@@ -124,10 +124,10 @@ def _merge(request: HttpRequest, facts: Sequence[Fact], by: User) -> str:
 def _undo(number: int) -> str:
     action = ReviewAction.objects.select_related("fact").filter(pk=number).first()
     if action is None:
-        raise review.RefusedError("That decision no longer exists.")
+        raise decisions.RefusedError("That decision no longer exists.")
     facts, refusals = undo_batch(batch_of(action, of_everybody=True))
     if not facts:
-        raise review.RefusedError(" ".join(refusals))
+        raise decisions.RefusedError(" ".join(refusals))
     return " ".join([f"Undone: {len(facts)}.", *describe_refusals(refusals)])
 
 
@@ -151,7 +151,7 @@ def _recent_decisions(reader: User) -> list[ReviewAction]:
 def _get_fact(number: int) -> Fact:
     fact: Fact | None = Fact.objects.filter(pk=number).first()
     if fact is None:
-        raise review.RefusedError(review.GONE)
+        raise decisions.RefusedError(decisions.GONE)
     return fact
 
 

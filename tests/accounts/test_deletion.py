@@ -127,10 +127,10 @@ def test_others_keep_all_that_is_theirs(everything: User, bob: User, charlie: Us
 
 
 def test_what_staff_decided_for_others_stays_without_their_name(alice: Any, charlie: Any) -> None:
-    from memory.facts import review
+    from memory.review import decisions
 
     fact = Fact.objects.create(user=alice, statement="Alice's own")
-    action = review.accept(fact, by=charlie)
+    action = decisions.accept(fact, by=charlie)
     delete_account(charlie)
     action.refresh_from_db()
     assert (action.by, action.fact.status) == (None, "active")

@@ -10,8 +10,8 @@ from django.test import Client
 from accounts.models import User
 from chat.models import Conversation
 from memory.documents.revisions import save
-from memory.facts.review import accept
 from memory.models import Boundary, Document, Fact, LibrarianRun, ReviewAction, Revision
+from memory.review.decisions import accept
 
 type SignIn = Callable[[User], Client]
 

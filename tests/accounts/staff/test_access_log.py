@@ -13,8 +13,8 @@ from accounts.models import AccessLog, User
 from accounts.staff.access_log import log_access, log_accesses
 from accounts.staff.logged_admin import LoggedAdmin
 from budget.models import BudgetPlan
-from memory.facts.review import accept
 from memory.models import Fact
+from memory.review.decisions import accept
 from tests.test_isolation import SECRET, Hers, hers
 
 __all__ = ["hers"]  # the fixture: one row of everything Alice owns

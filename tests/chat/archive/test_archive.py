@@ -27,8 +27,8 @@ from chat.archive.tables import BY_LABEL, LEFT_OUT, TABLES, USER_COLUMNS, USER_L
 from chat.importing import jobs
 from chat.models import Conversation, Message, Role
 from memory.documents.revisions import beginnings
-from memory.facts import review
 from memory.models import Chunk, Document, Fact, ReviewAction
+from memory.review import decisions
 from tests.chat.archive.whole_account import EACH, LONG_AGO, fill
 
 pytestmark = pytest.mark.django_db
@@ -213,7 +213,7 @@ def test_a_decision_that_came_in_can_still_be_undone(alice: Any, bob: Any, charl
     brought(bob, packed(alice))
     action = ReviewAction.objects.for_user(bob).get(verb="edit")
     assert action.by == bob
-    review.undo(action)
+    decisions.undo(action)
     facts = Fact.objects.for_user(bob)
     assert facts.get(value="Lisbon").status == "active"
     assert facts.get(value="Porto").statement == f"The user's {EACH} lives in Porto"

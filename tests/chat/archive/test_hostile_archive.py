@@ -9,8 +9,8 @@ import pytest
 from budget.models import UsageDay
 from chat.archive.restore import NOT_CONSISTENT
 from chat.archive.safe_zip import NotImportedError
-from memory.facts import review
 from memory.models import Fact, ReviewAction
+from memory.review import decisions
 from tests.chat.archive.test_archive import Rows, brought, packed, repacked, rows
 from tests.chat.archive.whole_account import fill
 
@@ -39,7 +39,7 @@ def test_a_decision_that_came_in_gives_nobody_a_fact(alice: Any, bob: Any, charl
     ReviewAction.objects.filter(pk=action.pk).update(
         before={pk: columns | {"user_id": charlie.pk} for pk, columns in action.before.items()}
     )
-    review.undo(action)
+    decisions.undo(action)
     assert Fact.objects.for_user(charlie).count() == before
 
 
@@ -49,8 +49,8 @@ def test_a_decision_about_anothers_fact_is_not_undone(alice: Any, bob: Any, char
     action = ReviewAction.objects.for_user(bob).get(verb="edit")
     hers = Fact.objects.for_user(alice).get(value="Porto")
     ReviewAction.objects.filter(pk=action.pk).update(before=action.before | {str(hers.pk): {"status": "rejected"}})
-    with pytest.raises(review.RefusedError):
-        review.undo(action)
+    with pytest.raises(decisions.RefusedError):
+        decisions.undo(action)
     hers.refresh_from_db()
     assert hers.status != "rejected"
 

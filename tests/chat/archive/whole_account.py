@@ -10,7 +10,6 @@ from budget.models import BudgetPlan, Limit, ProfileSnapshot, Receipt, UsageDay
 from chat.models import Attachment, Compaction, Conversation, ImportJob, Message, Project, Role, Segment
 from memory import tombstones
 from memory.documents import revisions
-from memory.facts import review
 from memory.index.indexer import embed_pending, index_conversation
 from memory.models import (
     Boundary,
@@ -25,6 +24,7 @@ from memory.models import (
     MessageChange,
     Upload,
 )
+from memory.review import decisions
 
 LONG_AGO = datetime(2024, 3, 1, 9, 30, 15, 123456, tzinfo=UTC)
 EACH = "zebrafinch"
@@ -131,9 +131,9 @@ def _facts(user: Any, message: Message, run: LibrarianRun) -> tuple[Fact, Fact]:
         quote=f"My {EACH} lives in Porto", tags=["birds"], valid_from=LONG_AGO, times_used=3, last_used_at=LONG_AGO,
         extracted_by="rules/1", **common,
     )  # fmt: skip
-    review.edit(new, f"The user's {EACH} lives in the north of Porto", by=user)
+    decisions.edit(new, f"The user's {EACH} lives in the north of Porto", by=user)
     third = Fact.objects.create(user=user, statement=f"{EACH} sings", source="imported")
-    review.undo(review.reject(third, by=user))
+    decisions.undo(decisions.reject(third, by=user))
     FactLink.objects.create(user=user, from_fact=third, to_fact=new, relation="depends_on", strength=0.3)
     later = Message.objects.for_user(user).exclude(pk=message.pk).order_by("-pk")[0]
     MessageChange.objects.create(user=user, message=message, changed_by=later, created_at=LONG_AGO)

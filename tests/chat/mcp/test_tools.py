@@ -17,13 +17,13 @@ from chat.mcp.tools import SCOPES_OF_TOOLS
 from chat.models import Conversation, Message
 from memory.documents import revisions
 from memory.embeddings.port import embedder
-from memory.facts import review
 from memory.index.indexer import index_conversation
 from memory.librarian import policies
 from memory.librarian.decision import Rule
 from memory.librarian.remember import MAX_FROM_ASSISTANTS, TOLD_BY, WAITS
 from memory.models import Fact
 from memory.models.kinds import Kind
+from memory.review import decisions
 from tests.chat.mcp.conftest import Assistant
 
 type With = Callable[..., Assistant]
@@ -187,7 +187,7 @@ def test_a_secret_and_what_was_rejected_are_not_proposed(alice: User, assistant:
     hers = assistant(alice)
     assert "never stored" in hers.call("remember", statement="The user's password is hunter2-Tr0ub4dor.")["outcome"]
     hers.call("remember", statement=BEES)
-    review.reject(Fact.objects.get(), by=alice)
+    decisions.reject(Fact.objects.get(), by=alice)
 
     assert hers.call("remember", statement=BEES)["outcome"] == "It was not stored: you rejected this before."
 
@@ -195,7 +195,7 @@ def test_a_secret_and_what_was_rejected_are_not_proposed(alice: User, assistant:
 def test_who_told_it_can_still_be_seen_when_it_is_accepted(alice: User, assistant: With) -> None:
     assistant(alice).call("remember", statement=BEES)
 
-    review.accept(Fact.objects.get(), by=alice)
+    decisions.accept(Fact.objects.get(), by=alice)
 
     fact = Fact.objects.get()
     assert fact.status == "active"

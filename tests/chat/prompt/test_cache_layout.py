@@ -24,8 +24,8 @@ from chat.prompt.assemble import AssembledPrompt
 from chat.prompt.preflight import ToolLoop
 from chat.prompt.request import HOUR_EVERY, HOUR_EVERY_WITHOUT_PAUSE, HOUR_FROM, PAUSES_AMONG
 from chat.turn import AgentRun, RoundUsage, ToolUse
-from memory.facts import review
 from memory.models import Boundary, Fact
+from memory.review import decisions
 from offline.protocol.cache import InputUsage, PromptCache
 from offline.protocol.models import MODELS
 from offline.protocol.prompt import Prompt, read_prompt
@@ -285,7 +285,7 @@ def test_a_rejected_fact_of_the_profile_leaves_the_next_prompt_whatever_that_cos
     (before,) = turns(conversation, 1)
     provider.send(before.request)
     assert "Minsk" in json.dumps(before.request)
-    review.reject(fact, by=alice)
+    decisions.reject(fact, by=alice)
 
     _, after = ask(conversation, "Where do I live?")
 
@@ -308,7 +308,7 @@ def test_a_recalled_memory_is_gone_from_the_next_turn_once_it_is_rejected(alice:
     opened, before = ask(conversation, "Where was my cello made?")
     assert "Cremona" in json.dumps(before.request)
     answered(opened, "In Italy.")
-    review.reject(fact, by=alice)
+    decisions.reject(fact, by=alice)
     _, after = ask(conversation, "Where was my cello made?")
     assert "Cremona" not in json.dumps(after.request)
 

@@ -24,8 +24,8 @@ from chat.turns.backend import StoredTurn
 from chat.turns.live import TURN_REGISTRY
 from chat.turns.recovery import mark_abandoned_answers
 from chat.turns.run import _show_context
-from memory.facts import review
 from memory.models import Document, Fact, LibrarianRun
+from memory.review import decisions
 from tests.chat.conftest import Provider, Tabs, settled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queued")]
@@ -523,6 +523,6 @@ async def test_a_rejected_fact_leaves_the_next_prompt_of_a_running_conversation(
     tab = await tabs.open(alice)
     first = await tab.talk("One")
     assert "Minsk" in provider.requests()[-1]["body"]["system"][1]["text"]
-    await sync_to_async(review.reject)(fact, by=alice)
+    await sync_to_async(decisions.reject)(fact, by=alice)
     await tab.talk("Two", first["conversation"])
     assert "Minsk" not in json.dumps(provider.requests()[-1]["body"])

@@ -19,10 +19,10 @@ from chat.models import Conversation
 from memory.consolidation import consolidate as consolidation
 from memory.consolidation.consolidate import FADED, LIVE_EPISODES, Report, consolidate, users_to_consolidate
 from memory.embeddings.port import embedder
-from memory.facts.review import accept, edit
 from memory.facts.validity import OVER
 from memory.models import Episode, Fact, PersonalIndex
 from memory.retrieval.recall import BACK, mark_used
+from memory.review.decisions import accept, edit
 from memory.tasks import consolidate as consolidate_task
 from memory.tasks import consolidate_one
 from recall.schedule import BEAT_SCHEDULE

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from accounts.models import User
 from memory.documents.profile import PROSE, profile_lines
 from memory.documents.revisions import BEGINNINGS, WORD_BY_WORD, DocumentChangedError, beginnings, changes, revert, save
-from memory.facts.evidence import build_fact_views
 from memory.models import Document, Fact, FactLink, Revision
+from memory.review.evidence import build_fact_views
 
 IDENTITY, PREFERENCES, GOALS = (beginning.path for beginning in BEGINNINGS)
 

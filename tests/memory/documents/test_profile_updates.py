@@ -14,8 +14,8 @@ from memory.documents import revisions, tree
 from memory.documents.profile import PROSE, profile_lines
 from memory.documents.profile_updates import MAX_LINES, refresh_profile
 from memory.documents.revisions import BEGINNINGS, DocumentChangedError, Origin, save
-from memory.facts.review import accept, edit, reject, undo
 from memory.models import Document, Fact, ReviewAction, Revision
+from memory.review.decisions import accept, edit, reject, undo
 
 IDENTITY, PREFERENCES, GOALS = (beginning.path for beginning in BEGINNINGS)
 Status = Fact.Status

@@ -8,9 +8,9 @@ import pytest
 from accounts.models import User
 from memory.facts.contradiction import CHOICES, load_contradictions
 from memory.facts.links import link
-from memory.facts.review import RefusedError, accept, keep_both, not_a_contradiction, reject, undo
 from memory.models import Fact, FactLink, ReviewAction
-from tests.memory.facts.test_review import home, propose, row
+from memory.review.decisions import RefusedError, accept, keep_both, not_a_contradiction, reject, undo
+from tests.memory.review.test_decisions import home, propose, row
 
 Relation = FactLink.Relation
 

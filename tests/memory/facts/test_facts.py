@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from accounts.models import User
 from memory.consolidation.consolidate import consolidate
 from memory.facts.links import link_superseded, mark_superseded
-from memory.facts.review import RefusedError, accept, edit, reject, undo
 from memory.models import Fact, ReviewAction
 from memory.models.facts import FactQuerySet
 from memory.retrieval.recall import mark_used
+from memory.review.decisions import RefusedError, accept, edit, reject, undo
 
 HOUR = timedelta(hours=1)
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

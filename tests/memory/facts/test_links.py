@@ -23,12 +23,12 @@ from memory.facts.links import (
     neighbours,
     unlink,
 )
-from memory.facts.review import accept, edit, undo
 from memory.librarian import run as librarian
 from memory.librarian.commit import MAX_LINK_STRENGTH
 from memory.librarian.engine import Extraction, ExtractionInput, ProposedFact, Relation
 from memory.models import Fact, FactLink
 from memory.models.kinds import Kind
+from memory.review.decisions import accept, edit, undo
 
 LINK = FactLink.Relation
 

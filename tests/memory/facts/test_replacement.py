@@ -4,10 +4,10 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from memory.facts import review
 from memory.facts.replacement import Replaces, replaces, with_now
 from memory.librarian.remember import propose_told_by
 from memory.models import Fact
+from memory.review import decisions
 
 NOT, LIKELY, CLEARLY = Replaces.NOT, Replaces.LIKELY, Replaces.CLEARLY
 
@@ -57,7 +57,7 @@ def test_accepting_a_statement_supersedes_what_it_replaces_and_a_way_back_restor
     for statement in ("The spare key is kept in the shed.", "The spare key is now kept in the safe.",
                       "The spare key is kept in the shed again."):  # fmt: skip
         propose_told_by("Notes", alice, statement)
-        review.accept(Fact.objects.get(user=alice, status="proposed"), by=alice)
+        decisions.accept(Fact.objects.get(user=alice, status="proposed"), by=alice)
 
     assert [fact.statement for fact in Fact.objects.for_user(alice).active()] == [statement]
 
@@ -86,11 +86,11 @@ def test_correcting_a_fact_into_the_words_of_another_leaves_one_with_its_key(ali
     )
     free = Fact.objects.create(user=alice, statement="The user lives in Lyon.", status="active")
 
-    action = review.correct(free, "The user lives in Porto", by=alice)
+    action = decisions.correct(free, "The user lives in Porto", by=alice)
 
     only = Fact.objects.for_user(alice).active().get()
     assert (only.key, only.value) == ("user/home", "Porto")
-    review.undo(action)
+    decisions.undo(action)
     assert set(Fact.objects.for_user(alice).active()) == {keyed, free}
 
 
@@ -100,6 +100,6 @@ def test_a_correction_moves_the_value_along(alice: User) -> None:
         user=alice, statement="The user lives in Porto.", key="user/home", value="Porto", status="active"
     )
 
-    review.correct(fact, "The user lives in Lyon.", by=alice)
+    decisions.correct(fact, "The user lives in Lyon.", by=alice)
 
     assert Fact.objects.for_user(alice).active().get().value == "Lyon"

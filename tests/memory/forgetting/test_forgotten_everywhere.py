@@ -16,7 +16,6 @@ from chat.models import Conversation, Message
 from chat.prompt.assemble import assemble_prompt
 from chat.turn import AcceptedTurn
 from memory.embeddings.port import embedder
-from memory.facts.review import undo
 from memory.forgetting.execute import ChangedError, forget, preview
 from memory.forgetting.residue import owned_models
 from memory.forgetting.targets import NothingThereError, Target, What
@@ -24,6 +23,7 @@ from memory.forgetting.verify import search_rows
 from memory.index.indexer import EMBEDDED_COLUMNS, embed_pending
 from memory.models import Chunk, Document, Episode, Fact, FactLink, ReviewAction
 from memory.retrieval.recall import retrieve
+from memory.review.decisions import undo
 from recall.process.embedded_postgres import Cluster
 from recall.redaction import FORGOTTEN
 from tests.memory.forgetting.conversation import (

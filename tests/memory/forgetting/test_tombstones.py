@@ -15,8 +15,6 @@ from accounts.models import User
 from memory import tombstones
 from memory.documents import revisions, uploads
 from memory.documents.folder_sync import sync_files
-from memory.facts import review
-from memory.facts.undo import RefusedError
 from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target, What
 from memory.librarian.decision import Decision, Outcome, Reason, decide
@@ -26,6 +24,8 @@ from memory.librarian.remember import propose_told_by
 from memory.models import Chunk, Document, Fact, ForgetList, Forgetting, Tombstone
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance, get_source
+from memory.review import decisions
+from memory.review.undo import RefusedError
 from recall.redaction import FORGOTTEN
 from tests.memory.forgetting.conversation import QUOTE, SAID, STATEMENT, Told
 
@@ -156,7 +156,7 @@ def test_a_text_written_by_hand_is_refused_until_it_is_allowed_again(
     with pytest.raises(tombstones.ForgottenTextError):
         revisions.save(user, "/profile/identity", f"{QUOTE}.", started_from=_newest(user))
     with pytest.raises(RefusedError, match="allow it again"):
-        review.correct(forgotten.bread, STATEMENT, by=user)
+        decisions.correct(forgotten.bread, STATEMENT, by=user)
     client = sign_in(user)
     assert "Allow again" in client.get(reverse("memory:forgotten")).content.decode()
     client.post(reverse("memory:allow_again", args=[Forgetting.objects.get().pk]))
@@ -178,6 +178,6 @@ def test_accepting_it_again_takes_it_off_the_list_and_into_recall(forgotten: Tol
     reindex(said.conversation_id, [said.pk])
     assert Chunk.objects.get(message=said).text == f"{FORGOTTEN}, as I said."
     fact = Fact.objects.create(user=forgotten.user, statement=STATEMENT, quote=QUOTE, message=said)
-    review.accept(fact, by=forgotten.user)
+    decisions.accept(fact, by=forgotten.user)
     assert Chunk.objects.get(message=said).text == f"{QUOTE}, as I said."
     assert tombstones.mask(forgotten.user.pk, STATEMENT) == STATEMENT

@@ -10,14 +10,14 @@ from django.utils import timezone
 
 from accounts.models import User
 from memory.embeddings.port import embedder
-from memory.facts.merge import merge
-from memory.facts.review import accept, edit, reject
-from memory.facts.undo import undo
 from memory.librarian import run as librarian
 from memory.librarian.engine import Extraction, ExtractionInput
 from memory.librarian.rules.engine import RuleEngine
 from memory.librarian.run import run_extraction
 from memory.models import Fact, LibrarianRun, ReviewAction
+from memory.review.decisions import accept, edit, reject
+from memory.review.merge import merge
+from memory.review.undo import undo
 from tests.memory.librarian.test_run import Scripted, ask, say
 
 SAID = (

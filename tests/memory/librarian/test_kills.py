@@ -15,7 +15,6 @@ from django.utils import timezone
 from accounts.models import User
 from budget.models import UsageDay
 from chat.models import Conversation
-from memory.facts.review import reject
 from memory.librarian import run as librarian
 from memory.librarian.decision import Reason
 from memory.librarian.engine import Extraction, ExtractionError, ExtractionInput
@@ -23,6 +22,7 @@ from memory.librarian.rules.engine import RuleEngine
 from memory.librarian.run import RUNS, run_extraction
 from memory.models import Episode, Fact, FactLink, LibrarianRun
 from memory.ports.spending import Usage
+from memory.review.decisions import reject
 from tests.memory.librarian.test_run import Scripted, ask, learn, say
 
 BEFORE = ("I live in Lisbon.", "I like jazz.", "My favourite colour is green.", "I like opera.")

@@ -7,7 +7,6 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from memory.facts.review import accept, edit, reject, undo
 from memory.librarian.decision import DEFAULT_POLICY, Reason, Rule
 from memory.librarian.policies import (
     HEALTH,
@@ -28,6 +27,7 @@ from memory.librarian.policies import (
 )
 from memory.models import Fact, KindPolicy, ReviewAction
 from memory.models.kinds import Kind
+from memory.review.decisions import accept, edit, reject, undo
 
 type SignIn = Callable[[User], Client]
 

@@ -15,7 +15,6 @@ from django.utils import timezone
 from accounts.models import User
 from budget.spending import limits
 from chat.models import Conversation, Message
-from memory.facts.review import accept, edit, reject
 from memory.index.indexer import index_conversation
 from memory.librarian import run as librarian
 from memory.librarian.engine import Extraction, ExtractionError, ExtractionInput, ProposedFact, Relation
@@ -24,6 +23,7 @@ from memory.librarian.run import MAX_ATTEMPTS, RUNS, request_reading, run_extrac
 from memory.models import Chunk, Fact, LibrarianRun
 from memory.models.kinds import Kind
 from memory.ports.spending import Usage
+from memory.review.decisions import accept, edit, reject
 from recall.celery import app as celery_app
 
 SISTER = "My sister Mary lives in Lisbon and I'm allergic to peanuts."

@@ -9,12 +9,12 @@ from django.utils import timezone
 from accounts.models import User
 from chat.models import Message
 from memory.embeddings.port import embedder
-from memory.facts.review import accept, reject, undo
 from memory.librarian import run as librarian
 from memory.librarian.engine import Extraction, ExtractionInput, ProposedFact, Withdrawal
 from memory.librarian.run import run_extraction
 from memory.models import Fact, LibrarianRun
 from memory.models.kinds import Kind
+from memory.review.decisions import accept, reject, undo
 from tests.memory.librarian.test_run import Scripted, ask, facts, say
 
 ACTIVE, EXPIRED, SUPERSEDED, PROPOSED = "active", "expired", "superseded", "proposed"

@@ -14,12 +14,12 @@ from chat.models import Conversation, Message
 from memory.documents import revisions
 from memory.documents.profile import profile_lines
 from memory.documents.profile_updates import refresh_profile
-from memory.facts import review
 from memory.facts.links import Relation, link
 from memory.facts.validity import OVER
 from memory.librarian.decision import Reason
 from memory.models import Episode, Fact, FactLink, ReviewAction
 from memory.pages.labels import NEVER_FADES, freshness, sureness
+from memory.review import decisions
 
 type SignIn = Callable[[User], Client]
 
@@ -125,7 +125,7 @@ def test_what_it_took_the_place_of_is_shown_with_its_words_and_who_decided(alice
         message=say(alice, "Well, I live in Porto."),
     )
     lisbon = know(alice, "The user lives in Lisbon.", kind="biography", key="user/home", status=Fact.Status.PROPOSED)
-    review.accept(lisbon, by=alice)
+    decisions.accept(lisbon, by=alice)
     client = sign_in(alice)
 
     now, before = page_of(client, lisbon), page_of(client, porto)
@@ -232,7 +232,7 @@ def test_a_fact_in_use_is_reworded_and_the_old_wording_becomes_history(alice: Us
 
 def test_undoing_a_rewording_gives_the_old_one_its_place_back_and_shows_it(alice: User, sign_in: SignIn) -> None:
     old = know(alice, "The user lives in Porto.", kind="biography", key="user/home", value="Porto")
-    action = review.correct(old, "The user lives in Lisbon.", "Lisbon", by=alice)
+    action = decisions.correct(old, "The user lives in Lisbon.", "Lisbon", by=alice)
 
     response = sign_in(alice).post(f"/memory/review/actions/{action.pk}/undo", {"page": "fact"})
 

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory.facts.review import accept, reject, undo
 from memory.models import Fact, ReviewAction
+from memory.review.decisions import accept, reject, undo
 
 type SignIn = Callable[[User], Client]
 

@@ -9,13 +9,13 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from memory.facts.review import accept, reject
 from memory.librarian.decision import Rule
 from memory.librarian.policies import rules_of
 from memory.models import Fact, ReviewAction
-from tests.memory.facts.test_review import home
-from tests.memory.facts.test_review import propose as embedded
+from memory.review.decisions import accept, reject
 from tests.memory.pages.test_review import HTMX, propose, say, status_of
+from tests.memory.review.test_decisions import home
+from tests.memory.review.test_decisions import propose as embedded
 
 type SignIn = Callable[[User], Client]
 

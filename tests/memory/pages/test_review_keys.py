@@ -13,8 +13,8 @@ from django.test import Client
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from accounts.models import User
-from memory.facts.review import reject
 from memory.models import Fact, ReviewAction
+from memory.review.decisions import reject
 from tests.memory.pages.test_review import propose, say
 
 pytestmark = pytest.mark.browser

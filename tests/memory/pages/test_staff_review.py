@@ -8,11 +8,11 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from accounts.models import User
-from memory.facts.review import reject
 from memory.models import Fact, ReviewAction
+from memory.review.decisions import reject
 from memory.views import staff_review
-from tests.memory.facts.test_review import home
 from tests.memory.pages.test_review import QUOTE, propose, say, status_of
+from tests.memory.review.test_decisions import home
 
 type SignIn = Callable[[User], Client]
 

@@ -22,9 +22,9 @@ from memory.embeddings.port import embedder
 from memory.facts.contradiction import against
 from memory.facts.keys import PREFIXES, split_key
 from memory.facts.links import link_superseded, mark_superseded
-from memory.facts.review import BY_EDITING, BY_SUPERSEDING, allow_again, check_open, reword, whom
-from memory.facts.undo import RefusedError, locked_facts, one_change, record, snapshot
 from memory.models import Fact, ReviewAction
+from memory.review.decisions import BY_EDITING, BY_SUPERSEDING, allow_again, check_open, reword, whom
+from memory.review.undo import RefusedError, locked_facts, one_change, record, snapshot
 
 if TYPE_CHECKING:
     from accounts.models import User

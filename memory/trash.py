@@ -20,10 +20,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from memory.documents import fact_line_edits, tree
-from memory.facts.bulk_review import undo_batch
 from memory.forget_epoch import lock_user
 from memory.index.indexer import index_document
 from memory.models import DeletedDocument, Document, ReviewAction
+from memory.review.bulk_review import undo_batch
 from memory.text.fact_lines import facts_in
 from recall.db.notify import publish_event
 

@@ -12,8 +12,8 @@ from django.forms.models import model_to_dict
 from accounts.models import User
 from memory.embeddings.port import embedder
 from memory.facts.contradiction import load_contradictions
-from memory.facts.review import RefusedError, accept, edit, reject, undo
 from memory.models import Fact, ReviewAction
+from memory.review.decisions import RefusedError, accept, edit, reject, undo
 
 LISBON = "The user's sister Mary lives in Lisbon."
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
@@ -139,7 +139,7 @@ def test_every_decision_tells_the_users_pages(
     alice: User, decide: Callable[..., ReviewAction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[tuple[str, str]] = []
-    monkeypatch.setattr("memory.facts.undo.publish_event", lambda group, kind: told.append((group, kind)))
+    monkeypatch.setattr("memory.review.undo.publish_event", lambda group, kind: told.append((group, kind)))
 
     undo(decide(propose(alice), by=alice))
 

@@ -6,11 +6,11 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from memory.facts import bulk_review
-from memory.facts.bulk_review import batch_of, decide_batch, undo_batch
-from memory.facts.review import RefusedError, accept, reject, undo
 from memory.models import Fact, ReviewAction
-from tests.memory.facts.test_review import at_once, home, propose, row
+from memory.review import bulk_review
+from memory.review.bulk_review import batch_of, decide_batch, undo_batch
+from memory.review.decisions import RefusedError, accept, reject, undo
+from tests.memory.review.test_decisions import at_once, home, propose, row
 
 ACCEPT, REJECT = ReviewAction.Verb.ACCEPT, ReviewAction.Verb.REJECT
 

@@ -1,8 +1,8 @@
 """Review decisions on proposals: accept, edit, keep both, reject. Each is one transaction and can be undone
-(`memory/facts/undo.py`).
+(`memory/review/undo.py`).
 
 A human decision is final for the librarian: a rejected fact stays as a row, so that it is not proposed again.
-Many at once: `memory/facts/bulk_review.py`; several into one: `memory/facts/merge.py`; contradictions:
+Many at once: `memory/review/bulk_review.py`; several into one: `memory/review/merge.py`; contradictions:
 `memory/facts/contradiction.py`.
 """
 
@@ -20,10 +20,10 @@ from memory.documents.fact_line_edits import TAKEN_BACK
 from memory.embeddings.port import embedder
 from memory.facts.contradiction import NOTHING_AGAINST, against, no_longer_opposed
 from memory.facts.links import link_superseded, mark_superseded
-from memory.facts.undo import Before, RefusedError, locked_facts, one_change, record, snapshot, undo
 from memory.facts.validity import BACKWARDS, OVER, Validity, validity_of
 from memory.index.indexer import reindex
 from memory.models import Fact, ReviewAction
+from memory.review.undo import Before, RefusedError, locked_facts, one_change, record, snapshot, undo
 from memory.secrets.secrets_filter import sensitive
 from memory.text.keywords import words
 from recall.llm.tokens import count_tokens

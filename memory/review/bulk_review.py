@@ -15,9 +15,9 @@ from django.db import transaction
 from django.db.models import Q
 
 from memory.facts.contradiction import load_contradictions
-from memory.facts.review import accept, reject
-from memory.facts.undo import RefusedError, locked_facts, undo
 from memory.models import Fact, ReviewAction
+from memory.review.decisions import accept, reject
+from memory.review.undo import RefusedError, locked_facts, undo
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -6,10 +6,10 @@ import pytest
 
 from accounts.models import User
 from memory.embeddings.port import embedder
-from memory.facts.merge import merge
-from memory.facts.review import RefusedError, reject, undo
 from memory.models import Fact, FactLink
-from tests.memory.facts.test_review import home, propose, row
+from memory.review.decisions import RefusedError, reject, undo
+from memory.review.merge import merge
+from tests.memory.review.test_decisions import home, propose, row
 
 BEES, HIVES = "The user keeps bees.", "The user has three hives."
 BOTH = "The user keeps bees in three hives."

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from memory import tasks
-from memory.documents import revisions, trash, tree
+from memory import tasks, trash
+from memory.documents import revisions, tree
 from memory.documents.profile_updates import refresh_profile
 from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target, What

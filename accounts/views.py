@@ -86,11 +86,11 @@ def readable_codes_only(page: Callable[[HttpRequest], HttpResponseBase]) -> Call
     """Redirect from a page of recovery codes that can't be decrypted to the one that says what to do."""
 
     @wraps(page)
-    def shown(request: HttpRequest) -> HttpResponseBase:
+    def guarded_page(request: HttpRequest) -> HttpResponseBase:
         if request.user.is_authenticated:
             mine = Authenticator.objects.filter(user=request.user, type=Authenticator.Type.RECOVERY_CODES)
             if not all(map(secret_encryption.is_readable, mine)):
                 return redirect("settings_security")
         return page(request)
 
-    return shown
+    return guarded_page

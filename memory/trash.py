@@ -51,7 +51,7 @@ def delete(user: User, path: str) -> tuple[datetime, list[tree.DeletedEntry]]:
     going = Document.objects.for_user(user).under(path)
     fact_line_edits.lock_stated_facts(user, going.filter(text__contains="^fact-"))  # facts are locked first everywhere
     documents = list(going.order_by("pk").select_for_update())
-    kept = [_kept(document, moment) for document in documents]
+    kept = [_serialize(document, moment) for document in documents]
     gone = tree.delete(user, path)
     taken_out = ReviewAction.objects.for_user(user).filter(created_at__gte=moment).values_list("fact_id", "pk")
     decisions = dict(taken_out)
@@ -94,7 +94,7 @@ class _ToTheMicrosecond(DjangoJSONEncoder):
         return value.isoformat() if isinstance(value, datetime) else super().default(value)
 
 
-def _kept(document: Document, moment: datetime) -> DeletedDocument:
+def _serialize(document: Document, moment: datetime) -> DeletedDocument:
     rows = serializers.serialize("json", [document, *document.revisions.order_by("number")], cls=_ToTheMicrosecond)
     return DeletedDocument(user_id=document.user_id, path=document.path, deleted_at=moment, rows=rows)
 

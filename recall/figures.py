@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Final
 
-SMALLEST_MONEY: Final = 0.0001
+MIN_SHOWN_MONEY: Final = 0.0001
 """US dollars; less is shown as “under” it."""
 
 
@@ -14,8 +14,8 @@ def money(amount: Decimal | float | None) -> str:
     value, sign = abs(float(amount)), "−" if amount < 0 else ""
     if not value:
         return "$0"
-    if value < SMALLEST_MONEY:
-        return f"under ${SMALLEST_MONEY}"
+    if value < MIN_SHOWN_MONEY:
+        return f"under ${MIN_SHOWN_MONEY}"
     if value >= 0.095:
         return f"{sign}${value:,.2f}"
     digits = 2

@@ -288,7 +288,7 @@ class Filler:
         first = _reserve(Message, len(conversation))
         chunk = _reserve(Chunk, len(conversation))
         said = [
-            _Said(number(first + row), number(talk.user), talk.id.bytes, place, moment(talk.began + PACE * place))
+            _NewMessage(number(first + row), number(talk.user), talk.id.bytes, place, moment(talk.began + PACE * place))
             for row, (talk, place) in enumerate(
                 zip((talks[one] for one in conversation.tolist()), places.tolist(), strict=True)
             )
@@ -333,7 +333,7 @@ class Filler:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _NewMessage:
     """A message to be generated, in PostgreSQL's format."""
 
     id: bytes
@@ -343,7 +343,7 @@ class _Said:
     when: bytes
 
 
-def _message(said: _Said) -> Row:
+def _message(said: _NewMessage) -> Row:
     by_user = said.place % 2
     return {
         "id": said.id,
@@ -357,7 +357,7 @@ def _message(said: _Said) -> Row:
     }
 
 
-def _chunk(identity: int, said: _Said, text: bytes, search: bytes, vector: bytes) -> dict[str, bytes]:
+def _chunk(identity: int, said: _NewMessage, text: bytes, search: bytes, vector: bytes) -> dict[str, bytes]:
     return {
         "id": number(identity),
         "user_id": said.user,

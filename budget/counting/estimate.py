@@ -38,8 +38,8 @@ STARTING_RATIOS: Final[Mapping[TextClass, float]] = MappingProxyType(
 )
 
 # Bounds that real tokenizers stay within. Below 1: the estimated base count is too high.
-LOWEST_RATIO: Final = 0.4
-HIGHEST_RATIO: Final = 4.0
+MIN_RATIO: Final = 0.4
+MAX_RATIO: Final = 4.0
 
 MESSAGE_FRAME: Final = 3
 """Base tokens a message costs beside its text: role and delimiters; half of a short message."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from budget.counting.estimate import HIGHEST_RATIO, LOWEST_RATIO, STARTING_RATIOS, TextClass
+from budget.counting.estimate import MAX_RATIO, MIN_RATIO, STARTING_RATIOS, TextClass
 
 STARTING_SPREAD: Final = 0.3
 """Standard deviation of a ratio before anything is learned: known tokenizers have ratios of 1.0 to 2.2."""
@@ -101,4 +101,4 @@ def _noise(belief: Belief, base: Counts) -> float:
 
 
 def _bounded(ratio: float) -> float:
-    return min(max(ratio, LOWEST_RATIO), HIGHEST_RATIO)
+    return min(max(ratio, MIN_RATIO), MAX_RATIO)

@@ -54,7 +54,7 @@ class History:
     @property
     def wanted(self) -> int:
         """Tokens of everything not cut yet, placeholder included."""
-        return self._kept(self._start)
+        return self._kept_tokens(self._start)
 
     @property
     def spare(self) -> int:
@@ -73,13 +73,13 @@ class History:
         return TurnRange(self._numbers[low], self._numbers[high - 1]) if high > low else None
 
     def _cut(self, target: int, room: int) -> Span:
-        if self._kept(self._start) <= room:
+        if self._kept_tokens(self._start) <= room:
             return self._start
         for span in self._wider_in_the_middle():
-            if self._kept(span) <= target:
+            if self._kept_tokens(span) <= target:
                 return span
         for span in self._wider_than_the_middle():
-            if self._kept(span) <= room:
+            if self._kept_tokens(span) <= room:
                 return span
         return 0, len(self._numbers)
 
@@ -105,6 +105,6 @@ class History:
     def _tokens(self, span: Span) -> int:
         return self._tokens_before[span[1]] - self._tokens_before[span[0]]
 
-    def _kept(self, cut: Span) -> int:
+    def _kept_tokens(self, cut: Span) -> int:
         placeholder = PLACEHOLDER_TOKENS if cut[1] > cut[0] else 0
         return self._tokens_before[-1] - self._tokens(cut) + placeholder

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from budget.counting.images import HIGH, scaled
-from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.formats import NotReadableError
 from memory.documents.readers.isolated import BROKEN, ENVIRONMENT, ROOT, Ending
 
 if TYPE_CHECKING:  # Pillow is loaded when an image is read: pages and commands start without it
@@ -77,7 +77,7 @@ def read_isolated(content: bytes) -> Picture:
     """`read`, in a separate process.
 
     Raises:
-        NotReadable: one sentence for the owner.
+        NotReadableError: one sentence for the owner.
     """
     command = [sys.executable, "-m", "chat.attachments.images"]
     try:
@@ -85,11 +85,11 @@ def read_isolated(content: bytes) -> Picture:
             command, input=content, capture_output=True, timeout=TIMEOUT_SECONDS, env=ENVIRONMENT, cwd=ROOT, check=False
         )
     except subprocess.TimeoutExpired:
-        raise NotReadable(TOO_SLOW) from None
+        raise NotReadableError(TOO_SLOW) from None
     if done.returncode == Ending.NOT_READABLE:
-        raise NotReadable(done.stdout.decode())
+        raise NotReadableError(done.stdout.decode())
     if done.returncode != Ending.READ:
-        raise NotReadable(BROKEN)
+        raise NotReadableError(BROKEN)
     head, _, made = done.stdout.partition(b"\n")
     return Picture(**json.loads(head), content=made)
 
@@ -98,7 +98,7 @@ def read(content: bytes) -> Picture:
     """The image as sent to the model.
 
     Raises:
-        NotReadable: it has too many pixels or can't be decoded.
+        NotReadableError: it has too many pixels or can't be decoded.
     """
     image = _open(content)
     source = str(image.format)
@@ -108,7 +108,7 @@ def read(content: bytes) -> Picture:
         image.draft("RGB", (width, height))  # a JPEG is decoded at a fraction of its size
         small = _to_plain_colors(image)
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise NotReadable(DAMAGED) from error
+        raise NotReadableError(DAMAGED) from error
     if small.size != (width, height):
         small = small.resize((width, height), _pillow().Resampling.LANCZOS)
     if turn:
@@ -120,16 +120,16 @@ def thumbnail(content: bytes) -> bytes:
     """A small WebP of an image that `read` made; a restored archive may contain another.
 
     Raises:
-        NotReadable: it isn't such an image.
+        NotReadableError: it isn't such an image.
     """
     image = _open(content)
     if max(image.size) > HIGH.longest_side:
-        raise NotReadable(DAMAGED)
+        raise NotReadableError(DAMAGED)
     try:
         image.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS))
         return _encode(_to_plain_colors(image), "WEBP", quality=75)
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise NotReadable(DAMAGED) from error
+        raise NotReadableError(DAMAGED) from error
 
 
 def _pillow() -> Any:
@@ -146,11 +146,11 @@ def _open(content: bytes) -> Image:
         found = pillow.open(io.BytesIO(content), formats=FORMATS)
         if found.width * found.height > MAX_PIXELS:
             most = MAX_PIXELS // 1_000_000
-            raise NotReadable(TOO_MANY_PIXELS.format(width=found.width, height=found.height, most=most))
+            raise NotReadableError(TOO_MANY_PIXELS.format(width=found.width, height=found.height, most=most))
         found.verify()
         image: Image = pillow.open(io.BytesIO(content), formats=FORMATS)  # `verify` consumes it
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise NotReadable(DAMAGED) from error
+        raise NotReadableError(DAMAGED) from error
     return image
 
 
@@ -204,7 +204,7 @@ def main() -> Ending:
             continue
     try:
         made = read(sys.stdin.buffer.read())
-    except NotReadable as refusal:
+    except NotReadableError as refusal:
         sys.stdout.buffer.write(str(refusal).encode())
         return Ending.NOT_READABLE
     except MemoryError:

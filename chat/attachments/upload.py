@@ -27,8 +27,8 @@ from chat.attachments.limits import (
 )
 from chat.models import Attachment
 from memory.documents.readers import text_files
-from memory.documents.readers.formats import NotReadable, recognise
-from memory.documents.readers.isolated import NoTurn, read_file, turn
+from memory.documents.readers.formats import NotReadableError, recognise
+from memory.documents.readers.isolated import NoFreeReaderError, read_file, turn
 from recall.db.connections import release_connection
 from recall.llm.tokens import count_tokens
 from recall.text import storable
@@ -69,9 +69,9 @@ def accept(user: User, name: str, content: bytes, *, is_paste: bool = False) -> 
     release_connection()
     try:
         fields = _read_paste(content) if is_paste else _read(user, name, content)
-    except NoTurn as busy:
+    except NoFreeReaderError as busy:
         raise ReadersBusyError(str(busy)) from busy
-    except NotReadable as refusal:
+    except NotReadableError as refusal:
         raise AttachmentRefusedError(str(refusal)) from refusal
     mark = hashlib.sha256(content).hexdigest()
     return Attachment.objects.create(
@@ -103,7 +103,7 @@ def _read(user: User, name: str, content: bytes) -> dict[str, Any]:
         with turn(user.pk):
             return _read_image(content)
     if content.startswith(OTHER_IMAGE_SIGNATURES) or content[4:8] == b"ftyp":
-        raise NotReadable(UNSUPPORTED_IMAGE)
+        raise NotReadableError(UNSUPPORTED_IMAGE)
     kind = recognise(name, content)
     text = read_file(name, content, waiting=user.pk)
     return {"kind": Kind.FILE, "media_type": kind.media_type, "text": text, "tokens": count_tokens(text)}

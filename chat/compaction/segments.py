@@ -97,8 +97,8 @@ class CompactionSpan:
         return [
             Exchange(
                 t.number,
-                in_short(t.asked(), t.attachments),
-                t.answered(),
+                in_short(t.masked_question(), t.attachments),
+                t.masked_answer(),
                 [mask_secrets(line, t.secrets, is_own=False) for line in tool_lines(t.answer)],
                 t.question.created_at,
             )

@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 
 from accounts.models import User
 from chat.conversations.search_query import SearchQuery, highlight, parse_query, snippet
-from chat.messages.rendering import told_time
+from chat.messages.rendering import format_time
 from chat.models import Conversation, Message
 from recall.db.acting import searching_for
 
@@ -276,7 +276,7 @@ def _build_hit(message: Message, words: SearchQuery, is_followed: bool, user: Us
         id=message.pk,
         author=message.author or ("You" if message.role == Message.Role.USER else "Recall"),
         snippet=snippet(message.text, words),
-        when=told_time(message.created_at, user.zone, now),
+        when=format_time(message.created_at, user.zone, now),
         said_at=message.created_at,
         is_followed=is_followed,
     )

@@ -40,14 +40,14 @@ def build_digest(conversation_id: UUID) -> ConversationDigest | None:
         for turn, is_fiction in zip(before.turns, fiction, strict=True)
         if not (is_fiction or f"message:{turn.question.pk}" in named or only_asks(turn.question.text))
     ]
-    questions = {turn.number: known.mask(mask_parts(turn.question.pk, turn.asked(), named)) for turn in told}
+    questions = {turn.number: known.mask(mask_parts(turn.question.pk, turn.masked_question(), named)) for turn in told}
     exchanges = [Exchange(t.number, questions[t.number], "", (), t.question.created_at) for t in told]
     if exchanges:
         rest = summarize(exchanges, VERBOSITY).summary
         parts.append((exchanges[0].number, exchanges[-1].number, rest))
     summary = merge(parts, VERBOSITY.limit)
     turns = max((last for _, last, _ in parts), default=0)
-    masked = [turn.asked() for turn in before.turns if questions.get(turn.number) != turn.asked()]
+    masked = [turn.masked_question() for turn in before.turns if questions.get(turn.number) != turn.masked_question()]
     is_forgotten = any(conversation.title.rstrip("…") in text for text in masked)
     title = ("" if is_forgotten else conversation.title) or next(iter(summary.topics), UNNAMED)
     return ConversationDigest(

@@ -38,11 +38,11 @@ class Turn:
         """Secrets in the question that later prompts must not contain."""
         return secret_values(self.question.text)
 
-    def asked(self, known: frozenset[str] = frozenset()) -> str:
+    def masked_question(self, known: frozenset[str] = frozenset()) -> str:
         """The question as later prompts and summaries have it: without its secrets, and those of earlier turns."""
         return mask_secrets(self.question.text, known)
 
-    def answered(self, known: frozenset[str] = frozenset()) -> str:
+    def masked_answer(self, known: frozenset[str] = frozenset()) -> str:
         """The answer in the same form: it may repeat the secrets."""
         return mask_secrets(self.answer.text, self.secrets | known, is_own=False)
 
@@ -179,10 +179,10 @@ def render_turn(turn: Turn, known: frozenset[str] = frozenset()) -> list[Message
     attachments = [
         replace(attachment, text=mask_secrets(attachment.text, known, is_own=False)) for attachment in turn.attachments
     ]
-    said = [_text(turn.asked(known))] if turn.question.text or not turn.attachments else []
+    said = [_text(turn.masked_question(known))] if turn.question.text or not turn.attachments else []
     return [
         {"role": "user", "content": [*blocks(attachments), *said]},
-        {"role": "assistant", "content": [*answer, _text(turn.answered(known))]},
+        {"role": "assistant", "content": [*answer, _text(turn.masked_answer(known))]},
     ]
 
 

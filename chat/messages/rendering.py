@@ -81,7 +81,7 @@ def build_message_view(
         status=message.status,
         html=render(message.text) if is_answer else escape(message.text),
         said_at=message.created_at,
-        when=told_time(message.created_at, zone, timezone.now()),
+        when=format_time(message.created_at, zone, timezone.now()),
         outcome=outcome(message) if is_answer and not is_being_written else Outcome(),
         continues="continues" in message.event_data,
         editable=message.pk > 0 and is_typed(message),
@@ -97,7 +97,7 @@ def build_message_view(
     )
 
 
-def told_time(at: datetime, zone: ZoneInfo, now: datetime) -> str:
+def format_time(at: datetime, zone: ZoneInfo, now: datetime) -> str:
     """A point in time: the hour if it is today, else with the day."""
     local, today = at.astimezone(zone), now.astimezone(zone).date()
     if local.date() == today:

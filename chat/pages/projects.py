@@ -11,7 +11,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from accounts.models import User
-from chat.messages.rendering import told_time
+from chat.messages.rendering import format_time
 from chat.models import Conversation, Project
 from chat.projects.projects import folders_without_project, projects_of
 from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
@@ -87,7 +87,7 @@ def build_project_context(project: Project, page: str | None) -> dict[str, Any]:
         "folder": document_url(project.path) if number else "",
         "uploads": _unfinished_uploads(project),
         "conversations": conversations,
-        "held": [(row, told_time(row.last_activity_at, user.zone, now)) for row in conversations],
+        "held": [(row, format_time(row.last_activity_at, user.zone, now)) for row in conversations],
         "endings": ",".join(ENDINGS),
         "known": KNOWN,
         "largest_mb": settings.ENVIRONMENT.max_upload_mb,

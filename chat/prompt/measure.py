@@ -156,7 +156,7 @@ def _measure_profile(inputs: PromptInputs, scale: Scale) -> Iterator[MeasuredPie
             line.ref,
             line.text,
             base=line.tokens,
-            score=current.standing if current else 0.0,
+            score=current.rank if current else 0.0,
             is_protected=line.ref.startswith("fact:") and (current is None or current.is_fact),
             url=message_link(current.message_id) if current else "",
             **(score_parts(candidate) | {"relevance": candidate.score} if candidate else {}),

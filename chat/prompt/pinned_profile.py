@@ -52,7 +52,7 @@ def already_in_profile(
     The others may be recalled, because only the fit decides whether there is room for them.
     """
     room = plan.ceilings[Section.PROFILE]
-    best_first = sorted(lines, key=lambda line: (not line.is_fact, -line.standing))
+    best_first = sorted(lines, key=lambda line: (not line.is_fact, -line.rank))
     used = accumulate(count_tokens(line.text) for line in best_first)
     fitting = [
         line

@@ -132,7 +132,7 @@ def _receipt(answer: Message) -> Receipt | None:
 def _rows(first: Receipt, other: Receipt) -> Iterator[Row]:
     yield _tokens("Prompt", _first_prompt(first), _first_prompt(other))
     for section, name in ((Section.MEMORIES, "Recalled memories"), (Section.PROFILE, "Profile")):
-        yield _tokens(name, _kept(first, section), _kept(other, section))
+        yield _tokens(name, _kept_tokens(first, section), _kept_tokens(other, section))
     if len(first.rounds) > 1 or len(other.rounds) > 1:
         yield _tokens("Model requests", len(first.rounds), len(other.rounds))
         yield _tokens("Total input", first.total_input, other.total_input)
@@ -149,7 +149,7 @@ def _first_prompt(receipt: Receipt) -> int:
     return sum(receipt.rounds[0][name] for name in ("input", "cache_read", "cache_write_5m", "cache_write_1h"))
 
 
-def _kept(receipt: Receipt, section: Section) -> int:
+def _kept_tokens(receipt: Receipt, section: Section) -> int:
     return sum(item["tokens"] for item in receipt.items if item["kept"] and item["section"] == section)
 
 

@@ -25,7 +25,7 @@ from chat.attachments.upload import RETRY_SECONDS, AttachmentRefusedError, Reade
 from chat.attachments.view import as_json
 from chat.conversations.model_choice import ModelNotOfferedError, defaults_of, validate_model
 from chat.models import Attachment, Conversation
-from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.formats import NotReadableError
 from recall.llm.client import get_capabilities
 from recall.views import is_htmx, signed_in_user
 
@@ -108,7 +108,7 @@ def thumbnail(request: HttpRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(_own_rows(request).filter(kind=Attachment.Kind.IMAGE), pk=pk)
     try:
         content = images.thumbnail(bytes(row.content))
-    except NotReadable:
+    except NotReadableError:
         raise Http404 from None
     response = HttpResponse(content, content_type="image/webp")
     response["Content-Disposition"] = "inline"

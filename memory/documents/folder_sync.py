@@ -22,7 +22,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from memory.documents import revisions, tree
-from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.formats import NotReadableError
 from memory.documents.readers.isolated import read_file
 from memory.models import Document, Revision
 from memory.models.paths import encode
@@ -166,7 +166,7 @@ def _sync_one(user: User, file: Incoming, identity: str, at: str, *, dry_run: bo
     release_connection()
     try:
         text = read_file(file.name, file.content, waiting=user.pk)
-    except NotReadable as refusal:
+    except NotReadableError as refusal:
         return Outcome(What.SKIPPED, path, str(refusal))
     if dry_run:
         return outcome

@@ -59,7 +59,7 @@ def taken_out(versions: Iterable[Version]) -> frozenset[str]:
     gone: set[str] = set()
     before: set[str] = set()
     for by_person, text in versions:
-        now = _said(text)
+        now = _words_of_lines(text)
         gone = (gone | (before - now) if by_person else gone) - now
         before = now
     return frozenset(gone)
@@ -83,13 +83,13 @@ def _by_librarian(versions: Iterable[Version]) -> set[str]:
     own: set[str] = set()
     before: set[str] = set()
     for by_person, text in versions:
-        now = _said(text)
+        now = _words_of_lines(text)
         own = own - (now - before) if by_person else own | (now - before)
         before = now
     return own
 
 
-def _said(text: str) -> set[str]:
+def _words_of_lines(text: str) -> set[str]:
     return {words_of(without_marks(line)) for line in _split(text)} - {""}
 
 

@@ -72,7 +72,7 @@ class ProfileLine:
     """Ref of the guaranteed fact that the line states in the same words, which then has no line of its own."""
 
     @property
-    def standing(self) -> float:
+    def rank(self) -> float:
         """Rank of an unprotected line, 0–1: the user's prose outranks the librarian's lines, then by importance (DESIGN
         §3)."""
         return (self.importance + (0.0 if self.ref.startswith("fact:") else 1.0)) / 2

@@ -19,7 +19,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from memory.documents import revisions, tree
-from memory.documents.readers.formats import NotReadable, recognise
+from memory.documents.readers.formats import NotReadableError, recognise
 from memory.documents.readers.isolated import read_file
 from memory.forget_epoch import try_lock_user
 from memory.models import Document, Revision, Upload
@@ -96,7 +96,7 @@ def _validate(user: User, name: str, content: bytes, folder: str) -> str:
         kind = recognise(name, content)
     except ValidationError as error:
         raise UploadRefusedError(error.messages[0]) from error
-    except NotReadable as refusal:
+    except NotReadableError as refusal:
         raise UploadRefusedError(str(refusal)) from refusal
     if len(folder) > MAX_FOLDER_CHARS:
         raise UploadRefusedError("This folder's path is too long.")
@@ -123,7 +123,7 @@ def process_upload(upload_id: int) -> None:
     release_connection()
     try:
         text = read_file(upload.name, content)
-    except NotReadable as refusal:
+    except NotReadableError as refusal:
         _fail(upload, str(refusal))
     else:
         _finish(upload, text, hashlib.sha256(content).hexdigest())

@@ -61,7 +61,7 @@ def embedding_graph(weights_file: Path, cache_dir: Path, name: str = MINILM_INT8
         model = _build_model(_joined(load_file(weights_file)))
         return _quantize(model) if name == MINILM_INT8 else bytes(model.SerializeToString())
 
-    return _kept(_graph_file(weights_file, cache_dir, name), build)
+    return _store_graph(_graph_file(weights_file, cache_dir, name), build)
 
 
 def scoring_graph(
@@ -75,7 +75,7 @@ def scoring_graph(
     """
     recipe = hashlib.sha256(Path(__file__).read_bytes() + version + repr(whole).encode()).hexdigest()[:16]
     build = lambda: _quantize(_build_scoring(_joined(weights())), ("head", *whole))  # noqa: E731
-    return _kept(cache_dir / f"{name}-{recipe}.onnx", build)
+    return _store_graph(cache_dir / f"{name}-{recipe}.onnx", build)
 
 
 # The file
@@ -90,7 +90,7 @@ def _graph_file(weights_file: Path, cache_dir: Path, name: str = MINILM_INT8) ->
     return cache_dir / f"{name}-{hashlib.sha256(recipe).hexdigest()[:16]}.onnx"
 
 
-def _kept(path: Path, build: Callable[[], bytes]) -> Path | bytes:
+def _store_graph(path: Path, build: Callable[[], bytes]) -> Path | bytes:
     if _is_whole(path):
         return path
     graph = build()

@@ -68,7 +68,7 @@ _PREPOSITIONS: Final = frozenset(["in", "on", "at", "with", "by", "to", "from", 
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _ParsedStatement:
     """A statement and its parts."""
 
     subject: frozenset[str]
@@ -101,7 +101,7 @@ class _Change:
     """What was left or given up; None: nothing was."""
     out: frozenset[str] | None
     """The value that something else replaced; None: none is named."""
-    only: _Said | None
+    only: _ParsedStatement | None
     """The statement without its “only”; None: it has none."""
     is_stated: bool
     """Whether it says that something is so now, and wasn't before."""
@@ -152,7 +152,7 @@ def replaces(newer: str, older: str) -> Replaces:
     return how if how and len(parts_of(older)) == 1 else Replaces.NOT  # the rest of several may still hold
 
 
-def _excludes(new: _Said, old: _Said) -> bool:
+def _excludes(new: _ParsedStatement, old: _ParsedStatement) -> bool:
     """Whether “only drinks tea” leaves nothing of “drinks two coffees every morning”."""
     same = bool(new.verb) and stem(new.verb) == stem(old.verb) and new.subject == old.subject
     return (
@@ -163,14 +163,14 @@ def _excludes(new: _Said, old: _Said) -> bool:
     )
 
 
-def _of_others(new: _Said, old: _Said) -> bool:
+def _of_others(new: _ParsedStatement, old: _ParsedStatement) -> bool:
     """Whether only one is about the user, or they name different relatives."""
     return (new.is_of_user and old.is_of_user and bool(new.all & PEOPLE != old.all & PEOPLE)) or (
         new.is_of_user != old.is_of_user and bool((new.subject ^ old.subject) & PEOPLE)
     )
 
 
-def _is_out(what: frozenset[str], new: _Said, old: _Said) -> bool:
+def _is_out(what: frozenset[str], new: _ParsedStatement, old: _ParsedStatement) -> bool:
     """Whether `what` is the old value of the same subject."""
     if not what or not _within(what, old.all):
         return False
@@ -179,7 +179,7 @@ def _is_out(what: frozenset[str], new: _Said, old: _Said) -> bool:
     return bool(shared) or same_subject or (what == old.rest and new.is_of_user and old.is_of_user)
 
 
-def _gives_other_value(new: _Said, old: _Said) -> bool:
+def _gives_other_value(new: _ParsedStatement, old: _ParsedStatement) -> bool:
     """Whether both share their subject or everything they say of it, and each has something of its own."""
     frame = {word for word in old.all if _has(new.all, word)}
     own, theirs = old.all - frame, {word for word in new.all if not _has(old.all, word)}
@@ -197,7 +197,7 @@ def _gives_other_value(new: _Said, old: _Said) -> bool:
     return not frame <= old.subject or are_numbers or old.is_placed or old.verb == new.verb
 
 
-def _differs_at_the_end(new: _Said, old: _Said) -> bool:
+def _differs_at_the_end(new: _ParsedStatement, old: _ParsedStatement) -> bool:
     """Whether only the last words differ, after a verb with a preposition or the name of an attribute."""
     same = 0
     for one, other in zip(new.tokens, old.tokens, strict=False):
@@ -248,13 +248,13 @@ def _read_change(newer: str) -> _Change | None:
 
 
 @lru_cache(maxsize=MAX_READ)
-def _read(statement: str) -> _Said:
+def _read(statement: str) -> _ParsedStatement:
     whole = " ".join(_ENDED.sub(" ", statement).split())
     subject = _content(_CHANGED.sub(" ", whole[: verb_span(whole)[0]]))
     plain = " ".join(_CHANGED.sub(" ", whole).rstrip(" .!?").split())
     start, end = verb_span(plain)
     tokens, rest = tuple(words(plain)), _content(plain) - subject
-    return _Said(
+    return _ParsedStatement(
         subject,
         rest,
         subject | rest,

@@ -27,7 +27,7 @@ STRANGERS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TrainingQuestion:
     """A question in pieces, its vector before training, and the vectors it is compared with."""
 
     ids: Sequence[int]
@@ -40,7 +40,9 @@ class Asked:
     """Which of them count as neither right nor wrong."""
 
 
-def fit(examples: Sequence[Asked], report: Callable[[int, float], None], *, epochs: int, seed: int = 1) -> Arrays:
+def fit(
+    examples: Sequence[TrainingQuestion], report: Callable[[int, float], None], *, epochs: int, seed: int = 1
+) -> Arrays:
     """The adapters and the head (a matrix, 384 by 384, that begins as the identity) for these questions."""
     numbers, chance = np.random.default_rng(seed), random.Random(seed)  # noqa: S311 -- an order, no secret
     weights = begin(numbers, DIMENSION) | {"head.weight": np.eye(DIMENSION, dtype=np.float32)}
@@ -64,7 +66,7 @@ def fit(examples: Sequence[Asked], report: Callable[[int, float], None], *, epoc
     return weights
 
 
-def _slopes(asked: Sequence[Asked], means: Array, numbers: np.random.Generator) -> tuple[float, Array]:
+def _slopes(asked: Sequence[TrainingQuestion], means: Array, numbers: np.random.Generator) -> tuple[float, Array]:
     """The mean loss of questions, and its gradient by their vectors before these get length 1: (questions, 384)."""
     lengths = np.linalg.norm(means, axis=-1, keepdims=True)
     vectors = means / lengths

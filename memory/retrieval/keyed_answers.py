@@ -55,7 +55,7 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
     `attributes`: what the question may ask for, as `asked_attributes` says. Messages that contradict the current fact
     get that in their qualifier.
     """
-    asks = _Asked(question, attributes)
+    asks = _AskedAttribute(question, attributes)
     asked: list[tuple[_Closeness, FactState, CandidateRow]] = []
     for row in rows:
         is_fact = row.candidate.source == "fact"
@@ -122,7 +122,7 @@ type _Closeness = tuple[int, float]
 _FAR: Final = (0, 0.0)
 
 
-class _Asked:
+class _AskedAttribute:
     """What a question asks for: an attribute of the user, or of someone it names."""
 
     def __init__(self, question: Question, attributes: Mapping[str, float]) -> None:

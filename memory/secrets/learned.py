@@ -15,7 +15,7 @@ OUTPUTS: Final = 2
 WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
 SURE_FROM: Final = 0.5
 """Mean probability from which a stretch of words is a secret."""
-SHORTEST: Final = 4
+MIN_DIGITS: Final = 4
 """Digits of a number that is a secret without a word that says so."""
 _SIGNS: Final = re.compile(r"[\d_#@!$%*+=]")
 _SAYS_SECRET: Final = re.compile(
@@ -47,7 +47,7 @@ def learned_secrets(text: str) -> Iterator[Span]:
 
 def _is_plain(words: str) -> bool:
     """Whether it looks like ordinary words or a small number."""
-    return _SIGNS.search(words) is None or (words.strip().isdigit() and len(words.strip()) < SHORTEST)
+    return _SIGNS.search(words) is None or (words.strip().isdigit() and len(words.strip()) < MIN_DIGITS)
 
 
 def marked(pieces: Pieces, given: Array) -> Iterator[tuple[int, int, float]]:

@@ -6,13 +6,13 @@ import struct
 
 PATCH = 28  # the provider's rule: one token for each square of 28 pixels, counted by whole squares
 MAX_SIDE = 2_576  # pixels; larger ones are scaled down first. All models here are in the high-resolution tier.
-LARGEST_IMAGE_TOKENS = 4_784
+MAX_IMAGE_TOKENS = 4_784
 MAX_BYTES = 5 * 1024 * 1024  # of one image, decoded
 MAX_PIXELS_A_SIDE = 8_000
 MANY = 20  # images in one request; with more, each must be smaller
 MAX_PIXELS_A_SIDE_OF_MANY = 2_000
 MAX_IMAGES = 600  # per request; 100 if the window has 200,000 tokens, which no model here has
-UNKNOWN_IMAGE_TOKENS = LARGEST_IMAGE_TOKENS  # an image by URL or file id, whose size isn't known here
+UNKNOWN_IMAGE_TOKENS = MAX_IMAGE_TOKENS  # an image by URL or file id, whose size isn't known here
 SIGNATURES = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/jpeg": (b"\xff\xd8\xff",),
@@ -50,7 +50,7 @@ def image_tokens(raw: bytes) -> int:
 
 def _first_guess(width: int, height: int) -> float:
     """A longer side that is at least as long as the right one: it meets the limits without the grid's edges."""
-    area = LARGEST_IMAGE_TOKENS * PATCH * PATCH
+    area = MAX_IMAGE_TOKENS * PATCH * PATCH
     return min(MAX_SIDE, math.sqrt(area * max(width, height) / min(width, height))) + 1
 
 
@@ -66,7 +66,7 @@ def _grid(width: int, height: int) -> tuple[int, int]:
 
 def _fits(width: int, height: int) -> bool:
     columns, rows = _grid(width, height)
-    return max(columns, rows) * PATCH <= MAX_SIDE and columns * rows <= LARGEST_IMAGE_TOKENS
+    return max(columns, rows) * PATCH <= MAX_SIDE and columns * rows <= MAX_IMAGE_TOKENS
 
 
 def dimensions(raw: bytes) -> tuple[int, int] | None:

@@ -131,7 +131,7 @@ def _tool_answered(reading: Reading) -> Reply | None:
         return say(_reported(told) or "Done.")
     found = [memory for result in reading.results for memory in result.memories if not result.failed]
     return (
-        _asked_for(reading)
+        _answer_marked(reading)
         or _best_answer(reading, found)
         or say(
             _in_turn(wording.NOT_FOUND, reading), wording.GENERAL if patterns.GENERAL.match(reading.question) else ""
@@ -233,7 +233,7 @@ def _identity(reading: Reading) -> Reply | None:
 
 
 def _help(reading: Reading) -> Reply | None:
-    return say(wording.HELP) if patterns.HELP.match(_asked(reading)) else None
+    return say(wording.HELP) if patterns.HELP.match(_extract_question(reading)) else None
 
 
 def _overview(reading: Reading) -> Reply | None:
@@ -241,7 +241,7 @@ def _overview(reading: Reading) -> Reply | None:
     if not patterns.OVERVIEW.search(reading.question):
         return None
     facts = [*reading.profile, *(memory for memory in reading.memories if memory.id.startswith(("fact:", "profile")))]
-    lines = _statements(facts) or _statements([*reading.memories, *_said(reading)])
+    lines = _statements(facts) or _statements([*reading.memories, *_list_statements(reading)])
     if not lines:
         return say(wording.NOTHING_KNOWN)
     more = f"… and {len(lines) - MAX_LISTED} more, on your Profile page." if len(lines) > MAX_LISTED else ""
@@ -258,7 +258,7 @@ def _web(reading: Reading) -> Reply | None:
     """A question about something new: search the web with the offered tool, ours or the provider's."""
     if not patterns.RECENT.search(reading.question) or patterns.OWN.search(reading.question):
         return None
-    asked = _asked(reading)
+    asked = _extract_question(reading)
     if "web_search" in reading.tools:
         return Reply((ToolCall("web_search", {"query": asked}),))
     if not reading.server_search:
@@ -316,13 +316,13 @@ def _recall(reading: Reading) -> Reply | None:
     task = patterns.TASK.match(reading.question)
     if not task and not _is_question(reading.question):
         return None
-    answer = _asked_for(reading) or _best_answer(reading, _known(reading))
+    answer = _answer_marked(reading) or _best_answer(reading, _known(reading))
     if answer:
         return answer
     if task:
         return say(wording.TASK)
     if "search_knowledge" in reading.tools:
-        return Reply((ToolCall("search_knowledge", {"query": _asked(reading)}),))
+        return Reply((ToolCall("search_knowledge", {"query": _extract_question(reading)}),))
     return say(_in_turn(wording.UNKNOWN, reading), wording.GENERAL if patterns.GENERAL.match(reading.question) else "")
 
 
@@ -376,10 +376,10 @@ def _known(reading: Reading) -> list[Memory]:
     newest = sorted(reading.memories, key=lambda memory: memory.date, reverse=True)
     facts = [memory for memory in newest if memory.id.startswith("fact:")]
     others = [memory for memory in newest if memory not in updates and memory not in facts]
-    return [*_said(reading), *updates, *facts, *reading.profile, *others]
+    return [*_list_statements(reading), *updates, *facts, *reading.profile, *others]
 
 
-def _said(reading: Reading) -> list[Memory]:
+def _list_statements(reading: Reading) -> list[Memory]:
     """What the user said in this conversation, newest first."""
     return [Memory(text, "said") for text, _ in reversed(reading.exchanges) if not _is_question(text)]
 
@@ -389,19 +389,19 @@ def _is_question(text: str) -> bool:
     return bool(text.endswith("?") or patterns.QUESTION.match(text) or patterns.REQUEST.match(text))
 
 
-def _asked(reading: Reading) -> str:
+def _extract_question(reading: Reading) -> str:
     """The question in a longer text: its last sentence with a question mark, else the whole text."""
     asked = [part for part in re.split(r"(?<=[.!?\n])", reading.question) if part.endswith("?")]
     return patterns.TASK.sub("", asked[-1].strip() if asked else reading.question.strip())
 
 
-def _asked_for(reading: Reading) -> Reply | None:
+def _answer_marked(reading: Reading) -> Reply | None:
     """What Recall marks as the answer, unless this conversation says it newer."""
-    asked = _asked(reading)
+    asked = _extract_question(reading)
     past = asks_past(asked)
     found = (memory for result in reading.results for memory in result.memories)
     marked = [memory for memory in (*reading.memories, *found) if memory.answers and (past or memory.is_current)]
-    if not marked or best_matches(asked, _said(reading)):
+    if not marked or best_matches(asked, _list_statements(reading)):
         return None
     best = [memory for memory in marked if memory.is_current != past]
     if past and not best and (over := best_matches(asked, [one for one in reading.memories if not one.is_current])):
@@ -419,11 +419,12 @@ def _asked_for(reading: Reading) -> Reply | None:
 
 def _ended_here(reading: Reading, matches: Sequence[Match]) -> Match | None:
     """What this conversation says to have ended of what would be the answer."""
-    told = frozenset[str]().union(*(stems(match.sentence) for match in matches)) - {"user"} - stems(_asked(reading))
-    told |= stems(_asked(reading)) if patterns.STILL.search(_asked(reading)) else frozenset()
-    said = (Match(sentence, memory) for memory in _said(reading) for sentence in sentences(memory.text))
-    ended = (one for one in said if ENDS.search(one.sentence) and told & stems(one.sentence))
-    return next((one for one in ended if _is_of_user(one.sentence, _asked(reading))), None)
+    question = _extract_question(reading)
+    answered = frozenset[str]().union(*(stems(match.sentence) for match in matches)) - {"user"} - stems(question)
+    answered |= stems(question) if patterns.STILL.search(question) else frozenset()
+    said = (Match(sentence, memory) for memory in _list_statements(reading) for sentence in sentences(memory.text))
+    ended = (match for match in said if ENDS.search(match.sentence) and answered & stems(match.sentence))
+    return next((match for match in ended if _is_of_user(match.sentence, question)), None)
 
 
 def _is_of_user(sentence: str, asked: str) -> bool:
@@ -435,7 +436,7 @@ def _is_of_user(sentence: str, asked: str) -> bool:
 
 def _better(reading: Reading, matches: Sequence[Match], *, is_keyed: bool) -> Match | None:
     """A sentence that answers better than those of the memory that Recall marks."""
-    asked, known = _asked(reading), _known(reading)
+    asked, known = _extract_question(reading), _known(reading)
     newest = newest_mention(asked, reading.memories) if patterns.STILL.search(asked) else None
     is_newer = newest and all(newest.memory.date > match.memory.date for match in matches)
     if (
@@ -471,7 +472,7 @@ def _answering(memory: Memory, wanted: frozenset[str], asked: str) -> list[str]:
 
 def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
     """An answer to the question; else the fact that comes close."""
-    asked = _asked(reading)
+    asked = _extract_question(reading)
     if patterns.PRONOUN.search(asked) and reading.exchanges:  # "And where does she work?"
         people = patterns.PEOPLE.findall(" ".join(reading.exchanges[-1]).replace(wording.SELF, ""))
         asked = f"{asked} {' '.join(relation or name for relation, name in people)}"
@@ -515,15 +516,15 @@ def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
 
 def _own_words(reading: Reading, match: Match) -> str:
     """What the user wrote when they said so, if the answer leaves something of the question open; else empty."""
-    asked, told = stems(_asked(reading)), stems(match.sentence) - {"user"}
+    asked, told = stems(_extract_question(reading)), stems(match.sentence) - {"user"}
     if (
         asked <= told
-        and has_answer_kind(_asked(reading), match.sentence)
-        and says_more(_asked(reading), match.sentence)
+        and has_answer_kind(_extract_question(reading), match.sentence)
+        and says_more(_extract_question(reading), match.sentence)
     ):
         return ""
     for message in _messages_behind(reading, match.memory, told):
-        said = " ".join(one for one in sentences(message) if not _is_denial(one, _asked(reading)))
+        said = " ".join(one for one in sentences(message) if not _is_denial(one, _extract_question(reading)))
         words = stems(said)
         is_whole = not patterns.HIDDEN.search(said)
         if is_whole and words - told and words & (told | asked):

@@ -32,7 +32,7 @@ from recall.db.requirements import check_database, check_sessions
 from recall.observability.health import unapplied_migrations
 from recall.process import embedded_postgres, token_vocabulary
 from recall.process.static_files import collect_if_changed
-from recall.process.supervisor import Child, StartupError, Stopped, Supervisor, end_leftovers, say
+from recall.process.supervisor import Child, StartupError, StoppedError, Supervisor, end_leftovers, say
 
 FEW_ARENAS = "2"
 """Number of glibc heaps: one per thread would keep each thread's peak memory."""
@@ -60,7 +60,7 @@ async def up(host: str, port: int, how_to_sign_in: Callable[[], str]) -> None:
         try:
             await start(supervisor, page, model, how_to_sign_in)
             await supervisor.unless_stopped(asyncio.Event().wait())
-        except Stopped:
+        except StoppedError:
             pass
         finally:
             await supervisor.stop()

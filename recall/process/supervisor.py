@@ -32,7 +32,7 @@ HANG_UP = [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) is not signal.SIG_I
 FORCE_AFTER_SECONDS = 1.0  # a second signal after this forces; an earlier one is a duplicate sent by `make`
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """A stop signal arrived while work was in progress."""
 
 
@@ -77,7 +77,7 @@ class Supervisor:
         """Wait for `work`, but no longer than the run lasts.
 
         Raises:
-            Stopped: a signal came first.
+            StoppedError: a signal came first.
             StartupError: a child keeps failing.
         """
         task = asyncio.ensure_future(work)
@@ -89,7 +89,7 @@ class Supervisor:
         task.cancel()
         if self._failed.done():
             self._failed.result()
-        raise Stopped
+        raise StoppedError
 
     @property
     def is_ending(self) -> bool:

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Final
 
 from memory.documents.readers import limits
-from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.formats import NotReadableError
 from memory.documents.readers.isolated import Ending
 from memory.documents.readers.text_files import within_limits
 
@@ -28,7 +28,7 @@ def main() -> Ending:
     _limit(resource.RLIMIT_CPU, limits.seconds_for(len(content)))
     try:
         text = within_limits(reader.read(content))
-    except NotReadable as refusal:
+    except NotReadableError as refusal:
         sys.stdout.buffer.write(str(refusal).encode())
         return Ending.NOT_READABLE
     except MemoryError:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from memory.documents.readers import limits
-from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.formats import NotReadableError
 from memory.documents.readers.text_files import decode
 
 DELIMITERS: Final = ",;\t|"
@@ -18,13 +18,13 @@ def read(content: bytes) -> str:
     """The table's rows as a Markdown list.
 
     Raises:
-        NotReadable: it isn't text, or too large.
+        NotReadableError: it isn't text, or too large.
     """
     text = decode(content)
     try:
         return "\n".join(_lines(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))))
     except csv.Error as error:
-        raise NotReadable(f"This table cannot be read: {error}.") from error
+        raise NotReadableError(f"This table cannot be read: {error}.") from error
 
 
 def _delimiter(text: str) -> str:
@@ -38,9 +38,9 @@ def _lines(rows: Iterator[list[str]]) -> Iterator[str]:
     names: list[str] = []
     for number, row in enumerate(rows):
         if number > limits.TABLE_ROWS:
-            raise NotReadable(f"This table has more than {limits.TABLE_ROWS:,} rows; keep those that matter.")
+            raise NotReadableError(f"This table has more than {limits.TABLE_ROWS:,} rows; keep those that matter.")
         if len(row) > limits.TABLE_COLUMNS:
-            raise NotReadable(f"This table has more than {limits.TABLE_COLUMNS} columns; keep those that matter.")
+            raise NotReadableError(f"This table has more than {limits.TABLE_COLUMNS} columns; keep those that matter.")
         values = [" ".join(value.split()) for value in row]
         if number == 0 and _are_names(values):
             names = values

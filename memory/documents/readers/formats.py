@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Final
 
 
-class NotReadable(Exception):
+class NotReadableError(Exception):
     """The file can't be read; the message is one sentence for its owner."""
 
 
@@ -57,20 +57,20 @@ def recognise(name: str, content: bytes) -> Format:
     """The format of a file, by its content, then by its extension; unknown text is plain text.
 
     Raises:
-        NotReadable: it is empty or in no readable format.
+        NotReadableError: it is empty or in no readable format.
     """
     if not content.strip(b"\x00 \t\r\n"):
-        raise NotReadable("This file is empty.")
+        raise NotReadableError("This file is empty.")
     if b"%PDF-" in content[:1024]:  # readers allow some bytes before it
         return PDF
     if content.startswith(b"PK\x03\x04") and _is_word(content):
         return WORD
     for beginning, what in NOT_READ:
         if content.startswith(beginning):
-            raise NotReadable(f"This is {what}. {KNOWN}" if ";" not in what else f"This is {what}.")
+            raise NotReadableError(f"This is {what}. {KNOWN}" if ";" not in what else f"This is {what}.")
     named = ENDINGS.get(PurePath(name.lower()).suffix, TEXT)
     if named in (PDF, WORD):
-        raise NotReadable(f"This file is called {named.label}, but it is none.")
+        raise NotReadableError(f"This file is called {named.label}, but it is none.")
     return named
 
 

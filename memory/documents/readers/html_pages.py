@@ -33,7 +33,7 @@ def read(content: bytes) -> str:
     """The page as Markdown.
 
     Raises:
-        NotReadable: it isn't text.
+        NotReadableError: it isn't text.
     """
     declared = _DECLARED.search(content[:2048])
     return to_markdown(decode(content, declared[1].decode() if declared else ""))

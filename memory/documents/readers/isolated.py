@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from memory.documents.readers import limits, text_files
-from memory.documents.readers.formats import MARKDOWN, TEXT, Format, NotReadable, recognise
+from memory.documents.readers.formats import MARKDOWN, TEXT, Format, NotReadableError, recognise
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class Ending(IntEnum):
     NO_MEMORY = 4
 
 
-class NoTurn(NotReadable):
+class NoFreeReaderError(NotReadableError):
     """No reader became free in time; nothing is wrong with the file."""
 
 
@@ -57,11 +57,11 @@ def turn(person: int) -> Iterator[None]:
     """Wait until a reader is free in this process and none runs for this user.
 
     Raises:
-        NoTurn: the wait timed out.
+        NoFreeReaderError: the wait timed out.
     """
     with _changed:
         if not _changed.wait_for(lambda: person not in _reading and len(_reading) < MAX_READERS, TURN_SECONDS):
-            raise NoTurn(BUSY)
+            raise NoFreeReaderError(BUSY)
         _reading.add(person)
     try:
         yield
@@ -77,7 +77,7 @@ def read_file(name: str, content: bytes, *, waiting: int | None = None) -> str:
     With `waiting`, the id of the waiting user, the reader waits for its turn.
 
     Raises:
-        NotReadable: one sentence for the file's owner.
+        NotReadableError: one sentence for the file's owner.
     """
     kind = recognise(name, content)
     if kind in (TEXT, MARKDOWN):
@@ -93,13 +93,13 @@ def _read_apart(kind: Format, content: bytes) -> str:
             command, input=content, capture_output=True, timeout=limits.SECONDS, env=ENVIRONMENT, cwd=ROOT, check=False
         )
     except subprocess.TimeoutExpired:
-        raise NotReadable(TOO_SLOW) from None
+        raise NotReadableError(TOO_SLOW) from None
     if done.returncode == Ending.READ:
         return done.stdout.decode()
     if done.returncode == Ending.NOT_READABLE:
-        raise NotReadable(done.stdout.decode())
+        raise NotReadableError(done.stdout.decode())
     if done.returncode == Ending.NO_MEMORY:
-        raise NotReadable(TOO_LARGE)
+        raise NotReadableError(TOO_LARGE)
     # The printed output may contain the file's text, which must not reach a log.
     logger.warning("Reading a %s file of %d bytes ended with %d.", kind.name, len(content), done.returncode)
-    raise NotReadable(TOO_SLOW if done.returncode == -24 else BROKEN)  # 24: SIGXCPU
+    raise NotReadableError(TOO_SLOW if done.returncode == -24 else BROKEN)  # 24: SIGXCPU

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from memory.documents.readers import limits
-from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.formats import NotReadableError
 from memory.documents.readers.text_files import decode
 
 TOO_DEEP: Final = f"This JSON is nested more than {limits.JSON_DEPTH} levels deep."
@@ -17,20 +17,20 @@ def read(content: bytes) -> str:
     """The JSON's objects as a Markdown list; numbers stay as written.
 
     Raises:
-        NotReadable: it isn't JSON, or nested too deeply.
+        NotReadableError: it isn't JSON, or nested too deeply.
     """
     try:
         value = json.loads(decode(content), parse_int=str, parse_float=str, parse_constant=str)
     except json.JSONDecodeError as error:
-        raise NotReadable(f"This is no JSON: {error.msg} in line {error.lineno}.") from error
+        raise NotReadableError(f"This is no JSON: {error.msg} in line {error.lineno}.") from error
     except RecursionError:
-        raise NotReadable(TOO_DEEP) from None
+        raise NotReadableError(TOO_DEEP) from None
     return "\n".join(f"- {line}" for line in _lines(value, ()))
 
 
 def _lines(value: Any, way: Way) -> Iterator[str]:
     if len(way) > limits.JSON_DEPTH:
-        raise NotReadable(TOO_DEEP)
+        raise NotReadableError(TOO_DEEP)
     members = _members(value)
     plain = [f"{name}: {said}" if name else said for name, one in members if (said := _plain(one))]
     if plain:

@@ -12,7 +12,7 @@ import pypdfium2
 from pypdfium2 import raw
 
 from memory.documents.readers import limits
-from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.formats import NotReadableError
 from memory.documents.readers.text_files import clean
 
 HEADING_SIZE: Final = 1.15
@@ -55,18 +55,18 @@ def read(content: bytes) -> str:
     """The PDF's text as Markdown.
 
     Raises:
-        NotReadable: it is locked, damaged, or has too many pages.
+        NotReadableError: it is locked, damaged, or has too many pages.
     """
     try:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) in _PASSWORD_ERRORS:
-            raise NotReadable("This PDF is locked with a password. Save it without one.") from error
-        raise NotReadable("This PDF is damaged.") from error
+            raise NotReadableError("This PDF is locked with a password. Save it without one.") from error
+        raise NotReadableError("This PDF is damaged.") from error
     if len(document) > limits.PDF_PAGES:
-        raise NotReadable(f"This PDF has {len(document):,} pages; {limits.PDF_PAGES:,} are the limit.")
+        raise NotReadableError(f"This PDF has {len(document):,} pages; {limits.PDF_PAGES:,} are the limit.")
     if len(document) > limits.PDF_FEW_PAGES and len(content) < limits.PDF_PAGE_BYTES * len(document):
-        raise NotReadable("This PDF claims more pages than a file of its size holds.")
+        raise NotReadableError("This PDF claims more pages than a file of its size holds.")
     return to_markdown(list(_pages(document)))
 
 
@@ -103,7 +103,7 @@ def _pages(document: Any) -> Iterator[list[Line]]:
         page.close()
         read_so_far += sum(len(line.text) for line in lines)
         if read_so_far > limits.CHARACTERS:
-            raise NotReadable(
+            raise NotReadableError(
                 f"This PDF holds more than {limits.CHARACTERS:,} characters of text. Split it into parts."
             )
         yield lines

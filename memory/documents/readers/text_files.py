@@ -7,7 +7,7 @@ from typing import Final
 from charset_normalizer import from_bytes
 
 from memory.documents.readers import limits
-from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.formats import NotReadableError
 
 BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -34,7 +34,7 @@ def read(content: bytes) -> str:
     """The text of a plain file.
 
     Raises:
-        NotReadable: it isn't text.
+        NotReadableError: it isn't text.
     """
     return decode(content)
 
@@ -43,7 +43,7 @@ def decode(content: bytes, declared: str = "") -> str:
     """The text of `content`; `declared` is the encoding that the file itself names.
 
     Raises:
-        NotReadable: it isn't text.
+        NotReadableError: it isn't text.
     """
     return clean(content.decode(_encoding(content, declared), "replace"))
 
@@ -52,14 +52,14 @@ def clean(text: str) -> str:
     """Normalizes line ends and removes control characters such as NUL.
 
     Raises:
-        NotReadable: it has too many to be text.
+        NotReadableError: it has too many to be text.
     """
     for found, kept in LINE_ENDS:
         text = text.replace(found, kept)
     text = text.removeprefix("\ufeff")
     without = _CONTROL.sub("", text)
     if len(text) - len(without) > max(1, len(text) * MAX_CONTROL_CHARACTERS):
-        raise NotReadable("This file is no text, whatever its name says.")
+        raise NotReadableError("This file is no text, whatever its name says.")
     return without
 
 
@@ -67,16 +67,16 @@ def within_limits(text: str) -> str:
     """The text without surrounding blanks.
 
     Raises:
-        NotReadable: it is empty or too long.
+        NotReadableError: it is empty or too long.
     """
     text = text.strip()
     if len(text) > limits.CHARACTERS:
-        raise NotReadable(
+        raise NotReadableError(
             f"This file holds {len(text):,} characters of text; {limits.CHARACTERS:,} are the limit. "
             "Split it into parts and upload them one by one."
         )
     if not text:
-        raise NotReadable("There is no text in this file; the pages of a scan are pictures.")
+        raise NotReadableError("There is no text in this file; the pages of a scan are pictures.")
     return text
 
 

@@ -8,7 +8,7 @@ from xml.parsers import expat
 import mammoth
 
 from memory.documents.readers import html_pages, limits
-from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.formats import NotReadableError
 
 STYLES: Final = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
 """Added to mammoth's own styles, which know headings by their number."""
@@ -21,13 +21,13 @@ def read(content: bytes) -> str:
     """The document as Markdown.
 
     Raises:
-        NotReadable: it is damaged, or unpacks to far more than a document holds.
+        NotReadableError: it is damaged, or unpacks to far more than a document holds.
     """
     try:
         checked = _checked(content)
         html = mammoth.convert_to_html(checked, style_map=STYLES, convert_image=_no_picture).value
     except (zipfile.BadZipFile, KeyError, ValueError, NotImplementedError) as error:
-        raise NotReadable(DAMAGED) from error
+        raise NotReadableError(DAMAGED) from error
     return html_pages.to_markdown(html)
 
 
@@ -42,9 +42,9 @@ def _checked(content: bytes) -> io.BytesIO:
         parts = archive.infolist()
         texts = [part for part in parts if part.filename.lower().endswith((".xml", ".rels"))]
         if len(parts) > limits.ZIP_ENTRIES or sum(part.file_size for part in texts) > limits.XML_BYTES:
-            raise NotReadable(TOO_MUCH)
+            raise NotReadableError(TOO_MUCH)
         if any(part.flag_bits & 1 for part in parts):
-            raise NotReadable("This Word file is locked with a password. Save it without one.")
+            raise NotReadableError("This Word file is locked with a password. Save it without one.")
         elements = _Elements()
         for part in texts:
             text = archive.read(part)
@@ -67,15 +67,15 @@ class _Elements:
         try:
             parser.Parse(part, True)
         except expat.ExpatError as error:
-            raise NotReadable(DAMAGED) from error
+            raise NotReadableError(DAMAGED) from error
 
     def _refuse(self, *_: Any) -> None:
-        raise NotReadable("This Word file holds a DOCTYPE, which Word never writes. Save it again in Word.")
+        raise NotReadableError("This Word file holds a DOCTYPE, which Word never writes. Save it again in Word.")
 
     def _add(self, *_: Any) -> None:
         self._seen += 1
         if self._seen > limits.XML_ELEMENTS:
-            raise NotReadable(TOO_MUCH)
+            raise NotReadableError(TOO_MUCH)
 
 
 def _no_picture(picture: Any) -> list[Any]:

@@ -20,7 +20,7 @@ from memory.librarian.key_assignment import in_first_person
 from memory.librarian.rules.engine import RuleEngine
 from memory.librarian.updates.labelled import read_labelled
 from memory.librarian.updates.pairs import OUTCOMES
-from memory.librarian.updates.talks import Said, read_talks
+from memory.librarian.updates.talks import TalkMessage, read_talks
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
 
@@ -60,7 +60,7 @@ class Counts:
         )
 
 
-def read_messages(path: Path) -> list[Said]:
+def read_messages(path: Path) -> list[TalkMessage]:
     """The messages of a file of talks (*.talk) or of pairs (one known fact each), and what they change.
 
     Raises:
@@ -73,10 +73,13 @@ def read_messages(path: Path) -> list[Said]:
         pairs = [read_labelled(line) for line in text.splitlines() if line.strip()]
     except ValueError as wrong:
         raise UnknownLabelsError(str(wrong)) from wrong
-    return [Said(pair.pair.message, [pair.pair.fact], [], [pair] if pair.outcome != "holds" else []) for pair in pairs]
+    return [
+        TalkMessage(pair.pair.message, [pair.pair.fact], [], [pair] if pair.outcome != "holds" else [])
+        for pair in pairs
+    ]
 
 
-def evaluate_updates(messages: Iterable[Said]) -> Counts:
+def evaluate_updates(messages: Iterable[TalkMessage]) -> Counts:
     """What the rules and the network do to the known facts."""
     counts = Counts()
     for said in messages:

@@ -16,7 +16,7 @@ ALL_AT: Final = (10,)
 GAIN_AT: Final = 10
 INSIDE_TOKENS: Final = (800, 2000, 5000)
 """About as many tokens as `small`, a tight `standard` and the `standard` plan leave for recalled memories."""
-SMALLEST_LINE: Final = 12
+MIN_LINE_TOKENS: Final = 12
 """Tokens: no line fits into less, so the filling ends."""
 
 MEASURES: Final = (
@@ -72,7 +72,7 @@ def inside[Item: Hashable](
         if used + tokens[item] <= room:
             used += tokens[item]
             got += item in evidence
-        elif room - used < SMALLEST_LINE:
+        elif room - used < MIN_LINE_TOKENS:
             break
     return got / len(evidence)
 

@@ -60,7 +60,7 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RankedQuestion:
     """A question with one system's ranking of the items of its conversation."""
 
     question: Question
@@ -124,7 +124,7 @@ class Evaluation:
 class _Notes:
     """Figures collected during the evaluation."""
 
-    asked: dict[str, list[Asked]] = field(default_factory=lambda: defaultdict(list))
+    asked: dict[str, list[RankedQuestion]] = field(default_factory=lambda: defaultdict(list))
     given: list[AnswerStats] = field(default_factory=list)
     indexing_seconds: float = 0.0
 
@@ -164,7 +164,7 @@ def spread[Row](rows: Sequence[Row], limit: int | None) -> Sequence[Row]:
 
 def _ask_product(
     conversation: Conversation, questions: Sequence[Question], product: Product, notes: _Notes
-) -> Iterator[Asked]:
+) -> Iterator[RankedQuestion]:
     with temporary_user() as user:
         started = perf_counter()
         messages = product.store(user, conversation)
@@ -194,10 +194,12 @@ def _ask_baselines(
             _note(conversation, question, tuple(items[place].id for place in order), notes.asked[system])
 
 
-def _note(conversation: Conversation, question: Question, ranked: tuple[ItemId, ...], into: list[Asked]) -> Asked:
+def _note(
+    conversation: Conversation, question: Question, ranked: tuple[ItemId, ...], into: list[RankedQuestion]
+) -> RankedQuestion:
     tokens = {item.id: item.tokens for item in conversation.items}
     figures = metrics.measure(question.evidence, ranked, tokens) if question.evidence else None
-    into.append(Asked(question, ranked, figures))
+    into.append(RankedQuestion(question, ranked, figures))
     return into[-1]
 
 
@@ -218,7 +220,7 @@ def _evaluation(file: str, conversations: Sequence[Conversation], notes: _Notes)
     )
 
 
-def _means(asked: Sequence[Asked]) -> dict[str, metrics.Mean]:
+def _means(asked: Sequence[RankedQuestion]) -> dict[str, metrics.Mean]:
     return metrics.by_category((one.question.category, one.figures) for one in asked if one.figures is not None)
 
 

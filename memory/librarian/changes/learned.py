@@ -9,8 +9,7 @@ from memory.facts.keys import split_key
 from memory.librarian.changes.corrections import Change, Correction, when_ended
 from memory.librarian.changes.fact_words import OF_THE_USER, words_of
 from memory.librarian.engine import KnownFact
-from memory.librarian.updates.pairs import LONGEST as STATEMENT
-from memory.librarian.updates.pairs import WINDOW, Outcome, Update, pair_of, read
+from memory.librarian.updates.pairs import MAX_STATEMENT_PIECES, WINDOW, Outcome, Update, pair_of, read
 from memory.network.pieces import windows
 from memory.ports.source import Utterance
 from memory.speech_acts.made_up import is_made_up
@@ -37,7 +36,7 @@ CLEAR_FROM: Final[Mapping[Outcome, float]] = {"ended": 0.25, "replaced": 0.25, "
 NEVER_SO_FROM: Final = 0.95
 """Probability from which a fact is taken back without asking, as never so. Of authors who just wrote, 10 of 11 facts
 that were so from `SURE_FROM` on still held."""
-LONGEST: Final = 1_000
+MAX_CHARS: Final = 1_000
 """Characters of a message that is read: a longer one is mostly a paste."""
 MAX_STRETCHES: Final = 6
 """Stretches of an earlier passage that are read: all of one of ordinary length."""
@@ -92,7 +91,7 @@ def find_changed(utterance: Utterance, earlier: Mapping[int, str]) -> Iterator[i
     for message_id, text in earlier.items() if parts else ():
         if is_of_others and not _OTHERS.search(text):
             continue
-        stretches = [stretch.strip() for _, stretch in windows(text, STATEMENT)][:MAX_STRETCHES]
+        stretches = [stretch.strip() for _, stretch in windows(text, MAX_STATEMENT_PIECES)][:MAX_STRETCHES]
         updates = (_read_strongest(stretch, parts)[0] for stretch in stretches)
         if any(update.doubted >= CHANGED_FROM and not _says_nothing_new(update) for update in updates):
             yield message_id
@@ -104,7 +103,7 @@ def parts_to_read(utterance: Utterance) -> list[tuple[str, str]]:
     Empty: it states nothing that could change anything.
     """
     own = mask_foreign_text(utterance.text, utterance.echoes)
-    if len(own) > LONGEST or not own.strip() or only_asks(own) or is_made_up(own) or not is_english(own):
+    if len(own) > MAX_CHARS or not own.strip() or only_asks(own) or is_made_up(own) or not is_english(own):
         return []
     return [(part, utterance.text[start : start + len(part)].strip()) for start, part in windows(own, WINDOW)]
 

@@ -10,7 +10,7 @@ from memory.network.reader import read_scores
 KEEP, JUNK, WRONG = OUTPUTS = range(3)
 """Of the head, at the first piece. Junk is said, but passes or matters to no one; what is wrong isn't said so."""
 WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
-LONGEST: Final = (48, 112)
+MAX_PIECES: Final = (48, 112)
 """Pieces of a statement and of a message that are read."""
 AROUND: Final = 250
 """Characters of a message that are read before and behind the statement's words, if it is longer."""
@@ -24,7 +24,7 @@ def worth(statement: str, message: str, quote: str) -> float:
 
 def join(statement: str, message: str) -> Joined:
     """The pieces of a statement and a message."""
-    return joined(statement, message, LONGEST)
+    return joined(statement, message, MAX_PIECES)
 
 
 def around(message: str, quote: str) -> str:

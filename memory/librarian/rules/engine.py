@@ -25,7 +25,7 @@ from memory.librarian.engine import (
 from memory.librarian.rules import mentions, notes, tagged, unreal
 from memory.librarian.rules.clauses import Clause, Sentence, clauses_of, is_past, own_words, sentences, spell_out
 from memory.librarian.rules.episodes import episode_in, stories_in
-from memory.librarian.rules.judged import ASK, Candidate, judged, kept
+from memory.librarian.rules.judged import ASK, Candidate, select_candidates, select_facts
 from memory.librarian.rules.mentions import SIGNED, name_key, people_in
 from memory.librarian.rules.orders import read_order
 from memory.librarian.rules.retell import (
@@ -60,7 +60,7 @@ from memory.text.replaced_statement import replaced_statement
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
 VERSION: Final = "rules/16"
-LONGEST: Final = timedelta(seconds=30)
+MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
 """Confidence of what the table reads."""
@@ -80,7 +80,7 @@ class RuleEngine:
     """Proposes what the rules read. Stateless: one serves every reading."""
 
     version: str = VERSION
-    max_duration: timedelta = LONGEST
+    max_duration: timedelta = MAX_DURATION
     uses_tokens: bool = False
 
     def extract(self, reading: ExtractionInput) -> Extraction:
@@ -96,14 +96,14 @@ class RuleEngine:
                 continue
             limit = CpuLimit()
             try:
-                told = kept(list(candidates(utterance, reading, limit, facts)), utterance.text)
+                told = select_candidates(list(candidates(utterance, reading, limit, facts)), utterance.text)
                 found = _tagged(utterance, reading, limit, facts)
             except TookTooLongError:
                 skipped += 1
                 continue
             today = utterance.said_at.astimezone(reading.zone).date()
             more, replaced = tagged.proposals(found, told, utterance.number, today)
-            new = [*(fact for fact in told if fact not in replaced), *judged(more, utterance.text)]
+            new = [*(fact for fact in told if fact not in replaced), *select_facts(more, utterance.text)]
             facts += [_asked_if_the_other_holds(fact, reading.known) for fact in new]
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
         episode, stories = episode_in(reading.utterances, names), stories_in(reading.utterances, reading.zone)

@@ -82,9 +82,9 @@ _LONG_AGO: Final = re.compile(
     r"(?i)\b(?:(?:in|since) (?:19|20)\d\d|last year|years ago|back in|when i was|as a (?:child|kid|student))\b"
 )
 """What is told of the past is a fact; an episode is what happens while they talk."""
-LEAST_TURNS: Final = 2
+MIN_TURNS: Final = 2
 """An exchange by itself is a fact or two, no stretch."""
-LEAST_WORDS: Final = 4
+MIN_WORDS: Final = 4
 """“I decided.” tells nothing by itself."""
 BEFORE: Final = 2
 """User messages before the one that names the episode that belong to it."""
@@ -97,19 +97,19 @@ MAX_TITLE: Final = 80
 def episode_in(utterances: Sequence[Utterance], names: Sequence[str] = ()) -> ProposedEpisode | None:
     """The episode of this stretch. `names`: of people the stretch tells of."""
     mine = [said for said in utterances if said.speaker == "user"]
-    if len(mine) < LEAST_TURNS:
+    if len(mine) < MIN_TURNS:
         return None
-    found = list(_found(mine))
+    found = list(_find_cues(mine))
     best = min(reversed(found), key=lambda one: CUES.index(one[0]), default=None)
-    return _told(*best, mine, utterances, names) if best else None
+    return _build_episode(*best, mine, utterances, names) if best else None
 
 
-def _found(mine: Sequence[Utterance]) -> Iterator[tuple[Cue, Utterance, str]]:
+def _find_cues(mine: Sequence[Utterance]) -> Iterator[tuple[Cue, Utterance, str]]:
     """The clauses that name an episode, by what they say."""
     for said in mine:
         for clause in clauses(said.text, said.echoes):
             unsure = clause.hypothetical or clause.reported or clause.hedged
-            if unsure or len(clause.text.split()) < LEAST_WORDS or _LONG_AGO.search(clause.text):
+            if unsure or len(clause.text.split()) < MIN_WORDS or _LONG_AGO.search(clause.text):
                 continue
             told, words = (clause.text, _opened(said.text, clause)), said.text[clause.start : clause.end]
             cue = next((cue for cue in CUES if any(map(cue.says.match, told))), None)
@@ -123,7 +123,7 @@ def _opened(text: str, clause: Clause) -> str:
     return text[begins : clause.end].strip()
 
 
-def _told(
+def _build_episode(
     cue: Cue, said: Utterance, words: str, mine: Sequence[Utterance], heard: Sequence[Utterance], names: Sequence[str]
 ) -> ProposedEpisode:
     at = mine.index(said)

@@ -31,21 +31,21 @@ class Candidate:
     form: str
 
 
-def kept(found: Sequence[Candidate], message: str) -> list[ProposedFact]:
+def select_candidates(found: Sequence[Candidate], message: str) -> list[ProposedFact]:
     """The candidates in `message` that are worth keeping, as surely as they are."""
-    weighed = [(one, _weighed(one, message)) for one in found if one.fact.confidence > 0]
+    weighed = [(one, _weigh(one, message)) for one in found if one.fact.confidence > 0]
     facts = [(one.form, fact) for one, fact in weighed if fact is not None]
     told = [fact.statement for form, fact in facts if form != "mention"]
-    return [fact for form, fact in facts if form != "mention" or not _is_told(fact, told)]
+    return [fact for form, fact in facts if form != "mention" or not _is_stated(fact, told)]
 
 
-def judged(facts: Iterable[ProposedFact], message: str) -> list[ProposedFact]:
+def select_facts(facts: Iterable[ProposedFact], message: str) -> list[ProposedFact]:
     """Those of the facts that are worth keeping, as surely as they are."""
-    weighed = (_weighed(Candidate(fact, "tag"), message) for fact in facts)
+    weighed = (_weigh(Candidate(fact, "tag"), message) for fact in facts)
     return [fact for fact in weighed if fact is not None]
 
 
-def _is_told(mention: ProposedFact, statements: Sequence[str]) -> bool:
+def _is_stated(mention: ProposedFact, statements: Sequence[str]) -> bool:
     """Whether a statement that is kept already says who someone is: “the user's sister Mary lives in Lisbon”."""
     return (
         bool(mention.tags)
@@ -54,7 +54,7 @@ def _is_told(mention: ProposedFact, statements: Sequence[str]) -> bool:
     )
 
 
-def _weighed(one: Candidate, message: str) -> ProposedFact | None:
+def _weigh(one: Candidate, message: str) -> ProposedFact | None:
     if one.form in UNJUDGED:
         return one.fact
     chance = worth(one.fact.statement, message, one.fact.quote)

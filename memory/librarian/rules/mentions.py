@@ -254,15 +254,17 @@ def names_given(own: str, before: str) -> Iterator[Note]:
         name = clean_name(found["name"]) if found else ""
         if found and name and name.lower() not in relations.FEMALE | relations.MALE:
             sure = CALLED if found is greeted else SIGNED
-            yield _given(f"The user's name is {name}.", "name", name, found["name"], confidence=sure)
+            yield _build_name_note(f"The user's name is {name}.", "name", name, found["name"], confidence=sure)
             break
     if pronouns := _PRONOUNS.search(own):
         value = pronouns[0].lower()
-        yield _given(f"The user's pronouns are {value}.", "pronouns", value, pronouns[0])
+        yield _build_name_note(f"The user's pronouns are {value}.", "pronouns", value, pronouns[0])
     called = _CALL_ME.search(short)
     if called and (name := clean_name(called["name"] or called["used"])):
-        yield _given(f"The user wants to be called {name}.", "preferred_name", name, called[0], confidence=CALLED)
+        yield _build_name_note(
+            f"The user wants to be called {name}.", "preferred_name", name, called[0], confidence=CALLED
+        )
 
 
-def _given(statement: str, attribute: str, value: str, quote: str, *, confidence: float = SIGNED) -> Note:
+def _build_name_note(statement: str, attribute: str, value: str, quote: str, *, confidence: float = SIGNED) -> Note:
     return Note(Kind.IDENTITY, statement, attribute, value, form="name", confidence=confidence, quote=quote)

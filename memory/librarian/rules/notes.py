@@ -48,7 +48,7 @@ def _read_piece(piece: str, month: str) -> Iterator[Note]:
         beings = list(_beings(relation, value, month))
         yield from beings if labeled or len(piece.split()) <= 2 * len(beings) + 1 else ()
     elif label in LABEL_OF:
-        yield from _said(LABEL_OF[label], value, month)
+        yield from _read_label(LABEL_OF[label], value, month)
 
 
 def _beings(relation: str, value: str, month: str) -> Iterator[Note]:
@@ -67,7 +67,7 @@ def _beings(relation: str, value: str, month: str) -> Iterator[Note]:
             yield Note(kind, statement, "age", found["years"], f"user/{relation}" if is_pet else name)
 
 
-def _said(label: Label, value: str, month: str) -> Iterator[Note]:
+def _read_label(label: Label, value: str, month: str) -> Iterator[Note]:
     for one in items(value) if label.each else [value]:
         read = label.reads(one) if label.reads else (one.strip(" ."), "")
         if read is None or len(read[0].split()) > MAX_WORDS:

@@ -481,14 +481,14 @@ def plural(rest: str) -> str:
 def inside(words: str, *, user: bool) -> str:
     """The user's “my”, “me” and “I” inside a predicate: theirs if it is the user's own, else the user's."""
 
-    def told(found: re.Match[str]) -> str:
+    def replace_pronoun(found: re.Match[str]) -> str:
         who, verb, mine = found[1], found[2] or "", (found[3] or "").lower()
         if who:
             verb = f" {_VERBS[verb]}" if verb else ""
             return f"they{verb}" if user else f"the user{ {' are': ' is', ' have': ' has'}.get(verb, verb) }"
         return _POSSESSED[mine] if user else ("the user's" if mine in {"my", "our", "mine", "ours"} else "the user")
 
-    text = _INNER.sub(told, words)
+    text = _INNER.sub(replace_pronoun, words)
     if not user:
         text = _AGREES.sub(lambda found: f"the user {inflected(found[1])}", text)
     return re.sub(r"\bthey (?:was|am)\b", "they were" if " was" in text else "they are", text) if user else text

@@ -26,7 +26,7 @@ WHOSE: Final = ("user", "other")
 OUTPUTS: Final = (1 + len(LABELS), len(STATES), len(WHOSE))
 """Of the head: no label or one of LABELS, then STATES, then WHOSE."""
 WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
-LONGEST: Final = 4_000
+MAX_CHARS: Final = 4_000
 """Characters of a text that is read; a longer one is hardly a message about the user."""
 
 
@@ -46,12 +46,12 @@ class Tag:
 
 
 def tags_in(text: str, limit: CpuLimit) -> Iterator[Tag]:
-    """The tags of a text, in their order; none of a text longer than LONGEST.
+    """The tags of a text, in their order; none of a text longer than MAX_CHARS.
 
     Raises:
         TookTooLongError: the text used up its processor time.
     """
-    for start, part in windows(text) if len(text) <= LONGEST else ():
+    for start, part in windows(text) if len(text) <= MAX_CHARS else ():
         limit.check()
         pieces = pieces_of(part)
         for tag in tags_of(pieces, read_scores(WEIGHTS, pieces.ids)):

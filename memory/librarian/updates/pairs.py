@@ -17,7 +17,7 @@ OLD, NEW = 1, 2
 WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
 WINDOW: Final = 96
 """Pieces of a message that are read at once."""
-LONGEST: Final = 48
+MAX_STATEMENT_PIECES: Final = 48
 """Pieces of a fact that are read."""
 
 
@@ -50,7 +50,7 @@ class Update:
 
 def pair_of(fact: str, message: str) -> Pair:
     """The pieces of a fact and a message."""
-    pieces = joined(fact, message, (LONGEST, WINDOW))
+    pieces = joined(fact, message, (MAX_STATEMENT_PIECES, WINDOW))
     return Pair(fact, message, pieces.ids, pieces.segments, pieces.places)
 
 

@@ -25,7 +25,7 @@ _REPLACED: Final = re.compile(r"(.*\[.+\].*) => (.+)")
 
 
 @dataclass(slots=True)
-class Said:
+class TalkMessage:
     """A message, the facts and earlier messages known before it, and the pairs of it and those that it changes."""
 
     message: str
@@ -48,13 +48,13 @@ class Said:
             yield LabelledPair(pair_of(fact, self.message), "holds", ())
 
 
-def read_talks(text: str) -> list[list[Said]]:
+def read_talks(text: str) -> list[list[TalkMessage]]:
     """The talks of a file.
 
     Raises:
         ValueError: a line is none of a talk's, or changes what isn't known.
     """
-    talks: list[list[Said]] = []
+    talks: list[list[TalkMessage]] = []
     facts: list[str] = []
     earlier: list[str] = []
     changed: set[str] = set()
@@ -69,7 +69,7 @@ def read_talks(text: str) -> list[list[Said]]:
             before = talks[-1][-1] if talks[-1] else None
             if before is not None and before.is_remembered:
                 earlier.append(before.message)
-            talks[-1].append(Said(rest, list(facts), list(earlier), [], kind == "said"))
+            talks[-1].append(TalkMessage(rest, list(facts), list(earlier), [], kind == "said"))
         elif kind in ("ended", "wrong", "replaced"):
             pair = _changed(kind, rest, talks[-1][-1].message)
             if pair.pair.fact in facts:

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from memory.embeddings.limits import MINILM_INT8, Vectors
 from memory.embeddings.port import embedder
 from memory.network.adapted import save
-from memory.network.contrastive import EPOCHS, Asked, fit
+from memory.network.contrastive import EPOCHS, TrainingQuestion, fit
 from memory.query_encoder.encoder import WEIGHTS, encode_question, pieces_of
 from memory.query_encoder.labelled import Question, read_questions
 from memory.query_encoder.labelled import judge as judge_nearest
@@ -57,12 +57,12 @@ def query_of(question: Question) -> str:
     return parse_question(question.text, question.speakers, datetime(2026, 1, 1, tzinfo=UTC)).semantic_query
 
 
-def _example(question: Question) -> Asked:
+def _example(question: Question) -> TrainingQuestion:
     query = query_of(question)
     others = _memories(tuple(question.memories))
     if question.answers:
-        return Asked(pieces_of(query), _embedded(query), others, question.answers, question.helps)
-    return Asked(pieces_of(query), _embedded(query), others, question.helps)
+        return TrainingQuestion(pieces_of(query), _embedded(query), others, question.answers, question.helps)
+    return TrainingQuestion(pieces_of(query), _embedded(query), others, question.helps)
 
 
 @cache

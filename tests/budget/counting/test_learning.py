@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget.counting.estimate import HIGHEST_RATIO, LOWEST_RATIO, STARTING_RATIO, STARTING_RATIOS, TextClass
+from budget.counting.estimate import MAX_RATIO, MIN_RATIO, STARTING_RATIO, STARTING_RATIOS, TextClass
 from budget.counting.learning import (
     KINDS,
     STARTING_SPREAD,
@@ -49,7 +49,7 @@ def test_ratios_stay_within_bounds_whatever_is_reported(told: list[Observation])
     belief = unknown()
     for figure in told:
         belief = learn(belief, figure)
-    assert all(LOWEST_RATIO <= ratio <= HIGHEST_RATIO for ratio in belief.ratios.values())
+    assert all(MIN_RATIO <= ratio <= MAX_RATIO for ratio in belief.ratios.values())
     assert all(belief.covariance[kind][kind] > -1e-9 for kind in KINDS)
     assert standard_deviation(belief, dict.fromkeys(KINDS, 100)) > 0
 

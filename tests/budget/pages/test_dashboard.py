@@ -33,7 +33,7 @@ ADVANCED = "/usage/advanced"
 STATEMENTS = 24
 """Maximum statements for the whole page, session and account included, whatever it shows."""
 
-LARGEST_PAGE = 120_000
+MAX_PAGE_BYTES = 120_000
 """Bytes, before the proxy compresses them: four charts with their tables, thirty memories, three forms."""
 
 
@@ -129,7 +129,7 @@ def test_the_page_asks_the_database_no_more_for_a_thousand_turns_than_for_ten(si
 
 def test_a_full_page_has_a_bounded_weight(sign_in: SignIn, alice: Any) -> None:
     month_of_turns(alice, 60, [item(f"fact:{number}", Section.MEMORIES, 20) for number in range(100)])
-    assert len(sign_in(alice).get(ADVANCED).content) < LARGEST_PAGE
+    assert len(sign_in(alice).get(ADVANCED).content) < MAX_PAGE_BYTES
 
 
 def test_only_staff_are_led_to_the_prices(sign_in: SignIn, alice: Any, charlie: Any) -> None:

@@ -9,7 +9,7 @@ from PIL.TiffImagePlugin import IFDRational
 
 from chat.attachments import images
 from chat.attachments.images import MAX_IMAGE_BYTES, read, read_isolated, thumbnail
-from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.formats import NotReadableError
 from tests.chat.attachments.samples import bomb, picture
 
 
@@ -20,7 +20,7 @@ def opened(content: bytes) -> Image.Image:
 
 def test_a_bomb_is_refused_before_anything_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Image.Image, "load", lambda _: pytest.fail("it was decoded"))
-    with pytest.raises(NotReadable, match=r"100,000 × 100,000 pixels. The limit is 50 million"):
+    with pytest.raises(NotReadableError, match=r"100,000 × 100,000 pixels. The limit is 50 million"):
         read(bomb())
 
 
@@ -28,7 +28,7 @@ def test_an_image_is_read_in_a_process_of_its_own() -> None:
     made = read_isolated(picture(300, 200))
     assert (made.media_type, made.width, made.height) == ("image/png", 300, 200)
     assert opened(made.content).size == (300, 200)
-    with pytest.raises(NotReadable, match="pixels"):
+    with pytest.raises(NotReadableError, match="pixels"):
         read_isolated(bomb())
 
 
@@ -95,7 +95,7 @@ def test_every_kind_of_pixels_is_read(mode: str) -> None:
 
 @pytest.mark.parametrize("cut", [40, 120])
 def test_a_torn_image_is_told_so(cut: int) -> None:
-    with pytest.raises(NotReadable, match="damaged"):
+    with pytest.raises(NotReadableError, match="damaged"):
         read(picture(200, 200)[:cut])
 
 
@@ -106,5 +106,5 @@ def test_a_thumbnail_is_small() -> None:
 
 def test_a_thumbnail_of_what_is_not_ours_is_refused() -> None:
     for content in (bomb(), b"<html>", picture(3_000, 10)):
-        with pytest.raises(NotReadable):
+        with pytest.raises(NotReadableError):
             thumbnail(content)

@@ -10,7 +10,7 @@ import pytest
 from django.template.loader import render_to_string
 from django.test import Client
 
-from chat.messages.rendering import exchange_html, message_html, told_time
+from chat.messages.rendering import exchange_html, format_time, message_html
 from chat.models import Conversation, Message
 from chat.pages import message_window
 from memory.librarian.rules.engine import VERSION
@@ -202,7 +202,7 @@ def test_an_early_messages_address_asks_for_what_is_around_it(
     ],
 )
 def test_times_are_told_in_the_users_zone(at: datetime, told: str) -> None:
-    assert told_time(at, ZoneInfo("Europe/Madrid"), datetime(2026, 11, 21, 12, tzinfo=UTC)) == told
+    assert format_time(at, ZoneInfo("Europe/Madrid"), datetime(2026, 11, 21, 12, tzinfo=UTC)) == told
 
 
 # The librarian, and ending -------------------------------------------------------------------------------------------

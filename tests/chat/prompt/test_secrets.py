@@ -82,7 +82,7 @@ async def test_summaries_are_written_without_secrets(alice: Any, tabs: Tabs, pro
     turns = await sync_to_async(lambda: load_history(conversation, conversation.active_leaf_id).turns)()
 
     assert "hunter2" not in str(CompactionSpan(turns).exchanges())
-    assert "hunter2" not in turns[0].asked()
+    assert "hunter2" not in turns[0].masked_question()
 
 
 def test_the_page_says_that_a_message_holds_a_secret(alice: User) -> None:

@@ -77,7 +77,7 @@ def test_the_persons_own_prose_outlasts_what_the_librarian_wrote_however_importa
     prose, written = profile_lines(alice)
 
     assert written.ref == fact.ref
-    assert prose.standing > written.standing
+    assert prose.rank > written.rank
 
 
 def test_only_important_keyed_facts_that_hold_now_are_guaranteed(alice: User) -> None:

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from memory.documents.readers import limits
-from memory.documents.readers.formats import NotReadable, recognise
+from memory.documents.readers.formats import NotReadableError, recognise
 from memory.documents.readers.isolated import BROKEN, ENVIRONMENT, read_file
 from memory.documents.readers.pdf import Line, to_markdown
 
@@ -232,7 +232,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("name", "content", "said"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_read_is_refused_with_a_sentence(name: str, content: bytes, said: str) -> None:
-    with pytest.raises(NotReadable, match=said) as refused:
+    with pytest.raises(NotReadableError, match=said) as refused:
         read_file(name, content)
     assert str(refused.value)[0].isupper()
     assert str(refused.value).endswith(".")
@@ -288,7 +288,7 @@ HOSTILE = {
 def test_a_hostile_file_ends_in_a_sentence(name: str, content: bytes, said: str) -> None:
     started = time.monotonic()
 
-    with pytest.raises(NotReadable, match=said):
+    with pytest.raises(NotReadableError, match=said):
         read_file(name, content)
 
     assert time.monotonic() - started < limits.SECONDS + 5
@@ -299,7 +299,7 @@ def test_what_is_counted_first_is_refused_before_it_takes_processor_time(name: s
     file, content, _ = HOSTILE[name]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
 
-    with pytest.raises(NotReadable):
+    with pytest.raises(NotReadableError):
         read_file(file, content)
 
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -324,14 +324,14 @@ def test_a_small_file_gets_little_processor_time(size: int, seconds: int) -> Non
 def test_a_deep_page_is_read_or_refused_in_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SECONDS", 3)
 
-    with pytest.raises(NotReadable, match="takes too long"):
+    with pytest.raises(NotReadableError, match="takes too long"):
         read_file("a.html", b"<div>" * 1_000_000 + b"x")
 
 
 def test_a_reader_that_dies_is_told_as_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory.documents.readers.isolated.sys.executable", "/bin/false")
 
-    with pytest.raises(NotReadable) as refused:
+    with pytest.raises(NotReadableError) as refused:
         read_file("a.json", b"{}")
     assert str(refused.value) == BROKEN
 

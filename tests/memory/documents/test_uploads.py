@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from memory.documents import artifacts, revisions, tree, uploads
-from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.formats import NotReadableError
 from memory.index import indexer
 from memory.models import Chunk, Document, Revision, Upload
 
@@ -290,7 +290,7 @@ def test_a_refusal_of_a_reader_that_was_replaced_is_not_written(alice: User, mon
 
     def refused(name: str, content: bytes) -> str:
         Upload.objects.update(attempts=2)
-        raise NotReadable("Too late.")
+        raise NotReadableError("Too late.")
 
     monkeypatch.setattr(uploads, "read_file", refused)
 

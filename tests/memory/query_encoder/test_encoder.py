@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from memory.embeddings.port import embedder
-from memory.network.contrastive import Asked, fit
+from memory.network.contrastive import TrainingQuestion, fit
 from memory.query_encoder.encoder import encode_question, pieces_of
 from memory.query_encoder.labelled import judge, read_questions
 
@@ -15,7 +15,7 @@ trainer = import_module("memory.management.commands.train-query-encoder")
 
 DEVELOPMENT = Path(__file__).parents[1] / "data" / "asked_dev.ask"
 """168 questions by an author whose questions it was not trained on."""
-LEAST = 0.2
+MIN_COSINE = 0.2
 
 
 def test_what_answers_comes_first_and_nothing_is_near_a_question_that_nothing_answers() -> None:
@@ -25,7 +25,7 @@ def test_what_answers_comes_first_and_nothing_is_near_a_question_that_nothing_an
     others = [cosines for one, cosines in zip(questions, near, strict=True) if not one.answers and not one.helps]
 
     assert np.mean([cosines.argmax() in one.answers for one, cosines in answered]) >= 0.75
-    assert np.mean([cosines.max() < LEAST for cosines in others]) >= 0.6
+    assert np.mean([cosines.max() < MIN_COSINE for cosines in others]) >= 0.6
 
 
 def test_a_vector_has_length_one() -> None:
@@ -55,7 +55,7 @@ def test_the_judge_counts_answers_that_come_first_and_silence() -> None:
 def test_fitting_draws_a_question_to_its_answer() -> None:
     question, answer, other = "what puts food on my table", "The user is a baker.", "The user's table is round."
     others = embedder().embed([answer, other])
-    asked = Asked(pieces_of(question), embedder().embed([question])[0], others, [0])
+    asked = TrainingQuestion(pieces_of(question), embedder().embed([question])[0], others, [0])
     losses: list[float] = []
 
     weights = fit([asked] * 8, lambda _, loss: losses.append(loss), epochs=6)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.processes
 KEEP = """
 import asyncio, os, sys
 from pathlib import Path
-from recall.process.supervisor import StartupError, Child, Stopped, Supervisor
+from recall.process.supervisor import Child, StartupError, StoppedError, Supervisor
 
 async def main(register, commands):
     supervisor = Supervisor(Path(register))
@@ -30,7 +30,7 @@ async def main(register, commands):
         supervisor.keep(Child(f"child{number}", shell, stop_seconds=patience, foundation=number == 0))
     try:
         await supervisor.unless_stopped(asyncio.Event().wait())
-    except Stopped:
+    except StoppedError:
         pass
     finally:
         await supervisor.stop()

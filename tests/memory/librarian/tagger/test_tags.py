@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memory.librarian.tagger.marked import HEADS, judge, read_marked
-from memory.librarian.tagger.tags import LONGEST, tags_in
+from memory.librarian.tagger.tags import MAX_CHARS, tags_in
 from memory.network.training import fit
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
@@ -50,7 +50,7 @@ def test_a_tag_has_its_place_in_a_long_message() -> None:
 def test_a_text_that_is_too_long_for_a_message_has_no_marks() -> None:
     short = "so we've been in Wakefield since Saturday, what about council tax?"
     assert marked(short) == [("Wakefield", "home", "now", False)]
-    assert marked(f"{short} " + "The third shelf holds jars. " * (LONGEST // 20)) == []
+    assert marked(f"{short} " + "The third shelf holds jars. " * (MAX_CHARS // 20)) == []
 
 
 def test_it_stops_when_a_message_used_up_its_time() -> None:

@@ -54,5 +54,5 @@ def load_user(session_key: str) -> User | AnonymousUser:
     if user is None:
         return AnonymousUser()
     valid = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
-    given = session.get(HASH_SESSION_KEY, "")
-    return user if any(constant_time_compare(given, expected) for expected in valid) else AnonymousUser()
+    session_hash = session.get(HASH_SESSION_KEY, "")
+    return user if any(constant_time_compare(session_hash, expected) for expected in valid) else AnonymousUser()

@@ -88,8 +88,8 @@ def readable_codes_only(page: Callable[[HttpRequest], HttpResponseBase]) -> Call
     @wraps(page)
     def guarded_page(request: HttpRequest) -> HttpResponseBase:
         if request.user.is_authenticated:
-            mine = Authenticator.objects.filter(user=request.user, type=Authenticator.Type.RECOVERY_CODES)
-            if not all(map(secret_encryption.is_readable, mine)):
+            codes = Authenticator.objects.filter(user=request.user, type=Authenticator.Type.RECOVERY_CODES)
+            if not all(map(secret_encryption.is_readable, codes)):
                 return redirect("settings_security")
         return page(request)
 

@@ -54,11 +54,11 @@ class FactAdmin(LoggedAdmin):
 
     def get_urls(self) -> list[Any]:
         """Adds the review queue of all users to the list."""
-        own = [
+        queue_urls = [
             path("queue/", self.admin_site.admin_view(self.queue_view), name="memory_fact_queue"),
             path("queue/decide/", self.admin_site.admin_view(staff_decide), name="memory_fact_queue_decide"),
         ]
-        return [*own, *super().get_urls()]
+        return [*queue_urls, *super().get_urls()]
 
     def queue_view(self, request: HttpRequest) -> HttpResponse:
         """Waiting proposals of all users (`memory/views/staff_review.py`)."""

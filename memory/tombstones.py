@@ -114,15 +114,17 @@ def record(user_id: int, phrases: Iterable[Phrase], forgetting: Forgetting | Non
     wanted = set(phrases)
     if not wanted:
         return 0
-    own = ForgetList.objects.filter(user=user_id).order_by("pk").first() or ForgetList.objects.create(user_id=user_id)
+    forget_list = ForgetList.objects.filter(user=user_id).order_by("pk").first() or ForgetList.objects.create(
+        user_id=user_id
+    )
     rows = (
         Tombstone(
             user_id=user_id,
-            of=own,
+            of=forget_list,
             forgetting=forgetting,
-            start=_start(own.key, phrase.start),
+            start=_start(forget_list.key, phrase.start),
             words=phrase.words,
-            digest=_digest(own.key, phrase),
+            digest=_digest(forget_list.key, phrase),
         )
         for phrase in wanted
     )

@@ -65,8 +65,8 @@ def delete(user: User, path: str) -> tuple[datetime, list[tree.DeletedEntry]]:
 def undo(user: User, moment: datetime) -> list[Document]:
     """Restore what was deleted at that time, at a free path if its own is taken; return the documents by path."""
     lock_user(user.pk)
-    mine = DeletedDocument.objects.for_user(user).filter(deleted_at=moment)
-    rows = list(mine.order_by("pk").select_for_update())
+    deleted = DeletedDocument.objects.for_user(user).filter(deleted_at=moment)
+    rows = list(deleted.order_by("pk").select_for_update())
     back = [_restore(user, row) for row in rows]
     DeletedDocument.objects.filter(pk__in=[row.pk for row in rows]).delete()
     decisions = ReviewAction.objects.for_user(user).filter(pk__in={pk for row in rows for pk in row.decisions})

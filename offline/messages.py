@@ -39,13 +39,13 @@ class Offline:
 
 def _seconds(name: str, environ: Mapping[str, str], default: float) -> float:
     """A duration from the environment; raises ValueError with the name of an invalid one."""
-    given = environ.get(name) or str(default)
+    value = environ.get(name) or str(default)
     try:
-        seconds = float(given)
+        seconds = float(value)
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds <= 60:
-        raise ValueError(f"{name} needs a number of seconds from 0 to 60, not {given!r}")
+        raise ValueError(f"{name} needs a number of seconds from 0 to 60, not {value!r}")
     return seconds
 
 

@@ -79,8 +79,8 @@ def _result(page: Json) -> Json:
 
 async def _parameters(request: Request) -> dict[str, str]:
     """Parameters of the URL and of a form in the body."""
-    given = dict(request.query_params)
+    parameters = dict(request.query_params)
     if request.method == "POST":
         form = parse_qs((await request.body()).decode("utf-8", "replace"))
-        given |= {name: values[0] for name, values in form.items()}
-    return given
+        parameters |= {name: values[0] for name, values in form.items()}
+    return parameters

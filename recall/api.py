@@ -85,12 +85,12 @@ class Api(NinjaAPI):
 def _with_405_as_problem(view: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(view, updated=())
-    def run(request: HttpRequest, **given: Any) -> HttpResponseBase:
-        return _problem_if_not_allowed(request, view(request, **given))
+    def run(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
+        return _problem_if_not_allowed(request, view(request, **arguments))
 
     @wraps(view, updated=())
-    async def run_async(request: HttpRequest, **given: Any) -> HttpResponseBase:
-        return _problem_if_not_allowed(request, await view(request, **given))
+    async def run_async(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
+        return _problem_if_not_allowed(request, await view(request, **arguments))
 
     wrapped: Any = run_async if inspect.iscoroutinefunction(view) else run
     wrapped.csrf_exempt = True  # the middleware checks the token of sessions

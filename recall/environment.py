@@ -383,9 +383,9 @@ def kept_secret_key(var_dir: Path) -> str:
         ) from error
 
 
-def former_keys(given: SecretStr | None) -> list[str]:
+def former_keys(secret: SecretStr | None) -> list[str]:
     """The keys of SECRET_KEY_FALLBACKS as a list."""
-    return [key.strip() for key in given.get_secret_value().split(",") if key.strip()] if given else []
+    return [key.strip() for key in secret.get_secret_value().split(",") if key.strip()] if secret else []
 
 
 def _make_secret_key(path: Path) -> None:

@@ -55,13 +55,13 @@ def claim(user: User, key: str, fingerprint: str, *, holds_text: bool = True) ->
     """
     if not 0 < len(key) <= MAX_KEY_CHARS or not key.isprintable():
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, INVALID_KEY)
-    mine = Claim(user.pk, key, fingerprint, holds_text)
-    _rows(mine).filter(created_at__lt=timezone.now() - RETENTION).delete()
-    first, is_mine = IdempotentRequest.objects.get_or_create(
+    new_claim = Claim(user.pk, key, fingerprint, holds_text)
+    _rows(new_claim).filter(created_at__lt=timezone.now() - RETENTION).delete()
+    first, is_new = IdempotentRequest.objects.get_or_create(
         user_id=user.pk, key=key, defaults={"fingerprint": fingerprint}
     )
-    if is_mine or _take_over(mine):
-        return mine
+    if is_new or _take_over(new_claim):
+        return new_claim
     if first.fingerprint != fingerprint:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, REUSED, "idempotency-key-reused")
     if not first.status:
@@ -130,8 +130,8 @@ def _rows(claimed: Claim) -> QuerySet[IdempotentRequest]:
     return IdempotentRequest.objects.filter(user=claimed.user_id, key=claimed.key)
 
 
-def _take_over(mine: Claim) -> bool:
+def _take_over(claim: Claim) -> bool:
     """Take over a claim of the same request whose process died."""
     now = timezone.now()
-    dead = _rows(mine).filter(status=0, fingerprint=mine.fingerprint, created_at__lt=now - LEASE)
+    dead = _rows(claim).filter(status=0, fingerprint=claim.fingerprint, created_at__lt=now - LEASE)
     return dead.update(created_at=now) == 1

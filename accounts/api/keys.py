@@ -75,8 +75,8 @@ def active_keys(user: User) -> QuerySet[ApiKey]:
 
 def revoke(user: User, pk: int) -> bool:
     """Revoke a key; False: the user has no such unrevoked key."""
-    own = ApiKey.objects.filter(user=user, pk=pk, revoked_at=None)
-    return own.update(revoked_at=timezone.now()) == 1
+    active = ApiKey.objects.filter(user=user, pk=pk, revoked_at=None)
+    return active.update(revoked_at=timezone.now()) == 1
 
 
 def revoke_all(user: User) -> int:

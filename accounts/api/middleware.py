@@ -131,22 +131,22 @@ def api_middleware(run: Callable[..., Any]) -> Callable[..., Any]:
     operation: Operation = run.__self__  # type: ignore[attr-defined]
 
     @wraps(run)
-    def run_sync(request: HttpRequest, **given: Any) -> HttpResponseBase:
+    def run_sync(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
         api_request = ApiRequest(operation, request)
         refused = api_request.process_request()
         if refused is not None:
             return api_request.add_headers(refused)
-        response = run(request, **given)
+        response = run(request, **arguments)
         return api_request.process_response(response)
 
     @wraps(run)
-    async def run_async(request: HttpRequest, **given: Any) -> HttpResponseBase:
+    async def run_async(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
         api_request = ApiRequest(operation, request)
         refused = await run_in_thread(api_request.process_request)
         if refused is not None:
             return api_request.add_headers(refused)
         act_for(get_caller(request).user.pk)  # a thread's context is a copy
-        response = await run(request, **given)
+        response = await run(request, **arguments)
         return await run_in_thread(api_request.process_response, response)
 
     return run_async if operation.is_async else run_sync

@@ -40,13 +40,13 @@ class RateLimitState:
 def take_token(holder: str, user_id: int) -> RateLimitState:
     """Take one token from the bucket of `holder`, such as `key:12`, if there is one. One or two statements."""
     most: int = settings.ENVIRONMENT.api_rate_per_minute
-    given: dict[str, str | int | float] = {"holder": holder, "user": user_id, "most": most, "rate": most / SECONDS}
+    parameters: dict[str, str | int | float] = {"holder": holder, "user": user_id, "most": most, "rate": most / SECONDS}
     with connection.cursor() as cursor:
-        cursor.execute(_TAKE, given)
+        cursor.execute(_TAKE, parameters)
         row = cursor.fetchone()
         if row is not None:
             return RateLimitState(most, max(0, int(row[0])), 0)
-        cursor.execute(_MISSING, given)
+        cursor.execute(_MISSING, parameters)
         (missing,) = cursor.fetchone() or (0.0,)
     return RateLimitState(most, 0, max(1, ceil(missing * SECONDS / most)))
 

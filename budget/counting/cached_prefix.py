@@ -110,9 +110,9 @@ def known_counts_read(user: User, message_id: int, model: str) -> Read:
     return _PREFIX.read(user=user.pk, message=message_id, model=model)
 
 
-def build_prefix(standing: Iterable[CountedPiece], kept: Sequence[Piece], known: KnownCounts | None) -> Prefix:
-    """The parts of a prompt. `standing`: its counted pieces; `kept`: its pieces with the placeholder."""
-    weighed = {item.piece.ref: item for item in standing}
+def build_prefix(counted: Iterable[CountedPiece], kept: Sequence[Piece], known: KnownCounts | None) -> Prefix:
+    """The parts of a prompt. `counted`: its counted pieces; `kept`: its pieces with the placeholder."""
+    weighed = {item.piece.ref: item for item in counted}
     parts = tuple(_parts(kept, weighed))
     rest = [item for item in weighed.values() if item.piece.section not in SYSTEM | {Section.HISTORY}]
     figures = {part.key: known.parts[part.key] for part in parts if known and part.key in known.parts}

@@ -96,8 +96,8 @@ def learn(belief: Belief, figure: Observation) -> Belief:
 
 
 def _noise(belief: Belief, base: Counts) -> float:
-    own = sum((WITHIN_CLASS[kind] * count * belief.ratios[kind]) ** 2 for kind, count in base.items())
-    return own + ROUNDING**2
+    within_class = sum((WITHIN_CLASS[kind] * count * belief.ratios[kind]) ** 2 for kind, count in base.items())
+    return within_class + ROUNDING**2
 
 
 def _bounded(ratio: float) -> float:

@@ -35,14 +35,14 @@ def fields(
     found = []
     for what in What:
         for per in Per:
-            name, mine, staffs = _name(what, per), rows.get((what, per, False)), rows.get((what, per, True))
+            name, own_limit, staff_limit = _name(what, per), rows.get((what, per, False)), rows.get((what, per, True))
             found.append(
                 LimitField(
                     name,
                     f"{LABELS[what]} {PERIODS[per]}",
-                    _typed(mine) if posted is None else posted.get(name, ""),
+                    _typed(own_limit) if posted is None else posted.get(name, ""),
                     "0.01" if what == What.MONEY else "1",
-                    format_amount(what, staffs, unit=True) if staffs is not None else "",
+                    format_amount(what, staff_limit, unit=True) if staff_limit is not None else "",
                     (errors or {}).get(name, ""),
                 )
             )

@@ -137,9 +137,7 @@ class LiveStatus:
 
 def build_totals(user: User) -> Totals:
     """The totals of the usage page. At most four indexed statements."""
-    standings = [
-        (standing, min(BAR_WIDTH, round(BAR_WIDTH * standing.share))) for standing in limits.limit_statuses(user)
-    ]
+    standings = [(status, min(BAR_WIDTH, round(BAR_WIDTH * status.share))) for status in limits.limit_statuses(user)]
     return Totals(_build_periods(user), standings)
 
 
@@ -151,11 +149,11 @@ def build_live_status(user: User, receipt: Receipt | None = None) -> LiveStatus:
     """The current status. At most seven indexed statements. `receipt`: the latest, if known."""
     receipt = receipt or latest(user)
     turn = build_turn(receipt) if receipt is not None else None
-    mine = [turn.line, Line("Conversation", _of_conversation(user, turn.receipt))] if turn is not None else []
+    turn_lines = [turn.line, Line("Conversation", _of_conversation(user, turn.receipt))] if turn is not None else []
     month = usage.by_model(user, usage.today(user).replace(day=1))
     return LiveStatus(
         turn,
-        [*mine, *_build_periods(user)],
+        [*turn_lines, *_build_periods(user)],
         [Line(model, used) for model, used in month.items()],
         settings.IS_OFFLINE,
     )
@@ -181,8 +179,8 @@ def build_turn(receipt: Receipt) -> Turn:
 
 def _of_conversation(user: User, receipt: Receipt) -> UsageTotals:
     """All ended turns of the conversation on every branch: all were paid for."""
-    mine = Receipt.objects.for_user(user).filter(conversation_id=receipt.conversation_id)
-    ended = mine.exclude(state=Receipt.State.OPEN)
+    receipts = Receipt.objects.for_user(user).filter(conversation_id=receipt.conversation_id)
+    ended = receipts.exclude(state=Receipt.State.OPEN)
     sums = ended.aggregate(
         turns=Count("pk"),
         **{f"sum_{name}": Sum(name) for name in COUNTED},

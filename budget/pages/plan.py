@@ -206,9 +206,9 @@ def _sliders(
     choice: Choice, base: Plan, latest: Receipt | None, errors: Mapping[str, str], posted: Mapping[str, str]
 ) -> Iterable[Slider]:
     used = _used(latest)
-    own = _resolved_freely(base, choice)
+    by_section = _resolved_freely(base, choice)
     chosen = {TOTAL: choice.total, RESERVE: choice.reserve, **choice.ceilings}
-    presets = {TOTAL: base.total, RESERVE: base.output_reserve, **{str(s): own[s] for s in MOVABLE}}
+    presets = {TOTAL: base.total, RESERVE: base.output_reserve, **{str(s): by_section[s] for s in MOVABLE}}
     needs = {RESERVE: RESERVE_NEEDS, **{str(s): least for s, least in NEEDS.items()}}
     for name, preset in presets.items():
         value = chosen.get(name)

@@ -206,9 +206,9 @@ def allocate(wants: Sequence[SectionDemand], room: int) -> dict[Section, int]:
         [(want.section, want.guarded) for want in wants],
     )
     for section, can_give in (offer for offers in rounds for offer in offers):
-        given = min(excess, can_give)
-        dealt[section] -= given
-        excess -= given
+        reduction = min(excess, can_give)
+        dealt[section] -= reduction
+        excess -= reduction
     return dealt
 
 

@@ -90,9 +90,9 @@ def _give(older: Sequence[int], missing: int) -> list[int]:
     left = list(older)
     for least in (MIN_HEAD, 0):
         for place, tokens in enumerate(left):
-            given = min(max(0, missing), max(0, tokens - least))
-            left[place] -= given
-            missing -= given
+            reduction = min(max(0, missing), max(0, tokens - least))
+            left[place] -= reduction
+            missing -= reduction
     return left
 
 

@@ -153,8 +153,8 @@ def _wrong_sizes(
     """Errors of single values."""
     wrong = {name: "No such section." for name in ceilings if name not in MOVABLE}
     sizes = {name: size for name, size in ceilings.items() if name in MOVABLE}
-    given = {"total": total, "output_reserve": reserve} | sizes
-    wrong |= {name: "Enter a whole number of tokens, 0 or more." for name, v in given.items() if _no_size(v)}
+    figures = {"total": total, "output_reserve": reserve} | sizes
+    wrong |= {name: "Enter a whole number of tokens, 0 or more." for name, v in figures.items() if _no_size(v)}
     most = MAX_TOTAL if window is None else min(window, MAX_TOTAL)
     if "total" not in wrong and total is not None and total > most:
         holder = "any model" if window is None or window > most else "this model"

@@ -117,12 +117,12 @@ def set_limit(user: User, what: What, per: Per, amount: Decimal | None, *, by_st
     Raises:
         InvalidLimitError: one sentence; nothing was changed.
     """
-    own = Limit.objects.for_user(user).filter(what=what, per=per)
+    same_limits = Limit.objects.for_user(user).filter(what=what, per=per)
     if amount is None:
-        own.filter(set_by_staff=by_staff).delete()
+        same_limits.filter(set_by_staff=by_staff).delete()
         return
     validate_amount(what, amount)
-    bound = None if by_staff else own.filter(set_by_staff=True).first()
+    bound = None if by_staff else same_limits.filter(set_by_staff=True).first()
     if bound is not None and amount > bound.amount:
         raise InvalidLimitError(
             f"The administrator's limit is {format_amount(what, bound.amount, unit=True)} per {per}."

@@ -61,8 +61,8 @@ class UsageTotals:
 
     def less(self, other: UsageTotals) -> Self:
         """The difference to `other`; figures may be negative."""
-        mine, others = asdict(self), asdict(other)
-        return type(self)(**{name: mine[name] - others[name] for name in mine})
+        values, others = asdict(self), asdict(other)
+        return type(self)(**{name: values[name] - others[name] for name in values})
 
 
 COUNTED: Final = (

@@ -80,8 +80,8 @@ def debug(request: HttpRequest, message_id: int) -> HttpResponse:
 @never_cache
 def line(request: HttpRequest, conversation: UUID) -> HttpResponse:
     """The small bar below the composer: the latest turn of one conversation, once it fills much of the budget."""
-    own = Conversation.objects.not_deleted().for_user(signed_in_user(request)).only("user")
-    found = get_object_or_404(own, pk=conversation)
+    conversations = Conversation.objects.not_deleted().for_user(signed_in_user(request)).only("user")
+    found = get_object_or_404(conversations, pk=conversation)
     latest = Receipt.objects.filter(conversation=found).defer(*live.NOT_SHOWN).order_by("-created_at").first()
     is_filling = latest is not None and latest.estimated_input >= SHOWN_FROM * latest.plan_total
     turn = live.build_turn(latest) if latest is not None and is_filling else None

@@ -220,5 +220,5 @@ def _retired(request: HttpRequest) -> ReviewAction | None:
     asked = request.GET.get("retired", "")
     if not asked.isdecimal() or len(asked) > 18:
         return None
-    mine = ReviewAction.objects.for_user(signed_in_user(request)).filter(pk=int(asked), undone_at=None)
-    return mine.select_related("fact").first()
+    actions = ReviewAction.objects.for_user(signed_in_user(request)).filter(pk=int(asked), undone_at=None)
+    return actions.select_related("fact").first()

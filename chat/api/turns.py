@@ -205,8 +205,8 @@ class KeptText(Schema):
 )  # fmt: skip
 def keep_text(request: HttpRequest, message: int) -> Any:
     """`message`: the answer that says it was too long. 409 if it wasn't."""
-    own = models.Message.objects.not_deleted().for_user(person(request)).select_related("parent", "user")
-    document = keep_as_document(get_object_or_404(own, pk=message))
+    messages = models.Message.objects.not_deleted().for_user(person(request)).select_related("parent", "user")
+    document = keep_as_document(get_object_or_404(messages, pk=message))
     if document is None:
         raise ProblemError(HTTPStatus.CONFLICT, "This message wasn't too long, so nothing was saved.")
     return {"path": document.path, "title": document.title}

@@ -34,8 +34,8 @@ def bind(question: Message, ids: Sequence[int]) -> None:
         return
     if len(wanted) > MAX_PER_MESSAGE:
         raise NotBoundError(TOO_MANY)
-    own = Attachment.objects.for_user(question.user).filter(pk__in=wanted).defer("content", "text")
-    found = {row.pk: row for row in own.select_for_update()}
+    attachments = Attachment.objects.for_user(question.user).filter(pk__in=wanted).defer("content", "text")
+    found = {row.pk: row for row in attachments.select_for_update()}
     if len(found) < len(wanted):
         raise NotBoundError(GONE)
     if sum(row.size for row in found.values()) > MAX_MESSAGE_BYTES:

@@ -137,8 +137,8 @@ def next_span(conversation: Conversation, before: ConversationHistory, *, was_as
 
 def load_other_questions(conversation: Conversation, span: CompactionSpan) -> list[str]:
     """The user's messages in other turns, latest first: their words count less as topics here."""
-    own = Message.objects.for_user(conversation.user).filter(conversation=conversation)
-    questions = own.filter(event_type=Message.Event.USER_MESSAGE).exclude(turn__range=(span.first, span.last))
+    messages = Message.objects.for_user(conversation.user).filter(conversation=conversation)
+    questions = messages.filter(event_type=Message.Event.USER_MESSAGE).exclude(turn__range=(span.first, span.last))
     beginnings = questions.order_by("-seq").annotate(beginning=Left("text", READ_CHARACTERS))
     return list(beginnings.values_list("beginning", flat=True)[:ELSEWHERE_TURNS])
 

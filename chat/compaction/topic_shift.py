@@ -61,8 +61,8 @@ def topic_has_shifted(user: User, turns: Sequence[Turn]) -> bool:
 
 def _load_vectors(user: User, messages: Sequence[int]) -> Vectors:
     """The vector of each message that has one, in order, normalized; for a long message the mean of its passages."""
-    own = Chunk.objects.for_user(user).filter(message_id__in=messages, embedded_by=embedder().name)
-    rows = own.values_list("message_id", "vector")
+    chunks = Chunk.objects.for_user(user).filter(message_id__in=messages, embedded_by=embedder().name)
+    rows = chunks.values_list("message_id", "vector")
     by_message: dict[int, list[Vectors]] = {}
     for message, vector in rows:
         if vector is not None:

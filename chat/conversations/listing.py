@@ -84,12 +84,12 @@ class ConversationList:
 def conversation_list(user: User, now: datetime, query: ListQuery | None = None) -> ConversationList:
     """The user's conversations, grouped by day in the user's time zone. Two queries."""
     query = query or ListQuery()
-    own = Conversation.objects.not_deleted().for_user(user)
-    rows = own.filter(archived_at__isnull=not query.archived)
+    conversations = Conversation.objects.not_deleted().for_user(user)
+    rows = conversations.filter(archived_at__isnull=not query.archived)
     ordered = rows.order_by(F("pinned_at").desc(nulls_last=True), "-last_activity_at")
     shown = list(ordered.only("id", "title", "last_activity_at", "pinned_at")[: query.listed + 1])
     groups = _group_by_heading(shown[: query.listed], user.zone, now.astimezone(user.zone).date())
-    has_archived = query.archived or own.filter(archived_at__isnull=False).exists()
+    has_archived = query.archived or conversations.filter(archived_at__isnull=False).exists()
     return ConversationList(groups, len(shown) > query.listed, has_archived, query)
 
 

@@ -41,8 +41,8 @@ def parse_day(text: str) -> date | None:
 def answers_until(user: User, day: date) -> list[AnswerProvenance]:
     """The latest answers up to the end of that day in the user's time zone. One query."""
     end = datetime.combine(day, time.min, user.zone) + timedelta(days=1)
-    own = Receipt.objects.for_user(user).filter(created_at__lt=end, conversation__deleted_at=None)
-    receipts = own.order_by("-created_at")
+    earlier_receipts = Receipt.objects.for_user(user).filter(created_at__lt=end, conversation__deleted_at=None)
+    receipts = earlier_receipts.order_by("-created_at")
     rows = receipts.select_related("message__parent").only(
         "items", "created_at", "message__text", "message__parent__text", "user"
     )

@@ -179,14 +179,14 @@ def _match_titles(user: User, words: SearchQuery, filters: Filter) -> dict[UUID,
         holding = holding | Q(title__icontains=term) if words.any_will_do else holding & Q(title__icontains=term)
     for term in words.unwanted:
         holding &= ~Q(title__icontains=term)
-    mine = Conversation.objects.not_deleted().for_user(user).filter(holding)
+    owned = Conversation.objects.not_deleted().for_user(user).filter(holding)
     if filters.archived:
-        mine = mine.filter(archived_at__isnull=filters.archived == "no")
+        owned = owned.filter(archived_at__isnull=filters.archived == "no")
     if filters.since:
-        mine = mine.filter(last_activity_at__gte=_midnight(user, filters.since))
+        owned = owned.filter(last_activity_at__gte=_midnight(user, filters.since))
     if filters.until:
-        mine = mine.filter(started_at__lt=_midnight(user, filters.until, days=1))
-    return dict(mine.latest_first().values_list("pk", "last_activity_at")[:MAX_TITLES])
+        owned = owned.filter(started_at__lt=_midnight(user, filters.until, days=1))
+    return dict(owned.latest_first().values_list("pk", "last_activity_at")[:MAX_TITLES])
 
 
 def _midnight(user: User, day: date, *, days: int = 0) -> datetime:
@@ -229,14 +229,16 @@ def _build_results(
     conversations = Conversation.objects.not_deleted().for_user(user).in_bulk(shown)
     followed = _active_messages(conversations)
     by_conversation = {pk: _deduplicate(of_one, followed, filters) for pk, of_one in _group_rows(rows, set(shown))}
-    told = [row.id for of_one in by_conversation.values() for row in of_one[: _hits_shown(filters)]]
-    texts = Message.objects.for_user(user).only("text", "role", "author", "created_at").in_bulk(told)
+    hit_ids = [row.id for of_one in by_conversation.values() for row in of_one[: _hits_shown(filters)]]
+    texts = Message.objects.for_user(user).only("text", "role", "author", "created_at").in_bulk(hit_ids)
     found: list[FoundConversation] = []
     for pk in shown:
-        mine = by_conversation.get(pk, [])
-        hits = [_build_hit(texts[row.id], words, row.id in followed, user, now) for row in mine[: _hits_shown(filters)]]
+        rows_of = by_conversation.get(pk, [])
+        hits = [
+            _build_hit(texts[row.id], words, row.id in followed, user, now) for row in rows_of[: _hits_shown(filters)]
+        ]
         title = highlight(conversations[pk].title or "Untitled", words)
-        found.append(FoundConversation(conversations[pk], title, hits, len(mine) - len(hits)))
+        found.append(FoundConversation(conversations[pk], title, hits, len(rows_of) - len(hits)))
     return found
 
 
@@ -245,8 +247,8 @@ def _hits_shown(filters: Filter) -> int:
 
 
 def _group_rows(rows: Iterable[_Row], wanted: Collection[UUID]) -> Iterable[tuple[UUID, list[_Row]]]:
-    mine = sorted((row for row in rows if row.conversation in wanted), key=lambda row: row.conversation)
-    return ((pk, list(of_one)) for pk, of_one in groupby(mine, key=lambda row: row.conversation))
+    ordered = sorted((row for row in rows if row.conversation in wanted), key=lambda row: row.conversation)
+    return ((pk, list(of_one)) for pk, of_one in groupby(ordered, key=lambda row: row.conversation))
 
 
 def _deduplicate(rows: Iterable[_Row], followed: Collection[int], filters: Filter) -> list[_Row]:

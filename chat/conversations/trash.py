@@ -41,8 +41,8 @@ def delete(user: User, conversations: Sequence[UUID]) -> tuple[datetime, int]:
     Raises:
         AnswerStreamingError: an answer is being generated in one of them.
     """
-    mine = Conversation.objects.not_deleted().for_user(user).filter(pk__in=conversations)
-    found = list(mine.order_by("pk").select_for_update().values_list("pk", flat=True))
+    owned = Conversation.objects.not_deleted().for_user(user).filter(pk__in=conversations)
+    found = list(owned.order_by("pk").select_for_update().values_list("pk", flat=True))
     if Message.objects.streaming().filter(conversation__in=found).exists():
         raise AnswerStreamingError
     moment = timezone.now()

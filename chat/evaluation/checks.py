@@ -74,8 +74,8 @@ def _context(text: str) -> Iterator[Unit]:
         yield Unit("clock", text)
         return
     for memory in recalled["recalled_memories"]:
-        told = " ".join(filter(None, (memory.get("title"), memory["text"])))
-        yield Unit("memory", told, memory.get("qualifier"))
+        memory_text = " ".join(filter(None, (memory.get("title"), memory["text"])))
+        yield Unit("memory", memory_text, memory.get("qualifier"))
     for line in recalled.get("profile_update", ()):
         yield Unit("profile", line)
 

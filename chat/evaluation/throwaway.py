@@ -48,8 +48,8 @@ def _installation() -> Iterator[dict[str, str]]:
             (settings.VAR_DIR / name).mkdir(parents=True, exist_ok=True)
             (folder / name).symlink_to(settings.VAR_DIR / name)
         with _database(folder), _offline_server() as address:
-            own = {name.upper() for name in Environment.model_fields}
-            kept = {name: value for name, value in os.environ.items() if name not in own}
+            setting_names = {name.upper() for name in Environment.model_fields}
+            kept = {name: value for name, value in os.environ.items() if name not in setting_names}
             yield kept | {
                 MARK: str(folder),
                 "VAR_DIR": str(folder),

@@ -188,8 +188,8 @@ def parse_project(entry: Mapping[str, Any]) -> ParsedEntry:
     documents = [AttachedFile(f"{key}:instructions", "instructions", as_text(entry.get("prompt_template")), folder)]
     for place, raw in enumerate(map(as_mapping, entry["docs"])):
         called, content = as_text(raw.get("filename")).strip() or "Untitled", as_text(raw.get("content"))
-        own = as_id(raw.get("uuid")) or str(place)
-        documents.append(AttachedFile(f"{key}:{own}", called, content[:DOCUMENT_CHARS], folder))
+        file_id = as_id(raw.get("uuid")) or str(place)
+        documents.append(AttachedFile(f"{key}:{file_id}", called, content[:DOCUMENT_CHARS], folder))
     return ParsedEntry(files=[document for document in documents if document.text.strip()])
 
 

@@ -59,8 +59,8 @@ class _Splitter:
             mark, position = chunk[found : found + 1], found + 1
             ends = self._ends_entry(mark)
             if ends:
-                own = found + (mark in b"}]" and self._outer == 0)
-                self._add(chunk[start:own])
+                until = found + (mark in b"}]" and self._outer == 0)
+                self._add(chunk[start:until])
                 start = position
                 yield from self._take()
             if self.has_ended:

@@ -35,13 +35,15 @@ def build_digest(conversation_id: UUID) -> ConversationDigest | None:
     # Without the answers, bare questions, greetings and fiction: a digest contains only what the user said is so.
     known, named = tombstones.load(conversation.user_id), withheld_refs(conversation.user_id)
     fiction = made_up(turn.question.text for turn in before.turns)
-    told = [
+    repeated = [
         turn
         for turn, is_fiction in zip(before.turns, fiction, strict=True)
         if not (is_fiction or f"message:{turn.question.pk}" in named or only_asks(turn.question.text))
     ]
-    questions = {turn.number: known.mask(mask_parts(turn.question.pk, turn.masked_question(), named)) for turn in told}
-    exchanges = [Exchange(t.number, questions[t.number], "", (), t.question.created_at) for t in told]
+    questions = {
+        turn.number: known.mask(mask_parts(turn.question.pk, turn.masked_question(), named)) for turn in repeated
+    }
+    exchanges = [Exchange(t.number, questions[t.number], "", (), t.question.created_at) for t in repeated]
     if exchanges:
         rest = summarize(exchanges, VERBOSITY).summary
         parts.append((exchanges[0].number, exchanges[-1].number, rest))

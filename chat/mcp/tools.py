@@ -35,24 +35,24 @@ class ExposedTool:
     description: str
 
 
-def search_knowledge(key: ApiKey, given: ToolResult) -> ToolResult:
+def search_knowledge(key: ApiKey, arguments: ToolResult) -> ToolResult:
     """Search facts, episodes and documents of the key's owner."""
-    return search_memories(key.user, given, parse_filters(given), token_budget=result_tokens())
+    return search_memories(key.user, arguments, parse_filters(arguments), token_budget=result_tokens())
 
 
-def search_conversation(key: ApiKey, given: ToolResult) -> ToolResult:
+def search_conversation(key: ApiKey, arguments: ToolResult) -> ToolResult:
     """Search passages of the owner's conversations."""
-    return search_memories(key.user, given, MESSAGES, token_budget=result_tokens())
+    return search_memories(key.user, arguments, MESSAGES, token_budget=result_tokens())
 
 
-def read_document(key: ApiKey, given: ToolResult) -> ToolResult:
+def read_document(key: ApiKey, arguments: ToolResult) -> ToolResult:
     """Read one of the owner's documents."""
-    return read_own_document(key.user, given)
+    return read_own_document(key.user, arguments)
 
 
-def remember(key: ApiKey, given: ToolResult) -> ToolResult:
+def remember(key: ApiKey, arguments: ToolResult) -> ToolResult:
     """Propose the statement in the key's name."""
-    return {"outcome": propose_told_by(key.name, key.user, get_text(given, "statement", MAX_STATEMENT + 1))}
+    return {"outcome": propose_told_by(key.name, key.user, get_text(arguments, "statement", MAX_STATEMENT + 1))}
 
 
 def result_tokens() -> int:
@@ -96,7 +96,7 @@ def allowed_tools(key: ApiKey) -> list[ExposedTool]:
     return [exposed for exposed in EXPOSED_TOOLS.values() if exposed.tool.scope in key.scopes]
 
 
-def run_tool(key: ApiKey, name: str, given: Mapping[str, Any]) -> ToolResult:
+def run_tool(key: ApiKey, name: str, arguments: Mapping[str, Any]) -> ToolResult:
     """The tool's result; raises `ToolInputError` with a sentence for the assistant."""
     exposed = EXPOSED_TOOLS.get(name)
     if exposed is None:
@@ -104,6 +104,6 @@ def run_tool(key: ApiKey, name: str, given: Mapping[str, Any]) -> ToolResult:
     if exposed.tool.scope not in key.scopes:
         raise ToolInputError(f"This key can't use {name}: it lacks the scope {exposed.tool.scope}.")
     try:
-        return exposed.run(key, dict(given))
+        return exposed.run(key, dict(arguments))
     except ValidationError as error:
         raise ToolInputError("; ".join(error.messages)) from error

@@ -33,8 +33,8 @@ def get_own_conversation(user: User, pk: UUID) -> Conversation:
     Raises:
         Http404: there is none, or it was deleted.
     """
-    own = Conversation.objects.not_deleted().for_user(user).select_related("user", "role")
-    found: Conversation = get_object_or_404(own, pk=pk)
+    owned = Conversation.objects.not_deleted().for_user(user).select_related("user", "role")
+    found: Conversation = get_object_or_404(owned, pk=pk)
     return found
 
 
@@ -64,7 +64,7 @@ class Welcome:
 
 def welcome_for(user: User) -> Welcome:
     """What the user's empty chat shows."""
-    own = Conversation.objects.not_deleted().for_user(user).exclude(active_leaf=None).order_by("-last_activity_at")
+    owned = Conversation.objects.not_deleted().for_user(user).exclude(active_leaf=None).order_by("-last_activity_at")
     goals = Fact.objects.for_user(user).active().filter(kind=Kind.GOAL).order_by("-importance", "-recorded_at")
-    latest = list(own.filter(archived_at=None)[:LISTED])
-    return Welcome(latest, list(goals[:LISTED]), is_first=not latest and not own.exists())
+    latest = list(owned.filter(archived_at=None)[:LISTED])
+    return Welcome(latest, list(goals[:LISTED]), is_first=not latest and not owned.exists())

@@ -155,8 +155,8 @@ def _reverse_url(command: Command, here: Conversation | None) -> str | None:
 
 def _matches(command: Command, words: list[str]) -> bool:
     """Whether each typed word is a prefix of one of the command's words."""
-    own = f"{command.name} {command.words}".casefold().split()
-    return all(any(each.startswith(word.casefold()) for each in own) for word in words)
+    command_words = f"{command.name} {command.words}".casefold().split()
+    return all(any(each.startswith(word.casefold()) for each in command_words) for word in words)
 
 
 def _build_option(command: Command, url: str) -> Option:
@@ -174,11 +174,11 @@ def _build_option(command: Command, url: str) -> Option:
 
 def _find_conversations(user: User, words: list[str], current: UUID | None) -> Iterator[Option]:
     """The latest conversations whose titles have every word; archived ones only if something was typed."""
-    own = Conversation.objects.not_deleted().for_user(user).exclude(pk=current)
+    conversations = Conversation.objects.not_deleted().for_user(user).exclude(pk=current)
     holding = Q(archived_at=None) if not words else Q()
     for word in words:
         holding &= Q(title__icontains=word)
-    rows = own.filter(holding).latest_first().only("title", "archived_at", "pinned_at")
+    rows = conversations.filter(holding).latest_first().only("title", "archived_at", "pinned_at")
     for row in rows[: MAX_MATCHING if words else MAX_LATEST]:
         note = "Archived" if row.archived_at else "Pinned" if row.pinned_at else ""
         yield Option(row.title or "Untitled", "message-square", reverse("conversation", args=[row.pk]), note=note)

@@ -159,5 +159,5 @@ def _build_sections(
 
 
 def _first_of(query: QueryDict, place: str, remembered: list[Result]) -> Section:
-    own = [memory for memory in remembered if memory.item.source in SOURCES[place]]
-    return Section(PLACES[place], own[:FIRST], _address(query, place) if len(own) > FIRST else "")
+    of_place = [memory for memory in remembered if memory.item.source in SOURCES[place]]
+    return Section(PLACES[place], of_place[:FIRST], _address(query, place) if len(of_place) > FIRST else "")

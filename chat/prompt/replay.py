@@ -160,8 +160,8 @@ class _Rows:
     def path(self) -> list[Message]:
         """The messages before the question on its branch, oldest first."""
         said = (Message.Event.USER_MESSAGE, Message.Event.ASSISTANT_RESPONSE)
-        mine = Message.objects.for_user(self.receipt.user)
-        messages = mine.filter(conversation_id=self.receipt.conversation_id, event_type__in=said)
+        owned = Message.objects.for_user(self.receipt.user)
+        messages = owned.filter(conversation_id=self.receipt.conversation_id, event_type__in=said)
         by_id = messages.defer("search").in_bulk()
         path: list[Message] = []
         message = by_id.get((self.question.parent_id or 0) if self.question else 0)
@@ -317,8 +317,8 @@ def _keep_attachments(attached: Sequence[PromptAttachment], _: AssembledPrompt) 
 
 def _restore_attachments(kept: Sequence[Kept], rows: _Rows) -> list[PromptAttachment]:
     found = load([rows.question.pk]) if kept and rows.question else {}
-    own = attachments_without(found.get(rows.question.pk, ()) if rows.question else (), rows.left_out)
-    there = {one.id: one for one in mark_unseen(own, [item["id"] for item in kept if item["unseen"]])}
+    files = attachments_without(found.get(rows.question.pk, ()) if rows.question else (), rows.left_out)
+    there = {one.id: one for one in mark_unseen(files, [item["id"] for item in kept if item["unseen"]])}
     for one in kept:
         attachment = there.get(one["id"])
         rows.checked(attachment.print_of if attachment else None, one["print"], f"Attachment {one['id']}")

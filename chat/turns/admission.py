@@ -60,13 +60,13 @@ class Admission:
 
     async def _wait(self, one: Waiting, tell: Callable[[int], None]) -> None:
         self._waiting.append(one)
-        told = 0
+        last_number = 0
         TURNS_WAITING.inc()
         try:
             while not one.place.done():
                 number = admission_order(self._waiting, self._running).index(one) + 1
-                if number != told:
-                    told = number
+                if number != last_number:
+                    last_number = number
                     tell(number)
                 await asyncio.wait([one.place], timeout=TELL_EVERY)
         except asyncio.CancelledError:

@@ -146,8 +146,8 @@ def read_again(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 def keep_message(request: HttpRequest, pk: int) -> HttpResponse:
     """Confirm, then save a message that was too long to answer as a document, so that it can be searched."""
-    own = Message.objects.not_deleted().for_user(signed_in_user(request))
-    answer = get_object_or_404(own.select_related("parent", "user"), pk=pk)
+    owned = Message.objects.not_deleted().for_user(signed_in_user(request))
+    answer = get_object_or_404(owned.select_related("parent", "user"), pk=pk)
     if request.method != "POST" and answer.parent is not None:
         beginning = truncatechars(answer.parent.text, PREVIEW_CHARS)
         return render(request, "chat/keep.html", {"answer": answer, "beginning": beginning})
@@ -163,8 +163,8 @@ def keep_message(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 def message(request: HttpRequest, pk: int) -> HttpResponse:
     """Redirect to a message within its conversation, or show it on its own if it is on an inactive branch."""
-    own = Message.objects.not_deleted().for_user(signed_in_user(request)).select_related("conversation", "parent")
-    found: Message = get_object_or_404(own, pk=pk)
+    owned = Message.objects.not_deleted().for_user(signed_in_user(request)).select_related("conversation", "parent")
+    found: Message = get_object_or_404(owned, pk=pk)
     if found.role == Message.Role.TOOL and found.parent is not None:
         return redirect("message", found.parent_id)
     is_on_branch, is_in_first_window = message_window.locate(found.conversation, found.pk)

@@ -53,8 +53,8 @@ def conversations(request: HttpRequest) -> HttpResponse:
 
 
 def _list_and_header(request: HttpRequest, current: UUID | None) -> dict[str, Any]:
-    own = Conversation.objects.not_deleted().for_user(signed_in_user(request))
-    found = own.filter(pk=current).first() if current else None
+    owned = Conversation.objects.not_deleted().for_user(signed_in_user(request))
+    found = owned.filter(pk=current).first() if current else None
     header = header_context(found) if found is not None else {"conversation": None}
     return {"list": list_for(request), "swap_oob": True, **header}
 

@@ -80,9 +80,9 @@ def restore_role(request: HttpRequest) -> HttpResponse:
 
 
 def _page_context(request: HttpRequest) -> dict[str, Any]:
-    own = list(roles.roles_of(signed_in_user(request)))
+    user_roles = list(roles.roles_of(signed_in_user(request)))
     limits = {"max_name": MAX_NAME, "max_instructions": MAX_INSTRUCTIONS}
-    return {"roles": own, "examples": roles.unused_examples(own), **limits}
+    return {"roles": user_roles, "examples": roles.unused_examples(user_roles), **limits}
 
 
 def _render_error(request: HttpRequest, sentence: str, status: int, **typed: Any) -> HttpResponse:

@@ -48,12 +48,12 @@ CONSOLIDATIONS: Final = LeasedJob(Consolidation, TASK, _notify, max_attempts=3, 
 def request_consolidation(user: User) -> Consolidation:
     """Queue a consolidation of the user's memory and return the waiting row, which an earlier request may have
     created."""
-    own = Consolidation.objects.for_user(user)
-    waiting = own.filter(state=State.WAITING).first()
+    jobs = Consolidation.objects.for_user(user)
+    waiting = jobs.filter(state=State.WAITING).first()
     if waiting is not None:
         return waiting
     Consolidation.objects.bulk_create([Consolidation(user=user, how=How.ASKED)], ignore_conflicts=True)
-    requested = own.latest("pk")  # this request's row, or that of a concurrent one
+    requested = jobs.latest("pk")  # this request's row, or that of a concurrent one
     enqueue_on_commit(TASK, requested.pk)
     return requested
 

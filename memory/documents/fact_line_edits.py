@@ -127,8 +127,8 @@ def active_successors(user_id: int, facts: Collection[int]) -> dict[int, int]:
 def _lock_facts(user_id: int, facts: Collection[int]) -> list[Fact]:
     if not facts:
         return []
-    own = Fact.objects.filter(Q(user=user_id), pk__in=facts).order_by("pk").select_for_update(no_key=True)
-    return list(own.defer("vector", "search"))
+    owned = Fact.objects.filter(Q(user=user_id), pk__in=facts).order_by("pk").select_for_update(no_key=True)
+    return list(owned.defer("vector", "search"))
 
 
 def _can_be_stated(words: str) -> bool:

@@ -204,8 +204,10 @@ def _write(user: User, known: Document | None, path: str, text: str, origin: rev
 
 def _is_edited(document: Document) -> bool:
     """Whether the text differs from the source's last version."""
-    given = document.revisions.filter(author=Revision.Author.SYNC).order_by("-number").values_list("text", flat=True)
-    return given.first() != document.text
+    synced_texts = (
+        document.revisions.filter(author=Revision.Author.SYNC).order_by("-number").values_list("text", flat=True)
+    )
+    return synced_texts.first() != document.text
 
 
 @transaction.atomic

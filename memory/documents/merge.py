@@ -73,20 +73,20 @@ def rebase_generated(versions: Sequence[Version], new: str) -> str:
     if not versions:
         return new
     latest = versions[-1][1]
-    own = _by_librarian(versions)
-    base = [line for line in _split(latest) if words_of(without_marks(line)) in own or not line.strip()]
+    by_librarian = _by_librarian(versions)
+    base = [line for line in _split(latest) if words_of(without_marks(line)) in by_librarian or not line.strip()]
     return three_way_merge("\n".join(base), latest, without(new, taken_out(versions)))
 
 
 def _by_librarian(versions: Iterable[Version]) -> set[str]:
     """The words of lines that the librarian wrote first."""
-    own: set[str] = set()
+    lines: set[str] = set()
     before: set[str] = set()
     for by_person, text in versions:
         now = _words_of_lines(text)
-        own = own - (now - before) if by_person else own | (now - before)
+        lines = lines - (now - before) if by_person else lines | (now - before)
         before = now
-    return own
+    return lines
 
 
 def _words_of_lines(text: str) -> set[str]:

@@ -71,11 +71,11 @@ def refresh_profile(user: User) -> bool:
     with transaction.atomic():
         _lock_profile(user)
         profile = _Profile(user, _documents(user))
-        standing = {fact: document for document in profile.documents for fact in facts_in(document.text)}
-        facts = _tellable(user, standing)
-        taken_over = active_successors(user.pk, standing.keys() - {fact.pk for fact in facts})
+        stated_in = {fact: document for document in profile.documents for fact in facts_in(document.text)}
+        facts = _load_listable_facts(user, stated_in)
+        taken_over = active_successors(user.pk, stated_in.keys() - {fact.pk for fact in facts})
         profile.names = {split_key(one.key)[0]: one.value for one in facts if split_key(one.key)[1] == "name"}
-        _give_places(profile, facts, standing, taken_over)
+        _give_places(profile, facts, stated_in, taken_over)
         changed = [_rewrite(document, profile.holds.get(document.pk, {}), taken_over) for document in profile.documents]
         return any(changed)
 
@@ -94,24 +94,28 @@ def _documents(user: User) -> list[Document]:
     return list(found.order_by("pk").select_for_update(no_key=True, of=("self",)))
 
 
-def _tellable(user: User, standing: Iterable[int]) -> list[Fact]:
+def _load_listable_facts(user: User, stated_in: Iterable[int]) -> list[Fact]:
     """Active facts that may have a line, or have one, most important first."""
     worth_it = Q(kind__in=PLACES, importance__gte=MIN_IMPORTANCE)
-    facts = Fact.objects.for_user(user).active().filter(worth_it | Q(pk__in=list(standing)))
+    facts = Fact.objects.for_user(user).active().filter(worth_it | Q(pk__in=list(stated_in)))
     return list(facts.defer("vector", "search").order_by("-importance", "recorded_at", "pk"))
 
 
 def _give_places(
-    profile: _Profile, facts: list[Fact], standing: Mapping[int, Document], taken_over: Mapping[int, int]
+    profile: _Profile, facts: list[Fact], stated_in: Mapping[int, Document], taken_over: Mapping[int, int]
 ) -> None:
     """Existing lines stay, a successor takes over its predecessor's line, and the rest fill the free places."""
-    inherited = {heir: standing[fact] for fact, heir in taken_over.items() if heir not in standing}
+    inherited = {heir: stated_in[fact] for fact, heir in taken_over.items() if heir not in stated_in}
     for fact in facts:
-        document = standing.get(fact.pk) or inherited.get(fact.pk)
+        document = stated_in.get(fact.pk) or inherited.get(fact.pk)
         if document is not None:
             profile.holds.setdefault(document.pk, {})[fact.pk] = fact.statement
     for fact in facts:
-        if fact.pk not in standing and fact.pk not in inherited and (document := _place_for(fact, profile)) is not None:
+        if (
+            fact.pk not in stated_in
+            and fact.pk not in inherited
+            and (document := _place_for(fact, profile)) is not None
+        ):
             held = profile.holds.setdefault(document.pk, {})
             if len(held) < MAX_LINES:
                 held[fact.pk] = fact.statement

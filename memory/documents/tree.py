@@ -274,8 +274,8 @@ def _lock_paths(user: User, old: str, *, alone: bool) -> list[str]:
 def _taken(user: User, targets: Sequence[str], moving: Iterable[str]) -> str | None:
     """A target taken by a document that is not moved itself; None: all are free."""
     among = Document.objects.for_user(user).filter(path__in=[decode(target) for target in targets])
-    standing = {encode(path) for path in among.values_list("path", flat=True)} - set(moving)
-    return min(standing, default=None)
+    existing = {encode(path) for path in among.values_list("path", flat=True)} - set(moving)
+    return min(existing, default=None)
 
 
 @dataclass(frozen=True, slots=True)

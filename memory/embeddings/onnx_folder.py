@@ -43,8 +43,8 @@ class OnnxEmbedder:
         self._tokenizer = tokenizer(folder / TOKENIZER)
         self._session = session(graph)
         self._takes = {one.name for one in self._session.get_inputs()}
-        given = [output.name for output in self._session.get_outputs()]
-        self._output = SENTENCE if SENTENCE in given else given[0]
+        outputs = [output.name for output in self._session.get_outputs()]
+        self._output = SENTENCE if SENTENCE in outputs else outputs[0]
         width = self._vector("a").shape[0]
         if width != DIMENSION:
             raise ImproperlyConfigured(

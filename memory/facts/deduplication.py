@@ -93,8 +93,8 @@ _ORDERED: Final = re.compile(r"\b(?:prefer\w*|than|rather|instead|over|from)\b",
 
 def relations_differ(one: str, other: str) -> bool:
     """Whether two texts call people by different relations: “my brother Sam”, “my colleague Sam”."""
-    mine, theirs = _relations(one), _relations(other)
-    return bool(mine and theirs) and not mine & theirs
+    first, second = _relations(one), _relations(other)
+    return bool(first and second) and not first & second
 
 
 def relation_of(text: str) -> str:
@@ -113,14 +113,14 @@ def is_same_statement(one: str, other: str, cosine: float, least: float = SAME_M
 
 def have_conflicting_words(one: str, other: str) -> bool:
     """Whether the words of two statements show that they differ, however close their vectors are."""
-    mine, theirs = _read(one), _read(other)
+    first, second = _read(one), _read(other)
     return (
-        mine.numbers != theirs.numbers
-        or (mine.negated, mine.past) != (theirs.negated, theirs.past)
-        or _each_has_its_own(mine.names, theirs.names)
-        or mine.people != theirs.people
-        or _each_has_its_own(mine.groups, theirs.groups)
-        or mine.wished != theirs.wished
+        first.numbers != second.numbers
+        or (first.negated, first.past) != (second.negated, second.past)
+        or _each_has_its_own(first.names, second.names)
+        or first.people != second.people
+        or _each_has_its_own(first.groups, second.groups)
+        or first.wished != second.wished
         or _turned_round(one, other)
     )
 
@@ -152,13 +152,13 @@ def _read(statement: str) -> _Read:
     )
 
 
-def _each_has_its_own[T](mine: AbstractSet[T], theirs: AbstractSet[T]) -> bool:
-    return bool(mine - theirs) and bool(theirs - mine)
+def _each_has_its_own[T](first: AbstractSet[T], second: AbstractSet[T]) -> bool:
+    return bool(first - second) and bool(second - first)
 
 
 def _turned_round(one: str, other: str) -> bool:
     """Whether the same words are in reverse order: “tea to coffee” and “coffee to tea”."""
     if not (_ORDERED.search(one) and _ORDERED.search(other)):
         return False
-    mine, theirs = ([stem(word) for word in words(text)] for text in (one, other))
-    return mine != theirs and sorted(mine) == sorted(theirs)
+    first, second = ([stem(word) for word in words(text)] for text in (one, other))
+    return first != second and sorted(first) == sorted(second)

@@ -182,18 +182,18 @@ def _is_out(what: frozenset[str], new: _ParsedStatement, old: _ParsedStatement) 
 def _gives_other_value(new: _ParsedStatement, old: _ParsedStatement) -> bool:
     """Whether both share their subject or everything they say of it, and each has something of its own."""
     frame = {word for word in old.all if _has(new.all, word)}
-    own, theirs = old.all - frame, {word for word in new.all if not _has(old.all, word)}
-    if not own or not theirs - _MARKER_WORDS:
+    old_only, new_only = old.all - frame, {word for word in new.all if not _has(old.all, word)}
+    if not old_only or not new_only - _MARKER_WORDS:
         return False
     # the same is said of another subject: “Petra leads the team”, “the team is led by Tomas now”
-    if own <= old.subject:
+    if old_only <= old.subject:
         turned = bool(new.subject) and _within(new.subject, old.rest)
         return len(old.rest) > 1 and (turned or bool(frame & ONE_HOLDER))
-    if not own <= old.rest or not _within(old.subject, new.all):
+    if not old_only <= old.rest or not _within(old.subject, new.all):
         return False
     if not old.subject:
         return len(frame) > 1 or frame <= ONE_AT_A_TIME
-    are_numbers = all(any(word.isdigit() for word in some) for some in (own, theirs))
+    are_numbers = all(any(word.isdigit() for word in some) for some in (old_only, new_only))
     return not frame <= old.subject or are_numbers or old.is_placed or old.verb == new.verb
 
 

@@ -95,10 +95,10 @@ def _parts(user: User, erasure: Erasure) -> None:
             part.in_context for part in parts_of(fact.statement) if part.number in numbers_of(fact.statement, going)
         }
         erasure.add_text(*said)
-        own = set().union(*map(words_of, said)) - words_of(left)
-        erasure.sayings.append(WordMatch(frozenset(own), frozenset(own & words_of(fact.value))))
+        forgotten_words = set().union(*map(words_of, said)) - words_of(left)
+        erasure.sayings.append(WordMatch(frozenset(forgotten_words), frozenset(forgotten_words & words_of(fact.value))))
         if fact.message_id is not None:
-            _parts_of_source(user, erasure, fact, own)
+            _parts_of_source(user, erasure, fact, forgotten_words)
     for pk, text in of_chat("Message", user).filter(pk__in=_ids_of(erasure, "message")).values_list("pk", "text"):
         erasure.quotes.setdefault(pk, set()).update(erasure.parts[f"message:{pk}"])
         numbers = numbers_of(text, erasure.parts[f"message:{pk}"])
@@ -203,7 +203,7 @@ def _without_forgotten(erasure: Erasure, raw: str, is_librarians: bool) -> str |
 
 def _episodes(user: User, erasure: Erasure, asked_for: Iterable[int]) -> None:
     """Add episodes of turns with erased messages, or that mention it; their other turns are summarized again."""
-    told = Episode.objects.for_user(user)
+    episodes = Episode.objects.for_user(user)
     touched = {*erasure.messages, *erasure.quotes}
     resting = Q(facts__in=erasure.facts) | Q(merged_into__in=erasure.episodes) | Q(merged__in=erasure.episodes)
     spanning = Q(
@@ -211,15 +211,15 @@ def _episodes(user: User, erasure: Erasure, asked_for: Iterable[int]) -> None:
         conversation__messages__turn__gte=F("first_turn"),
         conversation__messages__turn__lte=F("last_turn"),
     )
-    found = set(told.filter(resting).values_list("pk", flat=True)) if erasure.facts or erasure.episodes else set()
-    found |= set(told.filter(spanning).values_list("pk", flat=True)) if touched else set()
-    found |= set(told.filter(conversation__in=erasure.conversations).values_list("pk", flat=True))
-    texts = told.exclude(pk__in=found).values_list("pk", "title", "summary", "context")
+    found = set(episodes.filter(resting).values_list("pk", flat=True)) if erasure.facts or erasure.episodes else set()
+    found |= set(episodes.filter(spanning).values_list("pk", flat=True)) if touched else set()
+    found |= set(episodes.filter(conversation__in=erasure.conversations).values_list("pk", flat=True))
+    texts = episodes.exclude(pk__in=found).values_list("pk", "title", "summary", "context")
     found |= {
         pk for pk, *said in texts if erasure.occurs_in("\n".join(said)) or erasure.telling & words_of(" ".join(said))
     }
-    staying = told.filter(pk__in=found, conversation__isnull=False).exclude(conversation__in=erasure.conversations)
+    staying = episodes.filter(pk__in=found, conversation__isnull=False).exclude(conversation__in=erasure.conversations)
     erasure.retold |= set(staying.values_list("pk", flat=True)) - set(asked_for)
     erasure.episodes |= found
     erasure.refs |= {f"episode:{pk}" for pk in erasure.episodes}
-    erasure.add_text(*told.filter(pk__in=erasure.episodes).values_list("summary", flat=True))
+    erasure.add_text(*episodes.filter(pk__in=erasure.episodes).values_list("summary", flat=True))

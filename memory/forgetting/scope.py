@@ -318,8 +318,8 @@ def _is_one_sentence(parts: Sequence[Part]) -> bool:
 def _judge(topic: Topic, text: str, known_as: str = "") -> Ruling:
     """The ruling on one statement as a whole."""
     atoms = atoms_of(text)
-    told = [*_plain_words(text, atoms), *atoms_of(known_as)]
-    coverage = _coverage(topic.words, {stem(one.normalized): one.is_capitalized for one in told})
+    found_words = [*_plain_words(text, atoms), *atoms_of(known_as)]
+    coverage = _coverage(topic.words, {stem(one.normalized): one.is_capitalized for one in found_words})
     windows = [_windows(identifier, atoms) for identifier in topic.identifiers]
     dates = {_date_of(atom) for atom in atoms}
     if not all(windows) or not topic.dates <= dates:

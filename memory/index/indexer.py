@@ -155,10 +155,10 @@ def _forgotten_turns(forgotten: Recognizer, utterances: Iterable[Utterance]) -> 
 def _chunks_of(
     forgotten: Recognizer, hidden: Collection[int], conversation_id: UUID, said: Utterance
 ) -> Iterator[Chunk]:
-    own = said.speaker == "user" or bool(said.author)
-    text = FORGOTTEN if said.turn in hidden and not own else forgotten.mask(said.text)
+    is_users = said.speaker == "user" or bool(said.author)
+    text = FORGOTTEN if said.turn in hidden and not is_users else forgotten.mask(said.text)
     omit = FORGOTTEN_BEFORE if text.strip(" .!?…") == FORGOTTEN else said.omit or _omit_rule(said)
-    for number, passage in enumerate(chunking.chunk_text(text, is_markdown=not own)):
+    for number, passage in enumerate(chunking.chunk_text(text, is_markdown=not is_users)):
         yield Chunk(
             user_id=forgotten.user_id,
             kind=Chunk.Kind.MESSAGE,
@@ -168,7 +168,7 @@ def _chunks_of(
             place=said.number,
             text=passage.text,
             author=said.author,
-            own_words=own,
+            own_words=is_users,
             omit=omit,
             said_at=said.said_at,
             tokens=passage.tokens,

@@ -162,8 +162,8 @@ def evidence_of(proposal: ProposedFact, utterances: Iterable[Utterance]) -> Utte
 
 def evidence_of_quote(quote: str, number: int, utterances: Iterable[Utterance]) -> Utterance | None:
     """The user's message that contains these words verbatim: the numbered one, else any."""
-    own = sorted((u for u in utterances if u.speaker == "user"), key=lambda u: u.number != number)
-    return next((u for u in own if _contains_quote(quote, u)), None)
+    messages = sorted((u for u in utterances if u.speaker == "user"), key=lambda u: u.number != number)
+    return next((u for u in messages if _contains_quote(quote, u)), None)
 
 
 def is_past(proposal: ProposedFact, evidence: Utterance | None) -> bool:
@@ -428,9 +428,9 @@ def _contains_quote(quote: str, said: Utterance) -> bool:
     start = said.text.find(quote)
     if start < 0 or not re.search(r"\w", quote):
         return False
-    own = mask_foreign_text(said.text, said.echoes)
+    user_text = mask_foreign_text(said.text, said.echoes)
     while start >= 0:
-        kept = sum(char.isalnum() for char in own[start : start + len(quote)])
+        kept = sum(char.isalnum() for char in user_text[start : start + len(quote)])
         if kept >= MIN_OWN_SHARE * sum(char.isalnum() for char in quote):
             return True
         start = said.text.find(quote, start + 1)

@@ -281,9 +281,9 @@ def refusal(passage: Passage) -> str | None:
         return TOO_SHORT
     if sensitive(passage.text):
         return SECRET_STORY
-    own = mask_foreign_text(passage.said.text, passage.said.echoes)[passage.start : passage.end]
+    user_text = mask_foreign_text(passage.said.text, passage.said.echoes)[passage.start : passage.end]
     letters = sum(char.isalnum() for char in passage.text)
-    return None if sum(char.isalnum() for char in own) >= MIN_OWN_SHARE * letters else NO_STORY
+    return None if sum(char.isalnum() for char in user_text) >= MIN_OWN_SHARE * letters else NO_STORY
 
 
 def _is_stored(user: User, passage: Passage) -> bool:

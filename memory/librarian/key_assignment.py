@@ -49,8 +49,8 @@ class KeyChange:
 
 def in_first_person(statement: str) -> str:
     """“The user's sister lives here, and the user works.” → “My sister lives here, and I work.”"""
-    mine = re.sub(r"\bThe user['’]s\b", "My", re.sub(r"\bthe user['’]s\b|\btheir\b", "my", statement))
-    return _VERB.sub(lambda found: f"I {found[1]}{_first_person(found[2])}", mine)
+    spoken = re.sub(r"\bThe user['’]s\b", "My", re.sub(r"\bthe user['’]s\b|\btheir\b", "my", statement))
+    return _VERB.sub(lambda found: f"I {found[1]}{_first_person(found[2])}", spoken)
 
 
 def plan_keys(user: User) -> list[KeyChange]:

@@ -169,7 +169,7 @@ class ModelEngine:
         return Extraction(
             [fact for found in every for fact in found.facts],
             usage,
-            max(episodes, key=lambda told: told.significance, default=None),
+            max(episodes, key=lambda written: written.significance, default=None),
             [document for found in every for document in found.documents],
             [story for found in every for story in found.stories],
             [end for found in every for end in found.ends],

@@ -73,8 +73,8 @@ def policy_for(user: User) -> Policy:
 
 def rules_of(user: User) -> dict[str, Rule]:
     """The rule for every subject. One statement."""
-    own = dict(_OWN(user=user.pk))
-    return {subject: Rule(own[subject]) if subject in own else default_rule(subject) for subject in SUBJECTS}
+    chosen = dict(_OWN(user=user.pk))
+    return {subject: Rule(chosen[subject]) if subject in chosen else default_rule(subject) for subject in SUBJECTS}
 
 
 _OWN: Final = PreparedQuery(

@@ -107,13 +107,13 @@ def doubt(
 
 def _find_context(quote: str, evidence: Utterance) -> Place:
     """The sentences that contain the quote, in the writer's own words."""
-    own = mask_foreign_text(evidence.text, evidence.echoes)
-    start = max(own.find(quote), 0) if quote in own else max(evidence.text.find(quote), 0)
+    user_text = mask_foreign_text(evidence.text, evidence.echoes)
+    start = max(user_text.find(quote), 0) if quote in user_text else max(evidence.text.find(quote), 0)
     end = start + len(quote)
-    begins = max((found.end() for found in _BREAK.finditer(own, 0, start)), default=0)
-    following = _BREAK.search(own, max(start, end - 1))
-    ends = following.end() if following else len(own)
-    return Place(own[begins:start], own[begins:ends], bool(following and "?" in following[0]))
+    begins = max((found.end() for found in _BREAK.finditer(user_text, 0, start)), default=0)
+    following = _BREAK.search(user_text, max(start, end - 1))
+    ends = following.end() if following else len(user_text)
+    return Place(user_text[begins:start], user_text[begins:ends], bool(following and "?" in following[0]))
 
 
 def _supports(
@@ -129,8 +129,8 @@ def _supports(
         return False  # “I”, “Yes.”
     dated = _RELATIVE.search(place.sentence) is not None
     statement = _DAY.sub(" ", proposal.statement) if dated else _without_month_said(proposal.statement, evidence)
-    own = numbers(mask_foreign_text(evidence.text, evidence.echoes))
-    if not numbers(statement) <= own | numbers(corrected):
+    written = numbers(mask_foreign_text(evidence.text, evidence.echoes))
+    if not numbers(statement) <= written | numbers(corrected):
         return False
     if not _names_are_the_users(proposal, evidence, utterances, known, corrected):
         return False

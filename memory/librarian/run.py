@@ -175,8 +175,8 @@ def _load_input(run: LibrarianRun) -> ExtractionInput:
 def _made_up_in(reading: ExtractionInput) -> list[int]:
     """The user's messages that make something up, read in their order."""
     said = [utterance for utterance in reading.utterances if utterance.speaker == "user"]
-    told = zip(said, made_up(mask_foreign_text(one.text, one.echoes) for one in said), strict=True)
-    return [utterance.message_id for utterance, is_made_up in told if is_made_up]
+    readings = zip(said, made_up(mask_foreign_text(one.text, one.echoes) for one in said), strict=True)
+    return [utterance.message_id for utterance, is_made_up in readings if is_made_up]
 
 
 def _embed_statements(proposals: Sequence[ProposedFact]) -> Vectors | list[None]:

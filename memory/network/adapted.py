@@ -164,9 +164,9 @@ def _layer(states: Array, hidden: Array, number: int, weights: Weights, seen: di
 def _linear(values: Array, name: str, weights: Weights, seen: dict[str, Any], dropout: Any) -> Array:
     base = published()
     kept = dropout(values.shape) if dropout else None
-    given = values if kept is None else values * kept
-    thin = given @ weights[f"{name}.down"]
-    seen[name] = (given, thin, kept)
+    inputs = values if kept is None else values * kept
+    thin = inputs @ weights[f"{name}.down"]
+    seen[name] = (inputs, thin, kept)
     result: Array = (
         values @ base[f"encoder.layer.{name}.weight"].T
         + base[f"encoder.layer.{name}.bias"]

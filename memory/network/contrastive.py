@@ -57,9 +57,9 @@ def fit(
             asked = [examples[number] for number in batch]
             seen: dict[str, Any] = {}
             mask = padded([[1] * len(one.ids) for one in asked], 0)
-            given = scores(embedded(padded([one.ids for one in asked], 0)), mask, weights, seen, dropout)
+            outputs = scores(embedded(padded([one.ids for one in asked], 0)), mask, weights, seen, dropout)
             share = (mask / mask.sum(-1, keepdims=True))[..., None]
-            loss, slopes = _slopes(asked, (given * share).sum(1), numbers)
+            loss, slopes = _slopes(asked, (outputs * share).sum(1), numbers)
             losses.append(loss)
             optimizer.step(weights, backwards((slopes[:, None, :] * share).astype(np.float32), weights, seen))
         report(epoch, sum(losses) / len(losses))

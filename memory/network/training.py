@@ -149,23 +149,23 @@ def _gradients(
     """The loss of a batch, and the gradient of each array of `weights` from the layer `first` on."""
     mask = padded([[1] * len(example.ids) for example in batch], 0)
     seen: dict[str, Any] = {}
-    given = scores(states, mask, weights, seen, dropout, first=first)
-    slopes, loss, start = np.zeros_like(given), 0.0, 0
+    logits = scores(states, mask, weights, seen, dropout, first=first)
+    slopes, loss, start = np.zeros_like(logits), 0.0, 0
     for head, targets in zip(heads, zip(*(example.targets for example in batch), strict=True), strict=True):
         part = np.s_[..., start : start + head.outputs]
-        cost, slopes[part] = _cross_entropy(given[part], padded(targets, -1))
+        cost, slopes[part] = _cross_entropy(logits[part], padded(targets, -1))
         loss += head.weight * cost
         slopes[part] *= head.weight
         start += head.outputs
     return loss, backwards(slopes, weights, seen, first)
 
 
-def _cross_entropy(given: Array, targets: Array) -> tuple[float, Array]:
+def _cross_entropy(logits: Array, targets: Array) -> tuple[float, Array]:
     """The mean loss where a target is not negative, and its gradient."""
     counts = targets >= 0
     many = max(1, int(counts.sum()))
-    shares, width = softmax(given), given.shape[-1]
-    wanted = np.full(given.shape, SMOOTHING / width, np.float32)
+    shares, width = softmax(logits), logits.shape[-1]
+    wanted = np.full(logits.shape, SMOOTHING / width, np.float32)
     np.put_along_axis(wanted, np.maximum(targets, 0)[..., None], 1 - SMOOTHING + SMOOTHING / width, -1)
     loss = -(wanted * np.log(shares + 1e-9)).sum(-1)[counts].sum() / many
     return float(loss), (shares - wanted) * counts[..., None] / many
@@ -221,11 +221,11 @@ def _normalized_backwards(slopes: Array, seen: tuple[Array, Array], name: str) -
 
 
 def _linear_backwards(slopes: Array, name: str, weights: Arrays, seen: dict[str, Any], gradients: Arrays) -> Array:
-    given, thin, kept = seen[name]
+    logits, thin, kept = seen[name]
     added = slopes * np.float32(SCALE)
     gradients[f"{name}.up"] = _flat(thin).T @ _flat(added)
     narrow = added @ weights[f"{name}.up"].T
-    gradients[f"{name}.down"] = _flat(given).T @ _flat(narrow)
+    gradients[f"{name}.down"] = _flat(logits).T @ _flat(narrow)
     through = narrow @ weights[f"{name}.down"].T
     result: Array = slopes @ published()[f"encoder.layer.{name}.weight"] + (through if kept is None else through * kept)
     return result

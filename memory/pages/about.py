@@ -57,7 +57,9 @@ def build_about_page(
     tab = tab if tab in TABS else "active"
     facts, groups = _load_facts(user, tab, number)
     return {
-        "editors": [changed if changed and changed.document == own.document else own for own in _build_editors(user)],
+        "editors": [
+            changed if changed and changed.document == editor.document else editor for editor in _build_editors(user)
+        ],
         "tabs": _count_tabs(user),
         "tab": tab,
         "facts": facts,

@@ -97,7 +97,7 @@ def build_evidence(shown: FactView, older: Sequence[Fact]) -> list[Evidence]:
     addresses = links_of(older)
     found = [(shown.fact, shown.passage, shown.link, True)]
     found += [(fact, load_passage(fact), addresses.get(fact.message_id or 0, ""), False) for fact in older]
-    return [Evidence(fact, words, link, own) for fact, words, link, own in found if words is not None]
+    return [Evidence(fact, words, link, is_this_fact) for fact, words, link, is_this_fact in found if words is not None]
 
 
 def load_decisions(user: User, fact: Fact) -> list[DecisionView]:

@@ -90,9 +90,9 @@ def build_tree(user: User, current: str = "") -> Folder:
 
 def build_folder(node: tree.Node, current: str, places: Iterator[int]) -> Folder:
     """A folder of the tree; each listed document takes one of the remaining `places`. Pure."""
-    own = node.document is not None
+    has_document = node.document is not None
     is_open = node.path == tree.ROOT or f"{current}/".startswith(f"{node.path}/")
-    shown = Folder(node.path, node.name, document_url(node.path), count=node.documents - own, is_open=is_open)
+    shown = Folder(node.path, node.name, document_url(node.path), count=node.documents - has_document, is_open=is_open)
     for child in node.below:
         if child.below:
             shown.folders.append(build_folder(child, current, places))

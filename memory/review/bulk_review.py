@@ -69,8 +69,8 @@ def batch_of(action: ReviewAction, *, of_everybody: bool = False) -> list[Review
     if action.batch is None:
         return [action]
     same = ReviewAction.objects.filter(batch=action.batch, undone_at=None).select_related("fact")
-    mine = same if of_everybody else same.filter(user=action.user_id)
-    return list(mine.order_by("-pk")) or [action]
+    undoable = same if of_everybody else same.filter(user=action.user_id)
+    return list(undoable.order_by("-pk")) or [action]
 
 
 def undo_batch(actions: Sequence[ReviewAction]) -> tuple[list[Fact], list[str]]:

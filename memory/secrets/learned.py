@@ -50,9 +50,9 @@ def _is_plain(words: str) -> bool:
     return _SIGNS.search(words) is None or (words.strip().isdigit() and len(words.strip()) < MIN_DIGITS)
 
 
-def marked(pieces: Pieces, given: Array) -> Iterator[tuple[int, int, float]]:
+def marked(pieces: Pieces, outputs: Array) -> Iterator[tuple[int, int, float]]:
     """The stretches of words that the head's scores (pieces, 2) mark: their places and mean probability."""
-    shares = softmax(given)[:, 1]
+    shares = softmax(outputs)[:, 1]
     run: list[int] = []
     for word in [*_words(pieces), []]:
         if word and float(shares[word].max()) >= 0.5:

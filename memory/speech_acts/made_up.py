@@ -48,17 +48,17 @@ def is_about_fiction(question: str) -> bool:
     return _FICTION.search(question) is not None
 
 
-def is_made_up(own: str) -> bool:
+def is_made_up(text: str) -> bool:
     """Whether the message makes something up or gives words to work on, by its beginning."""
-    return bool(own.strip()) and (_OF_FICTION.match(own) is not None or read_act(own).made_up >= FROM)
+    return bool(text.strip()) and (_OF_FICTION.match(text) is not None or read_act(text).made_up >= FROM)
 
 
 def made_up(messages: Iterable[str]) -> Iterator[bool]:
     """The same of each of a conversation's messages, in their order: a role play lasts until it is ended."""
     in_play = False
-    for own in messages:
-        is_opened = _PLAY_IS_OPENED.match(own) is not None
-        is_play = is_opened or is_made_up(own)
-        begins = is_opened or (is_play and _PLAY_BEGINS.search(own) is not None)
-        in_play = begins or (in_play and not _PLAY_ENDS.search(own))
+    for text in messages:
+        is_opened = _PLAY_IS_OPENED.match(text) is not None
+        is_play = is_opened or is_made_up(text)
+        begins = is_opened or (is_play and _PLAY_BEGINS.search(text) is not None)
+        in_play = begins or (in_play and not _PLAY_ENDS.search(text))
         yield in_play or is_play

@@ -39,15 +39,15 @@ class SpeechAct(NamedTuple):
 
 
 @lru_cache(maxsize=CACHED)
-def read_act(own: str) -> SpeechAct:
-    """What a message does, by its beginning. `own`: the user's own words in it."""
-    scores = read_scores(WEIGHTS, pieces_of(own).ids, whole=())[0]
+def read_act(text: str) -> SpeechAct:
+    """What a message does, by its beginning. `text`: the user's own words in it."""
+    scores = read_scores(WEIGHTS, pieces_of(text).ids, whole=())[0]
     return SpeechAct(float(softmax(scores[:2])[1]), float(softmax(scores[2:])[1]))
 
 
-def states_nothing(own: str) -> bool:
+def states_nothing(text: str) -> bool:
     """Whether a message states nothing that a later question could be answered from."""
-    return bool(own.strip()) and len(own.split()) <= MAX_EMPTY and read_act(own).empty >= EMPTY_FROM
+    return bool(text.strip()) and len(text.split()) <= MAX_EMPTY and read_act(text).empty >= EMPTY_FROM
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,12 @@ def judge(messages: Sequence[LabeledMessage]) -> Iterator[str]:
     found = [(message.labels, read_act(message.pieces.text)) for message in messages]
     for head, name in enumerate(("made up", "stating nothing")):
         for least in AT:
-            told = [(labels[head] == 1, act[head] >= least) for labels, act in found if labels[head] != UNKNOWN]
-            right, all_, said = told.count((True, True)), sum(one for one, _ in told), sum(one for _, one in told)
+            outcomes = [(labels[head] == 1, act[head] >= least) for labels, act in found if labels[head] != UNKNOWN]
+            right, all_, said = (
+                outcomes.count((True, True)),
+                sum(one for one, _ in outcomes),
+                sum(one for _, one in outcomes),
+            )
             if all_:
                 yield (
                     f"from {least:.2f}: of {all_} {name} {100 * right / all_:.1f} % found; "

@@ -148,15 +148,15 @@ def sync_fact_lines(text: str, holds: Mapping[int, str], heirs: Mapping[int, int
     in place.
     """
     lines = lines_of(text)
-    standing = {line.fact for line in lines} & holds.keys()
+    stated = {line.fact for line in lines} & holds.keys()
     done: set[int] = set()
     kept: list[str] = []
     for line in lines:
         if line.fact is None:
             kept.append(line.raw)
             continue
-        fact = line.fact if line.fact in standing else heirs.get(line.fact, line.fact)
-        if fact in holds and fact not in done and (fact == line.fact or fact not in standing):
+        fact = line.fact if line.fact in stated else heirs.get(line.fact, line.fact)
+        if fact in holds and fact not in done and (fact == line.fact or fact not in stated):
             done.add(fact)
             kept.append(_as_it_holds(line, fact, holds[fact]))
     return "\n".join(_with_more(kept, [fact_line(fact, holds[fact]) for fact in holds if fact not in done]))
@@ -224,9 +224,9 @@ def _named_as_today(lines: Iterable[Line], was: Mapping[int, str], heirs: Mappin
 
 def _with_lost_marks(before: str, lines: list[Line], was: Mapping[int, str]) -> list[Line]:
     """Restore the mark of lines that lost their mark but no word."""
-    own = {line.words for line in lines_of(before) if line.fact is None}
+    prose = {line.words for line in lines_of(before) if line.fact is None}
     there = {line.fact for line in lines}
-    lost = {words: fact for fact, words in was.items() if fact not in there and words not in own}
+    lost = {words: fact for fact, words in was.items() if fact not in there and words not in prose}
     return [
         line_of(with_mark(line.raw, MarkKind.FACT, lost.pop(line.words)))
         if line.mark is None and line.words in lost

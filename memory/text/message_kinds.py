@@ -132,8 +132,8 @@ def admits_not_knowing(answer: str) -> bool:
 def repeats_memories(answer: str, question: str, memories: Iterable[str]) -> bool:
     """Whether an answer's own words, apart from the question's, mostly come from the memories it was given."""
     known = set[str]().union(*map(content, memories))
-    own = " ".join(sentence for sentence in _SENTENCE.findall(answer) if not _OF_ITSELF.search(sentence))
-    added = content(own) - content(question) - _REPORTING
+    rest = " ".join(sentence for sentence in _SENTENCE.findall(answer) if not _OF_ITSELF.search(sentence))
+    added = content(rest) - content(question) - _REPORTING
     if not added:
         return True  # “Got it: you live in Lyon.”
     return bool(known) and len(added & known) >= REPEATED * len(added)

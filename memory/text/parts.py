@@ -93,8 +93,8 @@ def parts_of(text: str) -> tuple[Part, ...]:
         pieces = _pieces(text, start, end, asides)
         first = text[slice(*pieces[0])]
         for left, right in pieces:
-            own = text[left:right]
-            in_context = own if left == pieces[0][0] else _with_start(first, own)
+            in_sentence = text[left:right]
+            in_context = in_sentence if left == pieces[0][0] else _with_start(first, in_sentence)
             found.append(Part(len(found), number, left, right, in_context))
     return tuple(found)
 
@@ -218,18 +218,22 @@ def without_parts(text: str, numbers: Collection[int]) -> str:
     parts = parts_of(text)
     pieces, last, follows_gap = list[str](), 0, False
     for _, together in itertools.groupby(parts, key=lambda part: part.sentence):
-        own = list(together)
-        last_word = text.index(own[-1].predicate, own[-1].end) + len(own[-1].predicate)
+        in_sentence = list(together)
+        last_word = text.index(in_sentence[-1].predicate, in_sentence[-1].end) + len(in_sentence[-1].predicate)
         end = _sentence_end(text, last_word)
-        kept = [part for part in own if part.number not in numbers]
-        gap = text[last : own[0].start]
+        kept = [part for part in in_sentence if part.number not in numbers]
+        gap = text[last : in_sentence[0].start]
         last = end
         if not kept:
             pieces.append("\n" if "\n" in gap and pieces else "")
             follows_gap = True
             continue
         pieces.append(gap)
-        left = text[own[0].start : last_word] if len(kept) == len(own) else _rebuilt(text, own, kept)
+        left = (
+            text[in_sentence[0].start : last_word]
+            if len(kept) == len(in_sentence)
+            else _rebuilt(text, in_sentence, kept)
+        )
         if follows_gap and re.search(r"(?:[.!?…]\s*|^)$", "".join(pieces)):
             left = left[:1].upper() + left[1:]
         pieces.append(left + text[last_word:end])
@@ -251,13 +255,15 @@ def _sentence_end(text: str, end: int) -> int:
     return closing.end() if closing else end
 
 
-def _rebuilt(text: str, own: Sequence[Part], kept: Sequence[Part]) -> str:
+def _rebuilt(text: str, in_sentence: Sequence[Part], kept: Sequence[Part]) -> str:
     words = [text[part.start : part.end] for part in kept]
-    if own[0].predicate:
-        return f"{_listed(words)} {own[0].predicate if len(words) > 1 else _in_singular(own[0].predicate)}"
-    if kept[0] is not own[0]:
-        words[0] = _with_start(text[own[0].start : own[0].end], words[0])
-    seams = [text[one.end : other.start] for one, other in itertools.pairwise(own)]
+    if in_sentence[0].predicate:
+        return (
+            f"{_listed(words)} {in_sentence[0].predicate if len(words) > 1 else _in_singular(in_sentence[0].predicate)}"
+        )
+    if kept[0] is not in_sentence[0]:
+        words[0] = _with_start(text[in_sentence[0].start : in_sentence[0].end], words[0])
+    seams = [text[one.end : other.start] for one, other in itertools.pairwise(in_sentence)]
     joined = words[0]
     for place, word in enumerate(words[1:], start=1):
         joined += (seams[-1] if place == len(words) - 1 else ", ") + word

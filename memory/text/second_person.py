@@ -33,12 +33,12 @@ def second_person(sentence: str) -> str:
     >>> second_person("The user's sister lives in Lisbon.")
     'Your sister lives in Lisbon.'
     """
-    told = sentence
-    if _SUBJECT.match(told):
-        told = _REFLEXIVE.sub("yourself", _THEIR.sub("your", _JOINED.sub(_joined, told)))
-    told = _OWNER.sub("your", _SUBJECT.sub(_subject, told))
-    told = _ELSEWHERE.sub("you", told)
-    return told if told == sentence else told[:1].upper() + told[1:]
+    text = sentence
+    if _SUBJECT.match(text):
+        text = _REFLEXIVE.sub("yourself", _THEIR.sub("your", _JOINED.sub(_joined, text)))
+    text = _OWNER.sub("your", _SUBJECT.sub(_subject, text))
+    text = _ELSEWHERE.sub("you", text)
+    return text if text == sentence else text[:1].upper() + text[1:]
 
 
 def _subject(found: re.Match[str]) -> str:

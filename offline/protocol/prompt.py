@@ -117,20 +117,20 @@ class _Row:
     def tools(self, tools: list[Json]) -> None:
         if tools:
             self.tokens += TOOLS_TOKENS
-        own = blake2b(digest_size=16)
+        digest_so_far = blake2b(digest_size=16)
         for tool in tools:
             digest, tokens = _measured_json(_unmarked_json(tool))
-            own.update(digest)
+            digest_so_far.update(digest)
             self.block("tool", digest, tokens + TOOL_TOKENS, tool.get("cache_control"))
-        self.prompt.tools_mark = own.digest()
+        self.prompt.tools_mark = digest_so_far.digest()
 
     def system(self, blocks: list[Json]) -> None:
-        own = blake2b(digest_size=16)
+        digest_so_far = blake2b(digest_size=16)
         for block in blocks:
             digest, tokens = measure(block)
-            own.update(digest)
+            digest_so_far.update(digest)
             self.block("system", digest, tokens, block.get("cache_control"))
-        self.prompt.system_mark = own.digest()
+        self.prompt.system_mark = digest_so_far.digest()
 
     def message(self, number: int, message: Json) -> None:
         role = message["role"]
@@ -140,9 +140,9 @@ class _Row:
         prefix = role.encode()
         for block in text_blocks(message["content"]):
             digest, tokens = measure(block)
-            own = prefix + digest
-            self.block(block["type"], own, tokens, _marker(block))
-            self.prompt.message_marks.append(own)
+            digest_so_far = prefix + digest
+            self.block(block["type"], digest_so_far, tokens, _marker(block))
+            self.prompt.message_marks.append(digest_so_far)
             self.prompt.message_of.append(number)
 
     def parameters(self, values: Json) -> None:

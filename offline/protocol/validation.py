@@ -568,11 +568,11 @@ def _automatic_mark(body: Json, automatic: Json, marks: list[tuple[str, Json]]) 
     ttl = automatic.get("ttl") or "5m"
     blocks = text_blocks(body["messages"][-1]["content"])
     last = next((block for block in reversed(blocks) if block["type"] not in UNMARKABLE), {})
-    own = last.get("cache_control")
-    if own and (own.get("ttl") or "5m") != ttl:
+    last_marker = last.get("cache_control")
+    if last_marker and (last_marker.get("ttl") or "5m") != ttl:
         yield (
             f"Top-level cache_control has ttl='{ttl}' but the target block already has cache_control with "
-            f"ttl='{own.get('ttl') or '5m'}'"
+            f"ttl='{last_marker.get('ttl') or '5m'}'"
         )
     yield from _ttl_order([*marks, ("cache_control", automatic)])
 

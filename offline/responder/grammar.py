@@ -100,13 +100,13 @@ def without_denied(sentence: str) -> str:
 
 def second_person(sentence: str) -> str:
     """The sentence as said to the user, with an initial capital and a final period."""
-    told = sentence.strip().replace("’", "'")
-    if USER_SUBJECT.match(told):
-        told = _user_as_subject(told)
-    elif not USER_OWNER.search(told):
-        told = FIRST_PERSON.sub(lambda found: FIRST_TO_SECOND[found[0].lower()], told)
-    told = USER_ELSEWHERE.sub("you", USER_OWNER.sub("your", told))
-    return _finish(YOU_ARE.sub(r"\1're", told))
+    text = sentence.strip().replace("’", "'")
+    if USER_SUBJECT.match(text):
+        text = _user_as_subject(text)
+    elif not USER_OWNER.search(text):
+        text = FIRST_PERSON.sub(lambda found: FIRST_TO_SECOND[found[0].lower()], text)
+    text = USER_ELSEWHERE.sub("you", USER_OWNER.sub("your", text))
+    return _finish(YOU_ARE.sub(r"\1're", text))
 
 
 def in_past(statement: str) -> str:
@@ -120,8 +120,12 @@ def in_past(statement: str) -> str:
         return PRESENT_VERB.sub(_past_verb, statement, count=1) if first and first["present"] else statement
     verb = subject["verb"]
     is_present = verb in PAST or (verb.endswith("s") and not verb.endswith("ss") and verb != "was")
-    told = PAST.get(verb) or f"used to {second_person_verb(verb)}"
-    return f"{statement[: subject.start('verb')]}{told}{statement[subject.end('verb') :]}" if is_present else statement
+    past_verb = PAST.get(verb) or f"used to {second_person_verb(verb)}"
+    return (
+        f"{statement[: subject.start('verb')]}{past_verb}{statement[subject.end('verb') :]}"
+        if is_present
+        else statement
+    )
 
 
 def _past_verb(found: re.Match[str]) -> str:
@@ -142,9 +146,9 @@ def restate_claim(text: str) -> str | None:
 
 def third_person(sentence: str) -> str:
     """A user's statement about themselves in the third person: "I like tea" → "The user likes tea."."""
-    told = OWN_PERSON.sub(lambda found: FIRST_TO_THIRD[found[0].lower()], sentence.strip().replace("’", "'"))
-    told = I_AND_VERB.sub(lambda found: f"the user {found['adverb'] or ''}{third_person_verb(found['verb'])}", told)
-    return _finish(told)
+    text = OWN_PERSON.sub(lambda found: FIRST_TO_THIRD[found[0].lower()], sentence.strip().replace("’", "'"))
+    text = I_AND_VERB.sub(lambda found: f"the user {found['adverb'] or ''}{third_person_verb(found['verb'])}", text)
+    return _finish(text)
 
 
 def second_person_verb(verb: str) -> str:
@@ -167,14 +171,14 @@ def third_person_verb(verb: str) -> str:
     return f"{verb}es" if verb.endswith(("ch", "sh", "s", "x", "z", "o")) else f"{verb}s"
 
 
-def _user_as_subject(told: str) -> str:
+def _user_as_subject(text: str) -> str:
     """ "The user lives … and works …" → "You live … and work …"."""
-    told = USER_SUBJECT.sub(lambda found: f"You {found['adverb'] or ''}{second_person_verb(found['verb'])}", told)
-    told = JOINED.sub(lambda found: f"{found[1]} {second_person_verb(found[2])}", told)
-    told = re.sub(r"\b(?:themsel(?:f|ves)|himself|herself)\b", "yourself", told)
-    return re.sub(r"\btheir\b", "your", told)
+    text = USER_SUBJECT.sub(lambda found: f"You {found['adverb'] or ''}{second_person_verb(found['verb'])}", text)
+    text = JOINED.sub(lambda found: f"{found[1]} {second_person_verb(found[2])}", text)
+    text = re.sub(r"\b(?:themsel(?:f|ves)|himself|herself)\b", "yourself", text)
+    return re.sub(r"\btheir\b", "your", text)
 
 
-def _finish(told: str) -> str:
-    told = told[:1].upper() + told[1:]
-    return told if told.endswith((".", "!", "?", ":", "”", '"')) else f"{told}."
+def _finish(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?", ":", "”", '"')) else f"{text}."

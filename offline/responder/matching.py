@@ -256,9 +256,9 @@ def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Matc
         return []
     needs_more, words = is_wh_question(question), stems(question)
     return [
-        (_score(question, asked, weights, match.sentence, own), match)
-        for match, own in zip(matches, known, strict=True)
-        if not needs_more or own - {"user"} - words
+        (_score(question, asked, weights, match.sentence, sentence_words), match)
+        for match, sentence_words in zip(matches, known, strict=True)
+        if not needs_more or sentence_words - {"user"} - words
     ]
 
 
@@ -275,8 +275,8 @@ def _newest_first(memory: Memory) -> list[tuple[str, str]]:
 
 def sentences(text: str) -> list[str]:
     """The statements of a text; questions, commands and greetings answer nothing."""
-    told = (BEFORE_QUESTION.sub(r"\1", one) for one in SENTENCE.findall(text))
-    whole = (part for item in told for part in CLAUSES.sub(r"\1\2\n", item).splitlines())
+    items = (BEFORE_QUESTION.sub(r"\1", one) for one in SENTENCE.findall(text))
+    whole = (part for item in items for part in CLAUSES.sub(r"\1\2\n", item).splitlines())
     found = (LEAD_IN.sub("", sentence.strip()) for sentence in whole)
     return [item for item in found if " " in item and not item.endswith("?") and not NO_STATEMENT.match(item)]
 
@@ -301,26 +301,26 @@ def _stem(word: str) -> str:
 
 
 def _rarity(stem: str, known: list[frozenset[str]]) -> float:
-    seen = sum(stem in own for own in known)
+    seen = sum(stem in sentence_words for sentence_words in known)
     return math.log(1 + len(known) / max(seen, 0.5))
 
 
 def _score(
-    question: str, asked: frozenset[str], weights: dict[str, float], sentence: str, own: frozenset[str]
+    question: str, asked: frozenset[str], weights: dict[str, float], sentence: str, sentence_words: frozenset[str]
 ) -> float:
     """The covered share of the question's weight, 0 to 1; the question word counts as half a stem."""
     total = sum(weights.values())
-    covered = sum(weights[stem] for stem in asked & own)
+    covered = sum(weights[stem] for stem in asked & sentence_words)
     kind = _answer_kind(question)
     if kind is not None and covered:
         extra = KIND_WEIGHT * total / len(asked)
         total += extra
         covered += extra if kind.search(sentence) else 0.0
     share = covered / total * (1 if asks_past(question) or not OVER.search(without_denied(sentence)) else OF_THE_PAST)
-    return share * OTHER_SUBJECT if is_about_another(question, sentence, asked, own) else share
+    return share * OTHER_SUBJECT if is_about_another(question, sentence, asked, sentence_words) else share
 
 
-def is_about_another(question: str, sentence: str, asked: frozenset[str], own: frozenset[str]) -> bool:
+def is_about_another(question: str, sentence: str, asked: frozenset[str], sentence_words: frozenset[str]) -> bool:
     """Whether the sentence is about someone else, such as the user's sister, and "Where do I live?" was asked."""
     owned = OWNED.match(sentence)
     if WHO.match(question) and not OF_ONESELF.search(question):
@@ -329,14 +329,14 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], own: f
         return False  # “Ingrid left, my boss is Tomas now” tells of the boss
     if owned is None:
         if OF_SOMEONE_UNNAMED.match(sentence):
-            is_named = any(_stem(word) in own for word in RELATION_ASKED.findall(question.lower()))
+            is_named = any(_stem(word) in sentence_words for word in RELATION_ASKED.findall(question.lower()))
             return bool(OF_ONESELF.search(question)) and not is_named
         named = NAMED.match(sentence)
         return named is not None and bool(OF_ONESELF.search(question)) and _stem(named[1].lower()) not in asked
     if _stem(owned[1].lower()) in asked:
         return False
     names = stems(" ".join(re.findall(r"(?<!^)\b[A-Z]\w+", sentence)))
-    return not (asked & own & names)
+    return not (asked & sentence_words & names)
 
 
 def _distinct(matches: list[Match], *, is_single: bool) -> list[Match]:

@@ -124,11 +124,11 @@ def _tool_answered(reading: Reading) -> Reply | None:
     if not reading.results:
         return None
     last = reading.results[-1]
-    told = " ".join(memory.text for memory in last.memories)
+    result_text = " ".join(memory.text for memory in last.memories)
     if last.failed:
-        return say(f"The tool `{last.name}` failed: {told or 'it gave no reason'}")
+        return say(f"The tool `{last.name}` failed: {result_text or 'it gave no reason'}")
     if last.name in REPORTED:
-        return say(_reported(told) or "Done.")
+        return say(_reported(result_text) or "Done.")
     found = [memory for result in reading.results for memory in result.memories if not result.failed]
     return (
         _answer_marked(reading)
@@ -144,9 +144,9 @@ def _is_report(reading: Reading) -> bool:
     return bool(reading.results) and (reading.results[-1].failed or reading.results[-1].name in REPORTED)
 
 
-def _reported(told: str) -> str:
+def _reported(text: str) -> str:
     """A tool's outcome, in the second person."""
-    quoted = re.sub(r"“([^”]*)”", lambda found: f"“{second_person(found[1])}”", told)
+    quoted = re.sub(r"“([^”]*)”", lambda found: f"“{second_person(found[1])}”", text)
     return quoted.replace("the person's", "your").replace("the person", "you")
 
 
@@ -209,8 +209,10 @@ def _name(reading: Reading) -> Reply | None:
     if called:
         return say(f"I call you {called}.")
     if patterns.SURNAME.search(reading.question):
-        given = (sentence for memory in _known(reading) if memory.is_current for sentence in sentences(memory.text))
-        found = next(filter(None, map(patterns.SURNAME_STATED.search, given)), None)
+        statements = (
+            sentence for memory in _known(reading) if memory.is_current for sentence in sentences(memory.text)
+        )
+        found = next(filter(None, map(patterns.SURNAME_STATED.search, statements)), None)
         whole = _known_name(reading, whole=True)
         surname = found[1] if found else whole.rpartition(" ")[2] if " " in whole else ""
         return say(f"Your surname is {surname}.") if surname else None
@@ -220,8 +222,8 @@ def _name(reading: Reading) -> Reply | None:
 
 def _known_name(reading: Reading, *, whole: bool = False) -> str:
     """The name from the clock lines (not the whole), what was said or the profile; empty: unknown."""
-    given = (sentence for memory in _known(reading) for sentence in sentences(memory.text))
-    stated = next(filter(None, map(patterns.NAME_STATED.match, given)), None)
+    statements = (sentence for memory in _known(reading) for sentence in sentences(memory.text))
+    stated = next(filter(None, map(patterns.NAME_STATED.match, statements)), None)
     shown = reading.clock.get("User name", "")
     if stated is None or (shown and not whole):
         return shown
@@ -495,8 +497,8 @@ def _first_recalled(asked: str, reading: Reading) -> Match | None:
         return None
     wanted = stems(asked)
     said = {sentence: stems(sentence) for sentence in sentences(first.text)}
-    own = [sentence for sentence in said if not is_about_another(asked, sentence, wanted, said[sentence])]
-    return Match(max(own, key=lambda sentence: len(said[sentence] & wanted)), first) if own else None
+    users = [sentence for sentence in said if not is_about_another(asked, sentence, wanted, said[sentence])]
+    return Match(max(users, key=lambda sentence: len(said[sentence] & wanted)), first) if users else None
 
 
 def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
@@ -504,8 +506,12 @@ def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
     if not asks_past(reading.question):
         matches = [replace(match, sentence=without_denied(match.sentence)) for match in matches]
     matches = [replace(one, sentence=in_past(one.sentence)) if _is_over(one.memory) else one for one in matches]
-    told = {second_person(match.sentence): match for match in reversed(matches)}
-    said = [match for match in reversed(told.values()) if not any(_is_in(other, match) for other in told.values())]
+    by_sentence = {second_person(match.sentence): match for match in reversed(matches)}
+    said = [
+        match
+        for match in reversed(by_sentence.values())
+        if not any(_is_in(other, match) for other in by_sentence.values())
+    ]
     answer = _others_name(reading.question, said[0]) or " ".join(
         _short(second_person(match.sentence)) for match in said
     )
@@ -516,18 +522,18 @@ def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
 
 def _own_words(reading: Reading, match: Match) -> str:
     """What the user wrote when they said so, if the answer leaves something of the question open; else empty."""
-    asked, told = stems(_extract_question(reading)), stems(match.sentence) - {"user"}
+    asked, fact_words = stems(_extract_question(reading)), stems(match.sentence) - {"user"}
     if (
-        asked <= told
+        asked <= fact_words
         and has_answer_kind(_extract_question(reading), match.sentence)
         and says_more(_extract_question(reading), match.sentence)
     ):
         return ""
-    for message in _messages_behind(reading, match.memory, told):
+    for message in _messages_behind(reading, match.memory, fact_words):
         said = " ".join(one for one in sentences(message) if not _is_denial(one, _extract_question(reading)))
         words = stems(said)
         is_whole = not patterns.HIDDEN.search(said)
-        if is_whole and words - told and words & (told | asked):
+        if is_whole and words - fact_words and words & (fact_words | asked):
             return _short(said)
     return ""
 
@@ -537,12 +543,12 @@ def _is_denial(sentence: str, question: str) -> bool:
     return (is_wh_question(question) and bool(patterns.DENIES.search(sentence))) or without_denied(sentence) != sentence
 
 
-def _messages_behind(reading: Reading, memory: Memory, told: frozenset[str]) -> list[str]:
+def _messages_behind(reading: Reading, memory: Memory, fact_words: frozenset[str]) -> list[str]:
     """The message that a memory waits in; or those that have most of its words."""
     if memory.is_waiting:
         return [memory.text.rpartition("\n")[0]] if memory.is_own else []
-    own = (one.text for one in reading.memories if one.is_own and one.is_current and one.id.startswith("message:"))
-    return [text for text in own if told and len(told & stems(text)) >= SAME_WORDS * len(told)]
+    users = (one.text for one in reading.memories if one.is_own and one.is_current and one.id.startswith("message:"))
+    return [text for text in users if fact_words and len(fact_words & stems(text)) >= SAME_WORDS * len(fact_words)]
 
 
 def _others_name(question: str, match: Match) -> str:

@@ -78,7 +78,7 @@ def _operations(schema: Mapping[str, Any]) -> Iterator[tuple[list[str], Operatio
 
 
 def _build_operation(path: str, method: str, one: Mapping[str, Any], schema: Mapping[str, Any]) -> OperationDoc:
-    own = {status: body for status, body in one["responses"].items() if not _is_shared(body)}
+    responses = {status: body for status, body in one["responses"].items() if not _is_shared(body)}
     sent = one.get("requestBody")
     return OperationDoc(
         id=one["operationId"],
@@ -90,7 +90,7 @@ def _build_operation(path: str, method: str, one: Mapping[str, Any], schema: Map
         scope_also=one.get("x-scope-also", ""),
         parameters=[_parameter(row) for row in one.get("parameters", [])],
         body=_body("", sent, schema) if sent else None,
-        answers=[_body(str(status), body, schema) for status, body in own.items()],
+        answers=[_body(str(status), body, schema) for status, body in responses.items()],
         problems=[str(status) for status, body in one["responses"].items() if _is_shared(body)],
     )
 

@@ -98,21 +98,21 @@ def _operations(api: NinjaAPI) -> Iterator[tuple[str, str, Operation]]:
                     yield operation.operation_id or operation.view_func.__name__, method.lower(), operation
 
 
-def _complete(told: Described, method: str, operation: Operation, schemas: Described) -> None:
+def _complete(entry: Described, method: str, operation: Operation, schemas: Described) -> None:
     access: Any = operation.auth_callbacks[0]
-    told["security"] = [{KEY: [access.scope]}, {SESSION: []}]
-    told["x-scope"] = access.scope
+    entry["security"] = [{KEY: [access.scope]}, {SESSION: []}]
+    entry["x-scope"] = access.scope
     if access.also:
-        told["x-scope-also"] = access.also
+        entry["x-scope-also"] = access.also
     is_write = method != "get"
     if is_write and access.replay != "none":
-        told.setdefault("parameters", []).append(_idempotency_parameter())
-    statuses = [*EVERYWHERE, *(WITH_BODY if "requestBody" in told else ()), *(WHEN_WRITING if is_write else ())]
-    for status in told["responses"]:
-        _exemplify(told["responses"][status], schemas)
+        entry.setdefault("parameters", []).append(_idempotency_parameter())
+    statuses = [*EVERYWHERE, *(WITH_BODY if "requestBody" in entry else ()), *(WHEN_WRITING if is_write else ())]
+    for status in entry["responses"]:
+        _exemplify(entry["responses"][status], schemas)
     for status in sorted(statuses):
-        told["responses"][str(status)] = {"$ref": f"#/components/responses/{status}"}
-    for content in told.get("requestBody", {}).get("content", {}).values():
+        entry["responses"][str(status)] = {"$ref": f"#/components/responses/{status}"}
+    for content in entry.get("requestBody", {}).get("content", {}).values():
         content.setdefault("example", example_of(content["schema"], schemas))
 
 
@@ -143,7 +143,7 @@ def _problem_response(status: int) -> Described:
 
 
 def _headers() -> Described:
-    told = {
+    headers = {
         "RateLimit": ('"default";r=599;t=1', "Requests left, and seconds until the full quota is available again"),
         "RateLimit-Policy": ('"default";q=600;w=60', "The quota, and its window in seconds"),
         "Retry-After": ("2", "Seconds to wait"),
@@ -156,7 +156,7 @@ def _headers() -> Described:
     }
     return {
         name: {"schema": {"type": "string"}, "example": value, "description": text}
-        for name, (value, text) in told.items()
+        for name, (value, text) in headers.items()
     }
 
 

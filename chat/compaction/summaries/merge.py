@@ -79,15 +79,15 @@ def _digest(text: str) -> bytes:
 
 
 def _narrative(parts: Iterable[Part], limit: int) -> str:
-    told = [text for *_, summary in parts for text in _split_narrative(summary.narrative)]
-    opening = WROTE if any(text.startswith(WROTE) for text in told) else ""
-    bare = [text.removeprefix(WROTE) for text in told]
+    narratives = [text for *_, summary in parts for text in _split_narrative(summary.narrative)]
+    opening = WROTE if any(text.startswith(WROTE) for text in narratives) else ""
+    bare = [text.removeprefix(WROTE) for text in narratives]
     room = int(limit * NARRATIVE_OF_MANY)
     drawn = frozenset(sorted(bare, key=lambda text: _digest(text[:DIGEST_CHARS]))[: max(1, room // PART_TOKENS)])
     short = fit_evenly(
         [text for text in bare if text in drawn], room - count_tokens(EARLIER + opening), count_tokens(THEN) + 1
     )
-    return f"{EARLIER if len(told) > 1 else ''}{opening}{THEN.join(short)}" if short else ""
+    return f"{EARLIER if len(narratives) > 1 else ''}{opening}{THEN.join(short)}" if short else ""
 
 
 def _split_narrative(narrative: str) -> list[str]:

@@ -45,8 +45,8 @@ def _members(value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, dict):
         return [(_one_line(name), one) for name, one in value.items() if not _says_nothing(one)]
     if isinstance(value, list):
-        told = [(number, one) for number, one in enumerate(value, start=1) if not _says_nothing(one)]
-        return [("" if _plain(one) else str(number), one) for number, one in told]
+        entries = [(number, one) for number, one in enumerate(value, start=1) if not _says_nothing(one)]
+        return [("" if _plain(one) else str(number), one) for number, one in entries]
     return [("", value)]
 
 

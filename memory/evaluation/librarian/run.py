@@ -121,13 +121,13 @@ def utterances_of(message: LabeledMessage) -> list[Utterance]:
 
 def _count(evaluation: Evaluation, message: LabeledMessage, proposals: Sequence[ProposedFact]) -> None:
     statements = [proposal.statement for proposal in proposals]
-    told = find_stated(message.facts, statements)
+    stated = find_stated(message.facts, statements)
     category = evaluation.by_category.setdefault(message.category, Tally())
     for label in message.facts:
         for tally in (evaluation.whole, category, _kind(evaluation, label.kinds[0].value)):
             tally.facts += 1
-            tally.found += label in told
-        if label not in told:
+            tally.found += label in stated
+        if label not in stated:
             evaluation.misses.append(f"- {message.id} missed: {label.about}")
     for proposal in proposals:
         for tally in (evaluation.whole, category, _kind(evaluation, proposal.kind.value)):
@@ -135,7 +135,7 @@ def _count(evaluation: Evaluation, message: LabeledMessage, proposals: Sequence[
         if not message.is_right(proposal.statement):
             evaluation.misses.append(f"! {message.id} wrong: {proposal.statement}")
         evaluation.right_kind += _has_right_kind(message, proposal)
-    _count_dates(evaluation, message, told, proposals)
+    _count_dates(evaluation, message, stated, proposals)
 
 
 def _kind(evaluation: Evaluation, kind: str) -> Tally:
@@ -154,14 +154,14 @@ def _count_statement(tally: Tally, message: LabeledMessage, statement: str) -> N
 
 
 def _has_right_kind(message: LabeledMessage, proposal: ProposedFact) -> bool:
-    told = [label for label in message.facts if label.is_stated_by(proposal.statement)]
-    return any(proposal.kind in label.kinds for label in told)
+    stated = [label for label in message.facts if label.is_stated_by(proposal.statement)]
+    return any(proposal.kind in label.kinds for label in stated)
 
 
 def _count_dates(
-    evaluation: Evaluation, message: LabeledMessage, told: Sequence[Label], proposals: Sequence[ProposedFact]
+    evaluation: Evaluation, message: LabeledMessage, stated: Sequence[Label], proposals: Sequence[ProposedFact]
 ) -> None:
-    for label in told:
+    for label in stated:
         if label.value_date is None:
             continue
         days = [day for fact in proposals if label.is_stated_by(fact.statement) for day in _days(fact, message)]

@@ -60,8 +60,8 @@ def proposals(conversations: Iterable[Conversation], engine: ExtractionEngine) -
         ExtractionError: the engine failed.
     """
     for conversation in conversations:
-        own = (item for item in conversation.items if item.role == "user")
-        for number, item in enumerate(own, start=1):
+        user_items = (item for item in conversation.items if item.role == "user")
+        for number, item in enumerate(user_items, start=1):
             yield from _of_message(conversation, number, item, engine)
 
 

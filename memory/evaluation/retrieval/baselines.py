@@ -141,7 +141,7 @@ def by_full_text(items: Sequence[str], questions: Sequence[str], query: str) -> 
 
 
 def _rows(statement: str, **texts: Sequence[str]) -> list[tuple[Any, ...]]:
-    clean = {name: [text.replace("\x00", " ") for text in given] for name, given in texts.items()}
+    clean = {name: [text.replace("\x00", " ") for text in entries] for name, entries in texts.items()}
     with connection.cursor() as cursor:
         cursor.execute(statement, clean)
         rows: list[tuple[Any, ...]] = cursor.fetchall()

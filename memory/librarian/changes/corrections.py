@@ -178,10 +178,10 @@ _MENDS: Final = re.compile(
 def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[Correction]:
     """The known facts that a message of the user corrects, in the order said; each fact at most once."""
     found: dict[int, Correction] = {}
-    own = _SMILEY.sub(
+    user_text = _SMILEY.sub(
         lambda found: f".{' ' * (len(found[0]) - 1)}", mask_foreign_text(utterance.text, utterance.echoes)
     )
-    own = _THEN_ASKS.sub(".", own)
+    user_text = _THEN_ASKS.sub(".", user_text)
     open_facts = [
         fact
         for fact in known
@@ -190,9 +190,9 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
         and fact.message_id != utterance.message_id  # read again, a message doesn't end what was learned from it
     ]
     for reader in (_find_gone_off, _find_denied, _find_shifted, _find_mended):
-        for correction in reader(own, utterance, open_facts):
+        for correction in reader(user_text, utterance, open_facts):
             found.setdefault(correction.fact.fact_id, correction)
-    for sentence in _SENTENCE.finditer(own):
+    for sentence in _SENTENCE.finditer(user_text):
         text = _KNOW.sub(lambda found: " " * len(found[0]), sentence[0])
         if not text.strip() or len(text) > MAX_SENTENCE or _asks(text) or _ASKING.match(text) or SUPPOSED.search(text):
             continue
@@ -275,9 +275,9 @@ def _read(
         yield Correction(returned, Change.REVIVE, quote, utterance.number, when=when)
 
 
-def _find_gone_off(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+def _find_gone_off(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """Known likings that are over, with all that is said of what was liked: “I've gone off coffee”."""
-    for sentence in _SENTENCE.finditer(own):
+    for sentence in _SENTENCE.finditer(user_text):
         words = words_of(sentence[0])
         place = None if "?" in sentence[0] else find_words(words, GONE_OFF)
         for fact in _by_object(words[place[1] + 1 : place[1] + 1 + SHORT], facts, LIKING) if place else ():
@@ -285,9 +285,9 @@ def _find_gone_off(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -
             yield Correction(fact, Change.END, quote, utterance.number)
 
 
-def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+def _find_denied(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """Known facts that say what the message denies, with what holds instead."""
-    for denial in read_denials(own):
+    for denial in read_denials(user_text):
         quote = utterance.text[denial.start : denial.end].strip()
         words = words_of(quote)
         for fact in facts:
@@ -315,9 +315,9 @@ def _find_denied(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> 
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
 
 
-def _find_shifted(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+def _find_shifted(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """Known facts that the message gives another date or number."""
-    for subject, new, start, end in read_shifts(own):
+    for subject, new, start, end in read_shifts(user_text):
         about, quote = content(subject) - OF_DATES, utterance.text[start:end].strip()
         for fact in facts:
             kind = kind_of_phrase(new)
@@ -327,9 +327,9 @@ def _find_shifted(own: str, utterance: Utterance, facts: Sequence[KnownFact]) ->
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
 
-def _find_mended(own: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """What was said just before with a date that the message mends: “oops no, 9th of June”."""
-    mended = _MENDS.match(own)
+    mended = _MENDS.match(user_text)
     day = find_date(mended["rest"], utterance.said_at.date()) if mended else None
     if mended is None or day is None or day.first != day.last:
         return

@@ -141,7 +141,7 @@ def states_attribute(statement: str, key: str) -> bool:
         else rf"(?:The user's (?:[\w-]+ ){{1,2}})?{re.escape(subject.rpartition('/')[2])}"
     )
     found = re.match(rf"{whose} ", statement, re.IGNORECASE)
-    told = pattern.match(statement, found.end()) if found else None
-    if told is None or "job" not in told.groupdict() or not told["job"]:
-        return told is not None
-    return any(is_occupation(word) for word in told["job"].split())
+    matched = pattern.match(statement, found.end()) if found else None
+    if matched is None or "job" not in matched.groupdict() or not matched["job"]:
+        return matched is not None
+    return any(is_occupation(word) for word in matched["job"].split())

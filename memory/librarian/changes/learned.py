@@ -77,10 +77,10 @@ def with_changes(
     """
     yield from corrections
     corrected = {correction.fact.fact_id for correction in corrections}
-    told = {correction.value.casefold() for correction in corrections if correction.value}
+    corrected_values = {correction.value.casefold() for correction in corrections if correction.value}
     readings = _readings(utterance, [fact for fact in facts if fact.fact_id not in corrected], nearness)
     for reading in _one_for_each_change(readings):
-        if _news(reading) not in told:
+        if _news(reading) not in corrected_values:
             yield _correction(reading, utterance)
 
 
@@ -102,10 +102,16 @@ def parts_to_read(utterance: Utterance) -> list[tuple[str, str]]:
 
     Empty: it states nothing that could change anything.
     """
-    own = mask_foreign_text(utterance.text, utterance.echoes)
-    if len(own) > MAX_CHARS or not own.strip() or only_asks(own) or is_made_up(own) or not is_english(own):
+    user_text = mask_foreign_text(utterance.text, utterance.echoes)
+    if (
+        len(user_text) > MAX_CHARS
+        or not user_text.strip()
+        or only_asks(user_text)
+        or is_made_up(user_text)
+        or not is_english(user_text)
+    ):
         return []
-    return [(part, utterance.text[start : start + len(part)].strip()) for start, part in windows(own, WINDOW)]
+    return [(part, utterance.text[start : start + len(part)].strip()) for start, part in windows(user_text, WINDOW)]
 
 
 def _is_of_others(parts: Iterable[tuple[str, str]]) -> bool:

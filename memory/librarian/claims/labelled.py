@@ -52,8 +52,8 @@ def read_statements(lines: Iterable[str]) -> list[LabelledStatement]:
 
 def judge(statements: Sequence[LabelledStatement], chances: Sequence[float], least: float) -> str:
     """How many that are worth keeping are kept, and how many of those kept are."""
-    told = [(one.label == KEEP, chance >= least) for one, chance in zip(statements, chances, strict=True)]
-    right, wanted, kept = told.count((True, True)), sum(one for one, _ in told), sum(one for _, one in told)
+    outcomes = [(one.label == KEEP, chance >= least) for one, chance in zip(statements, chances, strict=True)]
+    right, wanted, kept = outcomes.count((True, True)), sum(one for one, _ in outcomes), sum(one for _, one in outcomes)
     return f"kept {100 * right / max(1, wanted):.1f} % of {wanted}; precision {100 * right / max(1, kept):.1f} %"
 
 

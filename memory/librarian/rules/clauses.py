@@ -177,12 +177,12 @@ def own_words(text: str, echoes: Sequence[Span] = ()) -> str:
     return mask_foreign_text(read, [span for span in echoes if span[1] <= len(read)]).replace("’", "'")
 
 
-def sentences(own: str) -> Iterator[Sentence]:
-    """The sentences of `own`, from `own_words`; without empty ones and those that are too long to be one."""
+def sentences(text: str) -> Iterator[Sentence]:
+    """The sentences of `text`, from `own_words`; without empty ones and those that are too long to be one."""
     at = 0
-    for line in own.splitlines(keepends=True):
+    for line in text.splitlines(keepends=True):
         for part in sentencex.segment("en", line) if line.strip() else ():
-            begin = own.find(part, at)
+            begin = text.find(part, at)
             if begin >= 0:
                 yield from _cut_hasty(part, begin)
                 at = begin + len(part)

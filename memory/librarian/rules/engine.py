@@ -72,7 +72,7 @@ HOLDS_FROM: Final = 0.9
 """Probability from which a known value holds, whatever another form of the message seems to say."""
 PRONOUN_REACH: Final = 2
 """The user's messages before one in which “she” may have been named."""
-UNTOLD: Final = "The user told something that is never stored."
+NEVER_STORED: Final = "The user told something that is never stored."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,14 @@ class RuleEngine:
                 continue
             limit = CpuLimit()
             try:
-                told = select_candidates(list(candidates(utterance, reading, limit, facts)), utterance.text)
+                stated = select_candidates(list(candidates(utterance, reading, limit, facts)), utterance.text)
                 found = _tagged(utterance, reading, limit, facts)
             except TookTooLongError:
                 skipped += 1
                 continue
             today = utterance.said_at.astimezone(reading.zone).date()
-            more, replaced = tagged.proposals(found, told, utterance.number, today)
-            new = [*(fact for fact in told if fact not in replaced), *select_facts(more, utterance.text)]
+            more, replaced = tagged.proposals(found, stated, utterance.number, today)
+            new = [*(fact for fact in stated if fact not in replaced), *select_facts(more, utterance.text)]
             facts += [_asked_if_the_other_holds(fact, reading.known) for fact in new]
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
         episode, stories = episode_in(reading.utterances, names), stories_in(reading.utterances, reading.zone)
@@ -126,7 +126,7 @@ class _Message:
     """A message while it is read."""
 
     said: Utterance
-    own: str
+    user_text: str
     today: date
     before: str
     """What the assistant said right before."""
@@ -137,18 +137,18 @@ class _Message:
         """For ages, which change."""
         return f"{self.today:%B %Y}"
 
-    def candidate(self, place: Clause | Sentence, form: str, statement: str, kind: Kind, **given: Any) -> Candidate:
+    def candidate(self, place: Clause | Sentence, form: str, statement: str, kind: Kind, **fields: Any) -> Candidate:
         """A candidate with the words at `place` as its quote."""
         quote = self.said.text[place.start : place.end].strip().rstrip(".,;:!")
-        subject, attribute = given.pop("subject", USER) or USER, given.pop("attribute", "")
+        subject, attribute = fields.pop("subject", USER) or USER, fields.pop("attribute", "")
         statement = finished(statement)[:MAX_STATEMENT]
-        confidence = given.pop("confidence", TABLE) * bool(statement)
+        confidence = fields.pop("confidence", TABLE) * bool(statement)
         if isinstance(place, Clause):
-            given |= {"reported": place.reported}
+            fields |= {"reported": place.reported}
             form, confidence = ("note", TABLE * bool(statement)) if place.dictated else (form, confidence)
             confidence *= HEDGED if place.hedged else 1.0
         fact = ProposedFact(
-            statement=statement or UNTOLD,
+            statement=statement or NEVER_STORED,
             kind=kind,
             subject=subject[:MAX_NAME],
             attribute=attribute if make_key(subject, attribute) else "",
@@ -156,7 +156,7 @@ class _Message:
             number=self.said.number,
             confidence=confidence,
             importance=default_importance(kind),
-            **given,
+            **fields,
         )
         return Candidate(fact, form)
 
@@ -177,17 +177,17 @@ def candidates(
     Raises:
         TookTooLongError: the message used up its processor time.
     """
-    own = unreal.without_pastes(own_words(said.text, said.echoes))
+    user_text = unreal.without_pastes(own_words(said.text, said.echoes))
     before = [utterance for utterance in reading.utterances if utterance.number < said.number]
     reply = before[-1].text if before and before[-1].speaker == "assistant" else ""
     people = _people_before(said, reading, earlier or [])
-    message = _Message(said, own, said.said_at.astimezone(reading.zone).date(), reply, people)
-    told: set[str] = set()
-    if not is_english(own) or "\0" in own:
+    message = _Message(said, user_text, said.said_at.astimezone(reading.zone).date(), reply, people)
+    seen: set[str] = set()
+    if not is_english(user_text) or "\0" in user_text:
         return
     for candidate in _read_message(message, limit, earlier or [], reading.known):
-        if candidate.fact.statement not in told:
-            told.add(candidate.fact.statement)
+        if candidate.fact.statement not in seen:
+            seen.add(candidate.fact.statement)
             yield candidate
 
 
@@ -207,12 +207,12 @@ def _tagged(
     said: Utterance, reading: ExtractionInput, limit: CpuLimit, earlier: list[ProposedFact]
 ) -> list[tagged.Marked]:
     """What the tagger marks in a message, with whom it is about."""
-    own = unreal.without_pastes(own_words(said.text, said.echoes))
-    if not is_english(own) or "\0" in own:
+    user_text = unreal.without_pastes(own_words(said.text, said.echoes))
+    if not is_english(user_text) or "\0" in user_text:
         return []
     month = f"{said.said_at.astimezone(reading.zone):%B %Y}"
     people = _people_before(said, reading, earlier)
-    found = tagged.marked(own, said.text, tags_in(own, limit), people, month)
+    found = tagged.marked(user_text, said.text, tags_in(user_text, limit), people, month)
     return [mark for mark in found if not _is_hidden(mark.sentence, said)]
 
 
@@ -226,13 +226,13 @@ def _is_hidden(sentence: Sentence, said: Utterance) -> bool:
 def _read_message(
     message: _Message, limit: CpuLimit, earlier: list[ProposedFact], known: Iterable[KnownFact]
 ) -> Iterator[Candidate]:
-    for given in mentions.names_given(message.own, message.before):
-        yield message.noted(given, Sentence(given.quote, message.own.find(given.quote), False))
-    for sentence in sentences(message.own):
+    for name_note in mentions.names_given(message.user_text, message.before):
+        yield message.noted(name_note, Sentence(name_note.quote, message.user_text.find(name_note.quote), False))
+    for sentence in sentences(message.user_text):
         limit.check()
         quote = message.said.text[sentence.start : sentence.end]
         if sensitive(quote):  # proposed without a word of it, so that the decision drops and counts it
-            yield message.candidate(sentence, "secret", UNTOLD, Kind.FACT)
+            yield message.candidate(sentence, "secret", NEVER_STORED, Kind.FACT)
         elif MASK in quote or not is_english(sentence.text) or unreal.names_a_secret(quote):
             continue
         elif order := read_order(spell_out(sentence.text)):
@@ -255,7 +255,7 @@ def _read_sentence(sentence: Sentence, message: _Message, limit: CpuLimit) -> It
         yield from (message.noted(note, clause) for note in people_in(clause.text, message.people, message.month))
         written = message.said.text[clause.start : clause.end].replace("’", "'")
         says_other = clause.reported and not clause.by_authority
-        if not (clause.asked or says_other or message.own[clause.start : clause.end] != written):
+        if not (clause.asked or says_other or message.user_text[clause.start : clause.end] != written):
             yield from _attribute_of(clause, message) or _claimed(clause, message)
     for note in () if supposed else mentions.presupposed(sentence.text, message.month):
         yield message.noted(note, sentence)
@@ -463,8 +463,8 @@ def _by_row(
         is_keyed = is_keyed and (until is not None or not row.past)
         statement = f"{label} {row.says.format(**filled)}"
         if until:
-            told = f"from {until[1]} to {until[2]}" if until[1] else f"until {until[2]}"
-            statement = f"{statement[:-1]} {told}."
+            period = f"from {until[1]} to {until[2]}" if until[1] else f"until {until[2]}"
+            statement = f"{statement[:-1]} {period}."
         yield message.candidate(
             clause, "elided" if claim.elided else "table" if is_judged else "lexicon",
             statement,

@@ -96,23 +96,23 @@ MAX_TITLE: Final = 80
 
 def episode_in(utterances: Sequence[Utterance], names: Sequence[str] = ()) -> ProposedEpisode | None:
     """The episode of this stretch. `names`: of people the stretch tells of."""
-    mine = [said for said in utterances if said.speaker == "user"]
-    if len(mine) < MIN_TURNS:
+    messages = [said for said in utterances if said.speaker == "user"]
+    if len(messages) < MIN_TURNS:
         return None
-    found = list(_find_cues(mine))
+    found = list(_find_cues(messages))
     best = min(reversed(found), key=lambda one: CUES.index(one[0]), default=None)
-    return _build_episode(*best, mine, utterances, names) if best else None
+    return _build_episode(*best, messages, utterances, names) if best else None
 
 
-def _find_cues(mine: Sequence[Utterance]) -> Iterator[tuple[Cue, Utterance, str]]:
+def _find_cues(messages: Sequence[Utterance]) -> Iterator[tuple[Cue, Utterance, str]]:
     """The clauses that name an episode, by what they say."""
-    for said in mine:
+    for said in messages:
         for clause in clauses(said.text, said.echoes):
             unsure = clause.hypothetical or clause.reported or clause.hedged
             if unsure or len(clause.text.split()) < MIN_WORDS or _LONG_AGO.search(clause.text):
                 continue
-            told, words = (clause.text, _opened(said.text, clause)), said.text[clause.start : clause.end]
-            cue = next((cue for cue in CUES if any(map(cue.says.match, told))), None)
+            wordings, words = (clause.text, _opened(said.text, clause)), said.text[clause.start : clause.end]
+            cue = next((cue for cue in CUES if any(map(cue.says.match, wordings))), None)
             if cue is not None and not sensitive(words):
                 yield cue, said, _quote(words).rstrip(" .!,;")
 
@@ -124,12 +124,17 @@ def _opened(text: str, clause: Clause) -> str:
 
 
 def _build_episode(
-    cue: Cue, said: Utterance, words: str, mine: Sequence[Utterance], heard: Sequence[Utterance], names: Sequence[str]
+    cue: Cue,
+    said: Utterance,
+    words: str,
+    messages: Sequence[Utterance],
+    heard: Sequence[Utterance],
+    names: Sequence[str],
 ) -> ProposedEpisode:
-    at = mine.index(said)
-    own = own_words(said.text, said.echoes)
-    tone, valence = next(((tone, good) for tone, good, feels in TONES if feels.search(own)), ("", 0.0))
-    led_to_it = [one for one in mine[max(0, at - BEFORE) : at] if _led_to(one.text, words)]
+    at = messages.index(said)
+    user_text = own_words(said.text, said.echoes)
+    tone, valence = next(((tone, good) for tone, good, feels in TONES if feels.search(user_text)), ("", 0.0))
+    led_to_it = [one for one in messages[max(0, at - BEFORE) : at] if _led_to(one.text, words)]
     context = _quote(led_to_it[0].text) if led_to_it else ""
     after = next((one for one in heard if one.number > said.number and one.speaker == "assistant"), said)
     text = " ".join(one.text for one in (*led_to_it, said))
@@ -208,26 +213,26 @@ EDGE: Final = 60
 
 def stories_in(utterances: Sequence[Utterance], zone: ZoneInfo) -> list[ProposedStory]:
     """The stories that the user tells, at most one a message."""
-    mine = (said for said in utterances if said.speaker == "user")
-    return [story for said in mine if (story := _story(said, said.said_at.astimezone(zone).date())) is not None]
+    messages = (said for said in utterances if said.speaker == "user")
+    return [story for said in messages if (story := _story(said, said.said_at.astimezone(zone).date())) is not None]
 
 
 def _story(said: Utterance, today: date) -> ProposedStory | None:
     text = said.text[:MAX_MESSAGE]
-    own = own_words(text, [(start, end) for start, end in said.echoes if end <= len(text)])
-    if _MADE_UP.search(own) or "```" in text:
+    user_text = own_words(text, [(start, end) for start, end in said.echoes if end <= len(text)])
+    if _MADE_UP.search(user_text) or "```" in text:
         return None
-    told = list(sentences(own))
-    announced = next((n for n, one in enumerate(told) if _ANNOUNCES.search(one.text)), None)
-    told = told[announced or 0 :]
-    while told and _is_aside(told[-1]):
-        told.pop()
-    while told and announced is None and _is_aside(told[0]):
-        told.pop(0)
-    if not _is_told(told, UNANNOUNCED if announced is None else ANNOUNCED):
+    lines = list(sentences(user_text))
+    announced = next((n for n, one in enumerate(lines) if _ANNOUNCES.search(one.text)), None)
+    lines = lines[announced or 0 :]
+    while lines and _is_aside(lines[-1]):
+        lines.pop()
+    while lines and announced is None and _is_aside(lines[0]):
+        lines.pop(0)
+    if not _is_story(lines, UNANNOUNCED if announced is None else ANNOUNCED):
         return None
-    title = told[0 if announced is None or len(told[0].text.split()) >= 2 * MAX_TITLE_WORDS else 1].text
-    return _proposed(text[told[0].start : told[-1].end].strip(), said, text, today, title)
+    title = lines[0 if announced is None or len(lines[0].text.split()) >= 2 * MAX_TITLE_WORDS else 1].text
+    return _proposed(text[lines[0].start : lines[-1].end].strip(), said, text, today, title)
 
 
 def _is_aside(sentence: Sentence) -> bool:
@@ -235,10 +240,10 @@ def _is_aside(sentence: Sentence) -> bool:
     return sentence.asked or _TO_THE_ASSISTANT.match(sentence.text) is not None
 
 
-def _is_told(told: Sequence[Sentence], measure: Measure) -> bool:
-    text = " ".join(one.text for one in told)
-    past = sum(any(map(is_past, _WORD.findall(one.text.lower()))) for one in told)
-    enough = past >= max(measure.past, measure.share * len(told)) and len(text.split()) >= measure.words
+def _is_story(lines: Sequence[Sentence], measure: Measure) -> bool:
+    text = " ".join(one.text for one in lines)
+    past = sum(any(map(is_past, _WORD.findall(one.text.lower()))) for one in lines)
+    enough = past >= max(measure.past, measure.share * len(lines)) and len(text.split()) >= measure.words
     return enough and len(_ONESELF.findall(text)) >= measure.past and is_english(text)
 
 

@@ -35,8 +35,8 @@ def select_candidates(found: Sequence[Candidate], message: str) -> list[Proposed
     """The candidates in `message` that are worth keeping, as surely as they are."""
     weighed = [(one, _weigh(one, message)) for one in found if one.fact.confidence > 0]
     facts = [(one.form, fact) for one, fact in weighed if fact is not None]
-    told = [fact.statement for form, fact in facts if form != "mention"]
-    return [fact for form, fact in facts if form != "mention" or not _is_stated(fact, told)]
+    stated = [fact.statement for form, fact in facts if form != "mention"]
+    return [fact for form, fact in facts if form != "mention" or not _is_stated(fact, stated)]
 
 
 def select_facts(facts: Iterable[ProposedFact], message: str) -> list[ProposedFact]:

@@ -241,22 +241,22 @@ _ASKED: Final = re.compile(r"(?i)\b(?:what (?:should|can|may|shall|do) i call yo
 _ANSWERED: Final = re.compile(rf"(?i)^(?:it's |i'm |my name is |just )?{_GIVEN}(?=[,.!]|$)")
 
 
-def names_given(own: str, before: str) -> Iterator[Note]:
+def names_given(text: str, before: str) -> Iterator[Note]:
     """The user's name: in an introduction, a signature, or an answer to the question for it."""
-    short = own[:400]
+    short = text[:400]
     greeted = _GREETED.match(short.lstrip())
     patterns = [greeted, _INTRODUCED.match(short.lstrip()), _HERE.search(short), _FORMAL.search(short)]
     if _ASKED.search(before):
         patterns.append(_ANSWERED.match(short))
-    if len(own) < 2_000 and own.count("\n") < 12:
-        patterns.append(_SIGNED.search(own.rstrip()))
+    if len(text) < 2_000 and text.count("\n") < 12:
+        patterns.append(_SIGNED.search(text.rstrip()))
     for found in patterns:
         name = clean_name(found["name"]) if found else ""
         if found and name and name.lower() not in relations.FEMALE | relations.MALE:
             sure = CALLED if found is greeted else SIGNED
             yield _build_name_note(f"The user's name is {name}.", "name", name, found["name"], confidence=sure)
             break
-    if pronouns := _PRONOUNS.search(own):
+    if pronouns := _PRONOUNS.search(text):
         value = pronouns[0].lower()
         yield _build_name_note(f"The user's pronouns are {value}.", "pronouns", value, pronouns[0])
     called = _CALL_ME.search(short)

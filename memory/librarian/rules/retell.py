@@ -273,18 +273,18 @@ def _other(text: str, people: People) -> Claim | None:
 
 def _thing(text: str) -> Claim | None:
     """“My old boat leaks”, “phone calls make me anxious”: the subject ends at the first verb."""
-    mine = re.match(r"(?:my|our) ", text, re.I)
-    if mine is None and (_TOUCHES_USER.search(text) is None or _NO_SUBJECT.match(text)):
+    possessive = re.match(r"(?:my|our) ", text, re.I)
+    if possessive is None and (_TOUCHES_USER.search(text) is None or _NO_SUBJECT.match(text)):
         return None
     parts = text.split(" ")
-    for at in range(2 if mine else 1, min(len(parts), MAX_SUBJECT + 1)):
+    for at in range(2 if possessive else 1, min(len(parts), MAX_SUBJECT + 1)):
         touched = parts[at + 1 : at + 2] in (["me"], ["us"]) and parts[at] not in _LINKS
-        if parts[at].lower() in lists.THIRD or (touched and not mine):
+        if parts[at].lower() in lists.THIRD or (touched and not possessive):
             label = inside(" ".join(parts[:at]), user=False)
             if label.endswith((",", "'s")) or label.split()[-1].lower() in lists.NEVER_LAST:
                 continue
             return Claim(Subject(label[0].upper() + label[1:]), inside(" ".join(parts[at:]), user=False))
-    if mine and len(parts) > 2 and parts[1].endswith("'s"):
+    if possessive and len(parts) > 2 and parts[1].endswith("'s"):
         return Claim(Subject(f"The user's {parts[1][:-2]}"), third_person("'s " + " ".join(parts[2:])))
     return None
 
@@ -482,11 +482,15 @@ def inside(words: str, *, user: bool) -> str:
     """The user's “my”, “me” and “I” inside a predicate: theirs if it is the user's own, else the user's."""
 
     def replace_pronoun(found: re.Match[str]) -> str:
-        who, verb, mine = found[1], found[2] or "", (found[3] or "").lower()
+        who, verb, possessive = found[1], found[2] or "", (found[3] or "").lower()
         if who:
             verb = f" {_VERBS[verb]}" if verb else ""
             return f"they{verb}" if user else f"the user{ {' are': ' is', ' have': ' has'}.get(verb, verb) }"
-        return _POSSESSED[mine] if user else ("the user's" if mine in {"my", "our", "mine", "ours"} else "the user")
+        return (
+            _POSSESSED[possessive]
+            if user
+            else ("the user's" if possessive in {"my", "our", "mine", "ours"} else "the user")
+        )
 
     text = _INNER.sub(replace_pronoun, words)
     if not user:

@@ -194,37 +194,37 @@ class Marked:
         return self.sentence.text[self.tag.end - self.sentence.start :]
 
 
-def marked(own: str, text: str, tags: Iterable[Tag], people: People, month: str) -> Iterator[Marked]:
+def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month: str) -> Iterator[Marked]:
     """The tags of a message that are sure enough, with their subjects; what is of no known subject is left out.
 
-    `own`: the user's own words in `text`, at the same places.
+    `user_text`: the user's own words in `text`, at the same places.
     """
     waiting = [tag for tag in tags if tag.sure >= ASK_FROM]
-    for sentence in sentences(own):
+    for sentence in sentences(user_text):
         for _ in people_in(sentence.text, people, month):
             pass  # notes in `people` whom the sentence names
-        given: dict[tuple[str, str], Marked] = {}
-        told = [tag for tag in waiting if sentence.start <= tag.start < sentence.end]
-        for tag in told:
-            if tag.label == "age" and _OF_A_CLASS.search(own[sentence.start : tag.start]):
+        by_place: dict[tuple[str, str], Marked] = {}
+        tags_here = [tag for tag in waiting if sentence.start <= tag.start < sentence.end]
+        for tag in tags_here:
+            if tag.label == "age" and _OF_A_CLASS.search(user_text[sentence.start : tag.start]):
                 continue
-            subject = _subject(tag, sentence, own, people)
-            if subject is None and tag.label == "name" and any(other.label == "pet" for other in told):
+            subject = _subject(tag, sentence, user_text, people)
+            if subject is None and tag.label == "name" and any(other.label == "pet" for other in tags_here):
                 subject = related("pet")  # of a kind that isn't in the list
-            value = _value(tag, own[tag.start : sentence.end])
+            value = _value(tag, user_text[tag.start : sentence.end])
             if subject is None or not value or not _CHECKS.get(tag.label, _passes)(value, sentence.text):
                 continue
             key = make_key(subject.key, SAYS[tag.label].attribute.format(slug=value.lower()))
             place = (key, tag.state) if tag.state == "now" and key else ("", str(tag.start))
-            other = given.get(place)
+            other = by_place.get(place)
             if other is None or tag.sure > other.tag.sure + SURER:  # “in Pune, near Kothrud”: the first is the value
-                given[place] = Marked(tag, subject, sentence, text[sentence.start : sentence.end].strip(), value)
-        yield from given.values()
+                by_place[place] = Marked(tag, subject, sentence, text[sentence.start : sentence.end].strip(), value)
+        yield from by_place.values()
 
 
-def _subject(tag: Tag, sentence: Sentence, own: str, people: People) -> Subject | None:
+def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Subject | None:
     """Whom a tag is about: the user, or the one named last before it, or behind it, or whom a pronoun means."""
-    before = own[sentence.start : tag.start]
+    before = user_text[sentence.start : tag.start]
     is_own = _FIRST_PERSON.search(sentence.text) is not None or not _PRONOUN.search(before)
     of_theirs = _POSSESSED.search(before)
     if tag.label == "name" and (_SECOND_HAND.search(before) or (not tag.other and _OF_A_THING.search(before))):
@@ -242,7 +242,7 @@ def _subject(tag: Tag, sentence: Sentence, own: str, people: People) -> Subject 
     pronoun = _PRONOUN.search(before)
     if pronoun and (meant := people.find(_OF_PRONOUN.get(pronoun[0].lower(), pronoun[0].lower()))):
         return meant
-    if tag.label != "name" and (after := _RELATIONS.search(own[tag.end : sentence.end])):
+    if tag.label != "name" and (after := _RELATIONS.search(user_text[tag.end : sentence.end])):
         return people.add(related(after["rel"]))
     return people.last[0] if people.last else None
 
@@ -305,18 +305,18 @@ def proposals(
         if mark.tag.state != "now" or mark.tag.sure < ASK_FROM or mark.was_so:
             continue
         fact = _proposal(mark, found, number, today)
-        if fact is None or any(_is_told(mark, fact, other) for other in new):
+        if fact is None or any(_is_same_value(mark, fact, other) for other in new):
             continue
-        told = next((other for other in facts if _is_told(mark, fact, other)), None)
-        if told is not None:
+        stated = next((other for other in facts if _is_same_value(mark, fact, other)), None)
+        if stated is not None:
             if (
-                told.confidence < SURE
+                stated.confidence < SURE
                 and mark.tag.sure >= AGREES_FROM
                 and not mark.hedged
-                and told.value.casefold() == fact.value.casefold()
+                and stated.value.casefold() == fact.value.casefold()
             ):
-                replaced.append(told)
-                new.append(told.model_copy(update={"confidence": SURE}))
+                replaced.append(stated)
+                new.append(stated.model_copy(update={"confidence": SURE}))
             continue
         same = [other for other in facts if fact.key and _says_no_more(mark, fact, other)]
         if same and (mark.tag.label in _OWN_WORDS or mark.is_verb):
@@ -341,8 +341,8 @@ class _Wording:
 
 def _proposal(mark: Marked, found: Sequence[Marked], number: int, today: date) -> ProposedFact | None:
     tag, subject, says = mark.tag, mark.subject, SAYS[mark.tag.label]
-    told = _worded(mark, today)
-    if told is None:
+    wording = _worded(mark, today)
+    if wording is None:
         return None
     changes = any(
         other.tag.state != "now" and other.tag.label == tag.label and other.subject == subject for other in found
@@ -350,16 +350,16 @@ def _proposal(mark: Marked, found: Sequence[Marked], number: int, today: date) -
     is_other = subject != THE_USER
     kind = (Kind.ENTITY if subject.is_pet else Kind.PERSON) if is_other else says.kind
     return ProposedFact(
-        statement=_statement(told, mark, today),
+        statement=_statement(wording, mark, today),
         kind=kind,
-        subject=told.subject,
-        attribute=told.attribute if make_key(told.subject, told.attribute) else "",
-        value=says.value.format(v=told.value),
+        subject=wording.subject,
+        attribute=wording.attribute if make_key(wording.subject, wording.attribute) else "",
+        value=says.value.format(v=wording.value),
         quote=mark.quote,
         number=number,
         confidence=SURE if tag.sure >= SURE_FROM and not mark.hedged else ASK,
         importance=0.5,
-        tags=told.tags,
+        tags=wording.tags,
         about_third_party=kind is Kind.PERSON,
         health=says.health,
         correction=changes or _NEWS.search(mark.sentence.text) is not None,
@@ -395,16 +395,16 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
     return replace(plain, attribute=says.attribute.format(slug=plain.value.lower()))
 
 
-def _statement(told: _Wording, mark: Marked, today: date) -> str:
+def _statement(wording: _Wording, mark: Marked, today: date) -> str:
     label, relation = mark.subject.label, _PARTNER.search(mark.sentence.text)
-    return told.pattern.format(
-        who=label[0].lower() + label[1:] if told.pattern.startswith("One") else label,
-        v=told.value,
-        a=article(told.value),
+    return wording.pattern.format(
+        who=label[0].lower() + label[1:] if wording.pattern.startswith("One") else label,
+        v=wording.value,
+        a=article(wording.value),
         now=f"{today:%B %Y}",
         relation=relation[0].lower() if relation else "partner",
-        pet="pet" if _PLURAL.search(told.value) else "a pet",
-        called=told.called,
+        pet="pet" if _PLURAL.search(wording.value) else "a pet",
+        called=wording.called,
     )
 
 
@@ -422,7 +422,7 @@ def _animal(words: Sequence[str], after: str) -> tuple[str, str]:
     return " ".join(kind), f" called {' '.join(name)}" if name else ""
 
 
-def _is_told(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
+def _is_same_value(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
     """Whether another fact of the message says it: by its key, the same value, or as whom or what it is about."""
     if mark.tag.label == "name" and fact.value in other.tags:
         return True  # “the user's sister Mary lives in Oslo”

@@ -28,12 +28,12 @@ _WORK_ON: Final = re.compile(
 )
 
 
-def without_pastes(own: str) -> str:
+def without_pastes(text: str) -> str:
     """The message without what stands below a line that asks about it; as long as before."""
-    found = _PASTE.match(own)
+    found = _PASTE.match(text)
     if found and _WORK_ON.search(found[0]):
-        return found[0] + re.sub(r"[^\n]", " ", own[found.end() :])
-    return own
+        return found[0] + re.sub(r"[^\n]", " ", text[found.end() :])
+    return text
 
 
 def names_a_secret(words: str) -> bool:

@@ -58,9 +58,9 @@ def tags_in(text: str, limit: CpuLimit) -> Iterator[Tag]:
             yield Tag(start + tag.start, start + tag.end, tag.label, tag.state, tag.other, tag.sure)
 
 
-def tags_of(pieces: Pieces, given: Array) -> Iterator[Tag]:
+def tags_of(pieces: Pieces, outputs: Array) -> Iterator[Tag]:
     """The tags that the head's scores (pieces, outputs) make of a text: neighboring words of one label are one tag."""
-    labels, states, whose = (softmax(part) for part in np.split(given, np.cumsum(OUTPUTS)[:-1], axis=-1))
+    labels, states, whose = (softmax(part) for part in np.split(outputs, np.cumsum(OUTPUTS)[:-1], axis=-1))
     run: list[int] = []
     last = 0
     for word in [*words_of(pieces.text, pieces.places), []]:

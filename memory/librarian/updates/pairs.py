@@ -56,13 +56,13 @@ def pair_of(fact: str, message: str) -> Pair:
 
 def read(pair: Pair) -> Update:
     """What the message does to the fact."""
-    given = read_scores(WEIGHTS, pair.ids, pair.segments)
-    outcomes = softmax(given[0, : OUTPUTS[0]])
+    outputs = read_scores(WEIGHTS, pair.ids, pair.segments)
+    outcomes = softmax(outputs[0, : OUTPUTS[0]])
     best = int(outcomes.argmax())
     outcome, sure, doubted = OUTCOMES[best], float(outcomes[best]), 1 - float(outcomes[0])
     if outcome != "replaced":
         return Update(outcome, sure, doubted=doubted)
-    marks = softmax(given[: len(pair.ids), OUTPUTS[0] :])
+    marks = softmax(outputs[: len(pair.ids), OUTPUTS[0] :])
     old, new = (_marked(pair, marks[:, mark], segment) for segment, mark in enumerate((OLD, NEW)))
     return Update(outcome, sure, old, new, doubted)
 

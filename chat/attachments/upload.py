@@ -27,7 +27,7 @@ from chat.attachments.limits import (
 )
 from chat.models import Attachment
 from memory.documents.readers import text_files
-from memory.documents.readers.formats import NotReadableError, recognise
+from memory.documents.readers.formats import NotReadableError, recognize
 from memory.documents.readers.isolated import NoFreeReaderError, read_file, turn
 from recall.db.connections import release_connection
 from recall.llm.tokens import count_tokens
@@ -104,7 +104,7 @@ def _read(user: User, name: str, content: bytes) -> dict[str, Any]:
             return _read_image(content)
     if content.startswith(OTHER_IMAGE_SIGNATURES) or content[4:8] == b"ftyp":
         raise NotReadableError(UNSUPPORTED_IMAGE)
-    kind = recognise(name, content)
+    kind = recognize(name, content)
     text = read_file(name, content, waiting=user.pk)
     return {"kind": Kind.FILE, "media_type": kind.media_type, "text": text, "tokens": count_tokens(text)}
 

@@ -33,7 +33,7 @@ FORGET_NOTE: Final = (
     "The user asks to forget something. Recall no longer uses it. Say so in a sentence, and that "
     "the link under their message opens a preview, where they can delete it for good. Don't repeat it."
 )
-SUMMARY_LABEL: Final = "Turns {first} to {last}, summarised"
+SUMMARY_LABEL: Final = "Turns {first} to {last}, summarized"
 TASK_LABEL: Final = "The task at hand"
 CLOCK_LABEL: Final = "Time, name and how well you know each other"
 FIXED_LABELS: Final = {

@@ -18,7 +18,7 @@ from accounts.models import User
 from memory import models
 from memory.documents.tree import MAX_TAG, MAX_TAGS, normal_tag
 from memory.facts.keys import MAX_KEY, make_key, split_key
-from memory.facts.links import link, neighbours, unlink
+from memory.facts.links import link, neighbors, unlink
 from memory.facts.validity import Validity
 from memory.forms import MAX_STATEMENT
 from memory.librarian import remember
@@ -173,7 +173,7 @@ def with_evidence(user: User, facts: Sequence[models.Fact]) -> list[dict[str, An
             "in_every_prompt": view.guaranteed,
             "links": [
                 {"fact": near.fact, "relation": near.link.relation, "strength": near.link.strength}
-                for near in neighbours(user, view.fact)
+                for near in neighbors(user, view.fact)
             ],
             "decisions": decisions.get(view.fact.pk, []),
         }

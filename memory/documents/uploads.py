@@ -19,7 +19,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from memory.documents import revisions, tree
-from memory.documents.readers.formats import NotReadableError, recognise
+from memory.documents.readers.formats import NotReadableError, recognize
 from memory.documents.readers.isolated import read_file
 from memory.forget_epoch import try_lock_user
 from memory.models import Document, Revision, Upload
@@ -93,7 +93,7 @@ def _validate(user: User, name: str, content: bytes, folder: str) -> str:
         raise UploadRefusedError(f"This file is {len(content) / MEGABYTE:.1f} MB. The limit is {largest} MB.")
     try:
         encode(tree.join_path(folder, "x"))
-        kind = recognise(name, content)
+        kind = recognize(name, content)
     except ValidationError as error:
         raise UploadRefusedError(error.messages[0]) from error
     except NotReadableError as refusal:

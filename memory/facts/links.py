@@ -33,7 +33,7 @@ STATABLE: Final = (Relation.RELATED_TO, Relation.DEPENDS_ON, Relation.PART_OF, R
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbor:
     """A related fact and its distance."""
 
     fact: Fact
@@ -85,7 +85,7 @@ def linkable(user: User, fact: Fact) -> list[Fact]:
     return list(unlinked.only("statement", "user").order_by("-recorded_at", "-pk")[:MAX_OFFERED])
 
 
-def neighbours(user: User, fact: Fact, steps: int = 1, most: int | None = None) -> list[Neighbour]:
+def neighbors(user: User, fact: Fact, steps: int = 1, most: int | None = None) -> list[Neighbor]:
     """The user's facts within `steps` links (at most MAX_STEPS) of `fact`, in either direction, nearest first.
 
     `most`: the maximum count. One statement per step, plus one.
@@ -105,7 +105,7 @@ def neighbours(user: User, fact: Fact, steps: int = 1, most: int | None = None) 
             break
     nearest = list(reached)[:most]
     facts = Fact.objects.for_user(user).defer("vector", "search").in_bulk(nearest)
-    return [Neighbour(facts[pk], *reached[pk]) for pk in nearest if pk in facts]
+    return [Neighbor(facts[pk], *reached[pk]) for pk in nearest if pk in facts]
 
 
 def among(user: User, facts: Iterable[int]) -> list[FactLink]:

@@ -221,7 +221,7 @@ def index_document(document: Document) -> None:
 
 # Words -----------------------------------------------------------------------------------------------------------
 
-_NEIGHBOURS_SQL: Final = load_sql(Path(__file__).with_name("neighbour_words.sql"))
+_NEIGHBORS_SQL: Final = load_sql(Path(__file__).with_name("neighbor_words.sql"))
 
 
 def _set_words(conversation_id: UUID, places: Iterable[int] | None) -> None:
@@ -235,7 +235,7 @@ def _set_words(conversation_id: UUID, places: Iterable[int] | None) -> None:
         # While the planner still thinks the table is empty, it would compare each row of a large import with every
         # other (20,000 passages: minutes).
         cursor.execute("SET LOCAL enable_nestloop = off")
-        cursor.execute(_NEIGHBOURS_SQL, parameters)
+        cursor.execute(_NEIGHBORS_SQL, parameters)
         cursor.execute("SET LOCAL enable_nestloop = on")
 
 

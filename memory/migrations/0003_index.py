@@ -274,7 +274,7 @@ class Migration(migrations.Migration):
                     ("user", "You"),
                     ("librarian", "The librarian"),
                     ("import", "An import"),
-                    ("sync", "Synchronised"),
+                    ("sync", "Synchronized"),
                 ],
                 default="user",
                 max_length=10,

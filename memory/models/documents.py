@@ -36,7 +36,7 @@ class Document(Owned):
         LIBRARIAN = "librarian", "Written by the librarian"
         UPLOAD = "upload", "Uploaded"
         IMPORT = "import", "Imported"
-        SYNC = "sync", "Synchronised from a folder"
+        SYNC = "sync", "Synchronized from a folder"
 
     path = PathField(help_text="As typed, such as /profile/identity")
     title = models.CharField(max_length=200)
@@ -87,7 +87,7 @@ class Revision(Owned):
         USER = "user", "You"
         LIBRARIAN = "librarian", "The librarian"
         IMPORT = "import", "An import"
-        SYNC = "sync", "Synchronised"
+        SYNC = "sync", "Synchronized"
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="revisions")
     number = models.PositiveIntegerField()

@@ -20,7 +20,7 @@ WIDTH: Final = 384
 class Chunk(Indexed):
     """A passage of at most 256 word pieces: what the embedding model reads at once.
 
-    `search` holds the passage's own words with weight A, and those of its neighbours (one, two and three places away in
+    `search` holds the passage's own words with weight A, and those of its neighbors (one, two and three places away in
     the same conversation or document) with B, C and D: a question in the words of the sentence before finds it.
     """
 

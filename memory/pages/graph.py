@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
-from memory.facts.links import STATABLE, Neighbour, Relation, among, neighbours
+from memory.facts.links import STATABLE, Neighbor, Relation, among, neighbors
 from memory.models import Fact, FactLink
 from memory.text.second_person import second_person
 
@@ -106,13 +106,13 @@ class Graph:
 
 def build_graph(user: User, fact: Fact) -> Graph | None:
     """The graph around a fact; None: it has no links. Four queries."""
-    near = neighbours(user, fact, MAX_STEPS, MAX_NEIGHBORS)
+    near = neighbors(user, fact, MAX_STEPS, MAX_NEIGHBORS)
     if not near:
         return None
     return lay_out(fact, near, among(user, [fact.pk, *(neighbor.fact.pk for neighbor in near)]))
 
 
-def lay_out(fact: Fact, near: Sequence[Neighbour], links: Sequence[FactLink]) -> Graph:
+def lay_out(fact: Fact, near: Sequence[Neighbor], links: Sequence[FactLink]) -> Graph:
     """Lay out `fact` and its neighbors, the nearest first. Pure."""
     parents = {neighbor.fact.pk: _parent(neighbor) for neighbor in near}
     rows = _rows(fact.pk, parents)
@@ -152,7 +152,7 @@ def _other_end(link: FactLink, of: int) -> int:
     return ends.pop() if len(ends) == 1 else 0
 
 
-def _parent(neighbor: Neighbour) -> int:
+def _parent(neighbor: Neighbor) -> int:
     """The fact that it was reached from."""
     return neighbor.link.from_fact_id if neighbor.link.to_fact_id == neighbor.fact.pk else neighbor.link.to_fact_id
 

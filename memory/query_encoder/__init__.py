@@ -1,5 +1,5 @@
 """The query encoder: turns a question into the vector by which memories are searched, near those of its answers.
 
-Enter at `encoder.py` (encodes) or `labelled.py` (what it learns from, `manage.py train-network query_encoder`).
+Enter at `encoder.py` (encodes) or `labeled.py` (what it learns from, `manage.py train-network query_encoder`).
 Pure: texts in, vectors out. May import the network; memories keep the vectors of `embeddings`.
 """

@@ -1,7 +1,7 @@
 """Detects English by function words, the small words that no sentence of a language can do without.
 
-The words of a sentence are looked up in a list for English and one for each neighbour; a word that both have says
-nothing. It is English unless a neighbour has more hits, and at least two, or most letters are of another script. A
+The words of a sentence are looked up in a list for English and one for each neighbor; a word that both have says
+nothing. It is English unless a neighbor has more hits, and at least two, or most letters are of another script. A
 sentence without hits passes: the rules are English themselves, so that another language hardly matches them.
 """
 

@@ -30,7 +30,7 @@ _BORROWED: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 _MINE = r"(?![^:\n]{0,80}\b(?:me|myself)\b)"
 _PASTE_BEGINS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    # “Translate this: …”; but not “summarise this about me: …”
+    # “Translate this: …”; but not “summarize this about me: …”
     (
         "text to work on",
         re.compile(

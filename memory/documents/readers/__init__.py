@@ -1,6 +1,6 @@
 """Readers: the text of a file as Markdown, or one sentence on why it can't be read.
 
-Enter at `isolated.read_file`; `formats.recognise` checks the kind of file.
+Enter at `isolated.read_file`; `formats.recognize` checks the kind of file.
 
 May import nothing else of Recall, nor Django: a file is read in a process of its own, with limited time and memory and
 without Recall's secrets.

@@ -53,7 +53,7 @@ NOT_READ: Final[tuple[tuple[bytes, str], ...]] = (
 KNOWN: Final = "Recall reads text, Markdown, PDF, Word (.docx), HTML, CSV and JSON."
 
 
-def recognise(name: str, content: bytes) -> Format:
+def recognize(name: str, content: bytes) -> Format:
     """The format of a file, by its content, then by its extension; unknown text is plain text.
 
     Raises:

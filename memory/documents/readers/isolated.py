@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from memory.documents.readers import limits, text_files
-from memory.documents.readers.formats import MARKDOWN, TEXT, Format, NotReadableError, recognise
+from memory.documents.readers.formats import MARKDOWN, TEXT, Format, NotReadableError, recognize
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def read_file(name: str, content: bytes, *, waiting: int | None = None) -> str:
     Raises:
         NotReadableError: one sentence for the file's owner.
     """
-    kind = recognise(name, content)
+    kind = recognize(name, content)
     if kind in (TEXT, MARKDOWN):
         return text_files.within_limits(text_files.read(content))
     with nullcontext() if waiting is None else turn(waiting):

@@ -1,4 +1,4 @@
-"""Updates: what a later message changes of a known fact, on labelled pairs of the two (`librarian/updates/`)."""
+"""Updates: what a later message changes of a known fact, on labeled pairs of the two (`librarian/updates/`)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from memory.librarian.decision import SURE_CONFIDENCE
 from memory.librarian.engine import ExtractionInput, KnownFact
 from memory.librarian.key_assignment import in_first_person
 from memory.librarian.rules.engine import RuleEngine
-from memory.librarian.updates.labelled import read_labelled
+from memory.librarian.updates.labeled import read_labeled
 from memory.librarian.updates.pairs import OUTCOMES
 from memory.librarian.updates.talks import TalkMessage, read_talks
 from memory.models.kinds import Kind
@@ -70,7 +70,7 @@ def read_messages(path: Path) -> list[TalkMessage]:
     try:
         if path.suffix == ".talk":
             return [said for talk in read_talks(text) for said in talk]
-        pairs = [read_labelled(line) for line in text.splitlines() if line.strip()]
+        pairs = [read_labeled(line) for line in text.splitlines() if line.strip()]
     except ValueError as wrong:
         raise UnknownLabelsError(str(wrong)) from wrong
     return [
@@ -84,9 +84,9 @@ def evaluate_updates(messages: Iterable[TalkMessage]) -> Counts:
     counts = Counts()
     for said in messages:
         changes = _changes(said.message, said.facts)
-        labelled = {pair.pair.fact: pair for pair in said.changed}
+        labeled = {pair.pair.fact: pair for pair in said.changed}
         for fact in said.facts:
-            pair = labelled.get(fact)
+            pair = labeled.get(fact)
             outcome = pair.outcome if pair else "holds"
             counts.pairs[outcome] += 1
             if fact in changes:

@@ -54,7 +54,7 @@ def _recalled(evaluation: Evaluation) -> Iterator[str]:
         f" evidence among them for {recalled.with_evidence:.1f} % of the answerable questions."
     )
     yield (
-        f"Useful share: {recalled.useful_share:.1f} % of the recalled memories are labelled evidence;"
+        f"Useful share: {recalled.useful_share:.1f} % of the recalled memories are labeled evidence;"
         f" R@10 lost where nothing is recalled: {recalled.lost_to_silence:.1f} points."
     )
     if recalled.for_adversarial is not None:

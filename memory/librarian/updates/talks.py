@@ -13,7 +13,7 @@ from random import Random
 from typing import Final
 
 from memory.embeddings.port import embedder
-from memory.librarian.updates.labelled import LabelledPair, read_labelled
+from memory.librarian.updates.labeled import LabeledPair, read_labeled
 from memory.librarian.updates.pairs import pair_of
 from memory.speech_acts.statements import omit_rule
 
@@ -31,11 +31,11 @@ class TalkMessage:
     message: str
     facts: list[str]
     earlier: list[str]
-    changed: list[LabelledPair]
+    changed: list[LabeledPair]
     is_remembered: bool = False
     """Whether later messages can change it."""
 
-    def labelled(self, chance: Random) -> Iterator[LabelledPair]:
+    def labeled(self, chance: Random) -> Iterator[LabeledPair]:
         """Pairs to learn from: what it changes, and some of what it doesn't."""
         yield from self.changed
         changed = {pair.pair.fact for pair in self.changed}
@@ -45,7 +45,7 @@ class TalkMessage:
         nearness = {fact: float(vector @ other) for fact, other in zip(hold, vectors, strict=True)}
         hold.sort(key=lambda fact: -nearness[fact])
         for fact in (*hold[:NEAREST], *chance.sample(hold[NEAREST:], min(OTHERS, len(hold[NEAREST:])))):
-            yield LabelledPair(pair_of(fact, self.message), "holds", ())
+            yield LabeledPair(pair_of(fact, self.message), "holds", ())
 
 
 def read_talks(text: str) -> list[list[TalkMessage]]:
@@ -86,11 +86,11 @@ def read_talks(text: str) -> list[list[TalkMessage]]:
     return talks
 
 
-def _changed(outcome: str, rest: str, message: str) -> LabelledPair:
-    """A line below a message as a labelled pair."""
+def _changed(outcome: str, rest: str, message: str) -> LabeledPair:
+    """A line below a message as a labeled pair."""
     if outcome != "replaced":
-        return read_labelled(f"{outcome}\t{rest}\t{message}")
+        return read_labeled(f"{outcome}\t{rest}\t{message}")
     found = _REPLACED.fullmatch(rest)
     if found is None or found[2] not in message:
         raise ValueError(f"A replaced fact has its old words in brackets and new ones of the message: {rest}")
-    return read_labelled(f"{outcome}\t{found[1]}\t{message.replace(found[2], f'{{{found[2]}}}', 1)}")
+    return read_labeled(f"{outcome}\t{found[1]}\t{message.replace(found[2], f'{{{found[2]}}}', 1)}")

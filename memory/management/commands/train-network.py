@@ -1,4 +1,4 @@
-"""`manage.py train-network NAME FILE…`: fit one of the networks of `memory/` to labelled texts, or judge it by them."""
+"""`manage.py train-network NAME FILE…`: fit one of the networks of `memory/` to labeled texts, or judge it by them."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from memory.evaluation.librarian.labels import LabeledMessage, find_stated, read_labels
 from memory.evaluation.librarian.run import utterances_of
-from memory.librarian.claims import labelled as claims
+from memory.librarian.claims import labeled as claims
 from memory.librarian.claims.claims import JUNK, KEEP, around
 from memory.librarian.claims.claims import WEIGHTS as CLAIMS
 from memory.librarian.engine import ExtractionInput
@@ -19,7 +19,7 @@ from memory.librarian.rules.engine import candidates
 from memory.librarian.rules.judged import UNJUDGED
 from memory.librarian.tagger import marked as tagger
 from memory.librarian.tagger.tags import WEIGHTS as TAGGER
-from memory.librarian.updates import labelled as updates
+from memory.librarian.updates import labeled as updates
 from memory.librarian.updates.pairs import WEIGHTS as UPDATES
 from memory.librarian.updates.pairs import read
 from memory.librarian.updates.talks import read_talks
@@ -42,13 +42,13 @@ def read_tags(path: Path) -> list[tagger.MarkedMessage]:
     return [tagger.read_marked(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
-def read_updates(path: Path) -> list[updates.LabelledPair]:
-    """The labelled pairs of a file, one a line (*.tsv), or those of its talks (*.talk)."""
+def read_updates(path: Path) -> list[updates.LabeledPair]:
+    """The labeled pairs of a file, one a line (*.tsv), or those of its talks (*.talk)."""
     text = path.read_text("utf-8")
     if path.suffix == ".talk":
         chance = Random(path.name)  # noqa: S311 -- a choice of examples, no secret
-        return [pair for talk in read_talks(text) for said in talk for pair in said.labelled(chance)]
-    return [updates.read_labelled(line) for line in text.splitlines() if line.strip()]
+        return [pair for talk in read_talks(text) for said in talk for pair in said.labeled(chance)]
+    return [updates.read_labeled(line) for line in text.splitlines() if line.strip()]
 
 
 def lines_of(path: Path) -> list[str]:
@@ -57,7 +57,7 @@ def lines_of(path: Path) -> list[str]:
     if path.suffix == ".talk":
         return [line[begun.end() :] for line in lines if (begun := MESSAGE.match(line))]
     if path.suffix == ".tsv":
-        return [updates.read_labelled(line).pair.message for line in lines]
+        return [updates.read_labeled(line).pair.message for line in lines]
     return lines
 
 
@@ -80,25 +80,23 @@ def learn_secrets(path: Path) -> list[Example]:
     return [secrets.read_secrets(line).example for line in (*lines, *more)]
 
 
-def read_claims(path: Path) -> list[claims.LabelledStatement]:
-    """The labelled statements of a file; or those read in its labelled messages (*.jsonl), without the tolerated."""
+def read_claims(path: Path) -> list[claims.LabeledStatement]:
+    """The labeled statements of a file; or those read in its labeled messages (*.jsonl), without the tolerated."""
     if path.suffix == ".jsonl":
         return [statement for message in read_labels(path) for statement in _stated(message)]
     return claims.read_statements(path.read_text("utf-8").splitlines())
 
 
-def _stated(message: LabeledMessage) -> Iterator[claims.LabelledStatement]:
+def _stated(message: LabeledMessage) -> Iterator[claims.LabeledStatement]:
     utterances = utterances_of(message)
     for candidate in candidates(utterances[-1], ExtractionInput(utterances, "", message.zone), CpuLimit(60)):
         fact = candidate.fact
         is_wanted = bool(find_stated(message.facts, [fact.statement]))
         if candidate.form not in UNJUDGED and fact.confidence > 0 and is_wanted == message.is_right(fact.statement):
-            yield claims.LabelledStatement(
-                fact.statement, around(message.text, fact.quote), KEEP if is_wanted else JUNK
-            )
+            yield claims.LabeledStatement(fact.statement, around(message.text, fact.quote), KEEP if is_wanted else JUNK)
 
 
-def judge_claims(statements: Sequence[claims.LabelledStatement]) -> Iterator[str]:
+def judge_claims(statements: Sequence[claims.LabeledStatement]) -> Iterator[str]:
     """How good what is kept is, from each probability on."""
     chances = claims.chances_of(statements)
     return (f"from {least:.2f}: {claims.judge(statements, chances, least)}" for least in AT)
@@ -109,7 +107,7 @@ def judge_tags(messages: Sequence[tagger.MarkedMessage]) -> Iterator[str]:
     return (f"from {least:.2f}: {tagger.judge(messages, least)}" for least in AT)
 
 
-def judge_updates(pairs: Sequence[updates.LabelledPair]) -> Iterator[str]:
+def judge_updates(pairs: Sequence[updates.LabeledPair]) -> Iterator[str]:
     """How good the changes are, from each probability on."""
     found = [read(pair.pair) for pair in pairs]
     return (f"from {least:.2f}: {updates.judge(pairs, found, least)}" for least in AT)
@@ -165,7 +163,7 @@ def _begun(network: Network, *, more: bool) -> Weights | None:
 class Command(BaseCommand):
     requires_system_checks = ()  # the checks need a database, and this command uses none
     help = (
-        "Fit a network to labelled texts (tests/memory/data); 2,000 texts take up to a minute an epoch on two cores."
+        "Fit a network to labeled texts (tests/memory/data); 2,000 texts take up to a minute an epoch on two cores."
         " --judge FILE prints how good the weights are on that file."
     )
 

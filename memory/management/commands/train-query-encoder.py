@@ -1,4 +1,4 @@
-"""`manage.py train-query-encoder FILE…`: fit the query encoder to labelled questions, or judge it by them."""
+"""`manage.py train-query-encoder FILE…`: fit the query encoder to labeled questions, or judge it by them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,8 +13,8 @@ from memory.embeddings.port import embedder
 from memory.network.adapted import save
 from memory.network.contrastive import EPOCHS, TrainingQuestion, fit
 from memory.query_encoder.encoder import WEIGHTS, encode_question, pieces_of
-from memory.query_encoder.labelled import Question, read_questions
-from memory.query_encoder.labelled import judge as judge_nearest
+from memory.query_encoder.labeled import Question, read_questions
+from memory.query_encoder.labeled import judge as judge_nearest
 from memory.retrieval.query import parse_question
 
 AT: Final = (0.0, 0.2, 0.25, 0.3, 0.35, 0.4)
@@ -24,7 +24,7 @@ AT: Final = (0.0, 0.2, 0.25, 0.3, 0.35, 0.4)
 class Command(BaseCommand):
     requires_system_checks = ()  # the checks need a database, and this command uses none
     help = (
-        "Fit the query encoder to labelled questions (tests/memory/data/asked); a minute an epoch for 3,000 questions."
+        "Fit the query encoder to labeled questions (tests/memory/data/asked); a minute an epoch for 3,000 questions."
         " --judge FILE prints how good it is on that file, beside the published model."
     )
 

@@ -179,7 +179,7 @@ def test_bobs_documents_are_left_alone(alice: User, bob: User) -> None:
     assert not Document.objects.for_user(bob).exists()
 
 
-def test_a_synchronised_file_is_not_written_into(alice: User) -> None:
+def test_a_synchronized_file_is_not_written_into(alice: User) -> None:
     origin = Origin(Document.Source.SYNC, "notes:goals", "hash")
     revisions.add(alice, GOALS, "From my notes.", Revision.Author.SYNC, origin)
     known(alice, "The user wants to run a marathon.", "goal")
@@ -346,7 +346,7 @@ def test_a_deleted_document_takes_its_facts_along(alice: User) -> None:
     assert not Document.objects.for_user(alice).exclude(text="").exists()
 
 
-def test_the_api_and_synchronising_change_facts_as_the_page_does(alice: User, sign_in: Any) -> None:
+def test_the_api_and_synchronizing_change_facts_as_the_page_does(alice: User, sign_in: Any) -> None:
     old = home(alice)
     refresh_profile(alice)
     changed = {"path": IDENTITY, "text": f"- Lives in Faro. ^fact-{old.pk}", "version": 1}

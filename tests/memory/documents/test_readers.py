@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from memory.documents.readers import limits
-from memory.documents.readers.formats import NotReadableError, recognise
+from memory.documents.readers.formats import NotReadableError, recognize
 from memory.documents.readers.isolated import BROKEN, ENVIRONMENT, read_file
 from memory.documents.readers.pdf import Line, to_markdown
 
@@ -198,10 +198,10 @@ def test_each_object_of_a_json_says_where_it_stands() -> None:
 
 
 def test_content_decides_before_the_name() -> None:
-    assert recognise("notes.txt", pdf(page((11, "x")))).name == "pdf"
-    assert recognise("notes", word(paragraph("x"))).name == "word"
-    assert recognise("notes.MD", b"x").name == "markdown"
-    assert recognise("script.py", b"x = 1").name == "text"
+    assert recognize("notes.txt", pdf(page((11, "x")))).name == "pdf"
+    assert recognize("notes", word(paragraph("x"))).name == "word"
+    assert recognize("notes.MD", b"x").name == "markdown"
+    assert recognize("script.py", b"x = 1").name == "text"
 
 
 REFUSED = {

@@ -181,7 +181,7 @@ def test_two_facts_are_never_taken_for_one(one: str, other: str, least: float) -
     assert not is_same_statement(one, other, cosine(one, other), least)
 
 
-def test_of_the_paraphrases_so_many_are_recognised() -> None:
+def test_of_the_paraphrases_so_many_are_recognized() -> None:
     """Checks the figures in the constants' docstrings."""
     assert len(PARAPHRASES) == 65
     assert len(DIFFERENT) == 80

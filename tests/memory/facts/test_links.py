@@ -20,7 +20,7 @@ from memory.facts.links import (
     link,
     link_superseded,
     mark_superseded,
-    neighbours,
+    neighbors,
     unlink,
 )
 from memory.librarian import run as librarian
@@ -93,7 +93,7 @@ def test_links_go_with_their_facts(alice: User) -> None:
 
 
 def near(user: User, one: Fact, steps: int) -> dict[int, int]:
-    return {found.fact.pk: found.steps for found in neighbours(user, one, steps)}
+    return {found.fact.pk: found.steps for found in neighbors(user, one, steps)}
 
 
 def test_neighbours_lie_in_either_direction_the_nearest_first(alice: User) -> None:
@@ -105,7 +105,7 @@ def test_neighbours_lie_in_either_direction_the_nearest_first(alice: User) -> No
     link(alice.pk, d.pk, LINK.RELATED_TO, a.pk, 0.9)
     assert near(alice, a, 1) == {b.pk: 1, d.pk: 1}
     assert near(alice, a, 2) == {b.pk: 1, d.pk: 1, c.pk: 2, e.pk: 2}
-    assert [found.fact.statement for found in neighbours(alice, a, 1)] == ["d", "b"], "the strongest link first"
+    assert [found.fact.statement for found in neighbors(alice, a, 1)] == ["d", "b"], "the strongest link first"
     assert near(alice, a, 0) == {}
 
 

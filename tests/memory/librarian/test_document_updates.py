@@ -222,7 +222,7 @@ def test_a_document_that_was_moved_and_renamed_is_added_to_where_it_is(alice: Us
     assert TOMATOES.text in text(alice, "/home/Allotment")
 
 
-def test_a_synchronised_file_on_the_subject_is_not_written_into(alice: User, use: Any) -> None:
+def test_a_synchronized_file_on_the_subject_is_not_written_into(alice: User, use: Any) -> None:
     origin = revisions.Origin(Document.Source.SYNC, "notes:garden", "hash")
     revisions.add(alice, "/projects/Kitchen garden", "From a file.", Revision.Author.SYNC, origin)
     use(garden(SUN))

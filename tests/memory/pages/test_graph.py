@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from memory.facts.links import Neighbour, Relation, link
+from memory.facts.links import Neighbor, Relation, link
 from memory.models import Fact, FactLink
 from memory.pages.graph import (
     BOX,
@@ -125,7 +125,7 @@ def test_the_page_draws_links_one_can_follow_and_says_them_in_words(alice: User,
 
 
 @st.composite
-def surroundings(draw: st.DrawFn) -> tuple[Fact, list[Neighbour], list[FactLink]]:
+def surroundings(draw: st.DrawFn) -> tuple[Fact, list[Neighbor], list[FactLink]]:
     """A fact, those around it in two steps, and links among them all."""
     first = draw(st.integers(1, 10))
     steps = [1] * first + [2] * draw(st.integers(0, MAX_NEIGHBORS - first))
@@ -134,7 +134,7 @@ def surroundings(draw: st.DrawFn) -> tuple[Fact, list[Neighbour], list[FactLink]
     for fact, step in zip(facts[1:], steps, strict=True):
         parent = 1 if step == 1 else draw(st.integers(2, first + 1))
         ends = (parent, fact.pk) if draw(st.booleans()) else (fact.pk, parent)
-        near.append(Neighbour(fact, step, FactLink(from_fact_id=ends[0], to_fact_id=ends[1])))
+        near.append(Neighbor(fact, step, FactLink(from_fact_id=ends[0], to_fact_id=ends[1])))
     pairs = st.tuples(st.integers(1, len(facts)), st.integers(1, len(facts))).filter(lambda ends: ends[0] != ends[1])
     more = [FactLink(from_fact_id=a, to_fact_id=b) for a, b in draw(st.lists(pairs, max_size=10))]
     return facts[0], near, [one.link for one in near] + more
@@ -146,7 +146,7 @@ def boxes(shown: Graph) -> Iterator[tuple[int, int, int, int]]:
 
 
 @given(around=surroundings())
-def test_no_two_boxes_touch_and_all_stand_in_the_drawing(around: tuple[Fact, list[Neighbour], list[FactLink]]) -> None:
+def test_no_two_boxes_touch_and_all_stand_in_the_drawing(around: tuple[Fact, list[Neighbor], list[FactLink]]) -> None:
     shown = lay_out(*around)
 
     assert len(shown.nodes) == len(around[1]) + 1

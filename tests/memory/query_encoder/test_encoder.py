@@ -9,7 +9,7 @@ import pytest
 from memory.embeddings.port import embedder
 from memory.network.contrastive import TrainingQuestion, fit
 from memory.query_encoder.encoder import encode_question, pieces_of
-from memory.query_encoder.labelled import judge, read_questions
+from memory.query_encoder.labeled import judge, read_questions
 
 trainer = import_module("memory.management.commands.train-query-encoder")
 
@@ -32,7 +32,7 @@ def test_a_vector_has_length_one() -> None:
     assert np.linalg.norm(encode_question("Where does the user live?")) == pytest.approx(1, abs=1e-5)
 
 
-def test_labelled_questions_are_read_with_what_answers_them() -> None:
+def test_labeled_questions_are_read_with_what_answers_them() -> None:
     said = "person: a\n1 fact: The user bakes.\n2 said: nice\nask: what do i do?\nanswers: 1\nhelps: 2\nask: why?\n"
     first, second = read_questions(f"{said}person: b\nspeakers: Ann, Bo\n1 said: I row.\nask: What does Ann do?\n")[:2]
 
@@ -40,7 +40,7 @@ def test_labelled_questions_are_read_with_what_answers_them() -> None:
         "what do i do?", [0], [1], ["The user bakes.", "nice"],
     )  # fmt: skip
     assert (second.answers, second.speakers) == ([], ())
-    with pytest.raises(ValueError, match="no line of labelled questions"):
+    with pytest.raises(ValueError, match="no line of labeled questions"):
         read_questions("question: why?")
 
 

@@ -1,6 +1,6 @@
 """What it is worth that a question carries the names and content words of the turns before it.
 
-The questions were labelled before the code (`tests/memory/data/README.md`): most of them refer to what was said, the
+The questions were labeled before the code (`tests/memory/data/README.md`): most of them refer to what was said, the
 traps do not. They are too few to choose weights by.
 """
 

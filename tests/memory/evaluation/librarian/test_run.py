@@ -119,7 +119,7 @@ def test_the_misses_are_listed_on_request(tmp_path: Path) -> None:
     assert "missed:" not in ran(path)
 
 
-def test_a_line_that_is_no_labelled_message_is_named(tmp_path: Path) -> None:
+def test_a_line_that_is_no_labeled_message_is_named(tmp_path: Path) -> None:
     path = tmp_path / "broken.jsonl"
     path.write_text('{"id": 1}\n')
     with pytest.raises(UnknownLabelsError, match=r"broken.jsonl, line 1"):
@@ -145,7 +145,7 @@ def test_conversations_give_a_sample_to_check_and_its_sum(tmp_path: Path) -> Non
     assert "2 proposals; right 0.0 %, junk 100.0 %" in ran("--checked", out)
 
 
-# The rule engine on the labelled set -----------------------------------------------------------------------------
+# The rule engine on the labeled set -----------------------------------------------------------------------------
 
 
 def by_category(found: Evaluation) -> dict[str, str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory.librarian.claims.claims import AROUND, JUNK, KEEP, around, worth
-from memory.librarian.claims.labelled import LabelledStatement, chances_of, judge, read_statements
+from memory.librarian.claims.labeled import LabeledStatement, chances_of, judge, read_statements
 
 UNSEEN = Path(__file__).parents[2] / "data" / "claims_unseen.txt"
 """648 statements of the rules in messages it was not trained on."""
@@ -38,13 +38,13 @@ def test_of_a_long_message_the_words_around_the_quote_are_read() -> None:
     assert around("I row.", "I row.") == "I row."
 
 
-def test_labelled_statements_are_read_below_their_message() -> None:
+def test_labeled_statements_are_read_below_their_message() -> None:
     lines = ["message: I row, thanks", "k The user rows.", "j The user thanks."]
 
     assert read_statements(lines) == [
-        LabelledStatement("The user rows.", "I row, thanks", KEEP),
-        LabelledStatement("The user thanks.", "I row, thanks", JUNK),
+        LabeledStatement("The user rows.", "I row, thanks", KEEP),
+        LabeledStatement("The user thanks.", "I row, thanks", JUNK),
     ]
-    with pytest.raises(ValueError, match="no line of labelled statements"):
+    with pytest.raises(ValueError, match="no line of labeled statements"):
         read_statements(["x The user rows."])
     assert judge(read_statements(lines), [0.9, 0.8], 0.5) == "kept 100.0 % of 1; precision 50.0 %"

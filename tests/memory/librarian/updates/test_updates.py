@@ -11,7 +11,7 @@ from memory.librarian.changes import learned
 from memory.librarian.changes.corrections import Change, Correction
 from memory.librarian.changes.learned import with_changes
 from memory.librarian.engine import KnownFact
-from memory.librarian.updates.labelled import judge, read_labelled
+from memory.librarian.updates.labeled import judge, read_labeled
 from memory.librarian.updates.pairs import Outcome, Pair, Update, pair_of, read
 from memory.librarian.updates.talks import read_talks
 from memory.models.kinds import Kind
@@ -38,7 +38,7 @@ def changes(text: str, *statements: str, before: tuple[Correction, ...] = ()) ->
 
 def test_most_of_what_people_change_in_passing_is_found() -> None:
     talks = read_talks((DATA / "updates_dev.talk").read_text("utf-8"))[:6]
-    pairs = [pair for talk in talks for one in talk for pair in one.labelled(Random(1))]
+    pairs = [pair for talk in talks for one in talk for pair in one.labeled(Random(1))]
 
     score = judge(pairs, [read(pair.pair) for pair in pairs], learned.ASK_FROM)
 
@@ -198,7 +198,7 @@ def test_a_fact_that_is_far_from_the_message_is_not_read(outcomes: dict[str, Upd
 
 
 def test_a_pair_has_its_words_marked() -> None:
-    pair = read_labelled("replaced\tThe user lives in [Leeds].\tthe lease is up, so it's {Whitby} for me")
+    pair = read_labeled("replaced\tThe user lives in [Leeds].\tthe lease is up, so it's {Whitby} for me")
     assert (pair.pair.fact, pair.pair.message) == ("The user lives in Leeds.", "the lease is up, so it's Whitby for me")
     assert (pair.old, pair.new, pair.updated) == ("Leeds", "Whitby", "The user lives in Whitby.")
     for line in (
@@ -207,7 +207,7 @@ def test_a_pair_has_its_words_marked() -> None:
         "ended\tThe user has a [cat].\tno",
     ):
         with pytest.raises(ValueError, match=r"no outcome|Marks"):
-            read_labelled(line)
+            read_labeled(line)
 
 
 def test_a_talk_carries_what_is_known_from_message_to_message() -> None:
@@ -248,7 +248,7 @@ def test_a_message_of_a_talk_is_changed_by_a_later_one_in_its_own_words() -> Non
 
 def test_messages_that_hold_are_learned_as_such_and_those_that_state_nothing_are_not() -> None:
     (talk,) = read_talks("person: Ada\nsaid: we fly to Rome on the 3rd\nsaid: thanks!\nsaid: my cat is ill\n")
-    pairs = [(pair.outcome, pair.pair.fact) for pair in talk[-1].labelled(Random(1))]
+    pairs = [(pair.outcome, pair.pair.fact) for pair in talk[-1].labeled(Random(1))]
     assert pairs == [("holds", "we fly to Rome on the 3rd")]
 
 

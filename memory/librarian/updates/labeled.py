@@ -1,4 +1,4 @@
-"""Labelled pairs, from which the updates learn and by which they are judged.
+"""Labeled pairs, from which the updates learn and by which they are judged.
 
 A line has an outcome, a fact and a message, with a tab between them. The words of a replaced fact that no longer hold
 are in square brackets, those that take their place in curly ones:
@@ -18,7 +18,7 @@ _MARKS: Final = (re.compile(r"\[([^\[\]]+)\]"), re.compile(r"\{([^{}]+)\}"))
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledPair:
+class LabeledPair:
     """A pair, what the message does to the fact, and where the replaced and the replacing words are."""
 
     pair: Pair
@@ -55,8 +55,8 @@ class LabelledPair:
         return Example(self.pair.ids, (outcomes, marks), self.pair.segments)
 
 
-def read_labelled(line: str) -> LabelledPair:
-    """A line of labelled pairs.
+def read_labeled(line: str) -> LabeledPair:
+    """A line of labeled pairs.
 
     Raises:
         ValueError: an unknown outcome, or a mark too few.
@@ -71,7 +71,7 @@ def read_labelled(line: str) -> LabelledPair:
             raise ValueError(f"Marks belong to what is replaced: {line}")
         places += [(found.start(), found.start() + len(found[1]))] if found else []
         plain.append(mark.sub(r"\1", text))
-    return LabelledPair(pair_of(*plain), outcome, tuple(places))
+    return LabeledPair(pair_of(*plain), outcome, tuple(places))
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class Score:
         )
 
 
-def judge(pairs: Sequence[LabelledPair], updates: Sequence[Update], least: float) -> Score:
+def judge(pairs: Sequence[LabeledPair], updates: Sequence[Update], least: float) -> Score:
     """The score of changes that are at least so sure."""
     score = Score()
     for wanted, update in zip(pairs, updates, strict=True):

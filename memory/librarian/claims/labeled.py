@@ -1,4 +1,4 @@
-"""Labelled statements, from which the network learns and by which it is judged.
+"""Labeled statements, from which the network learns and by which it is judged.
 
 A line that begins with `message:` is a user's message; below it stands each statement that the rules read in it, behind
 `k` (worth keeping), `j` (junk) or `w` (wrong).
@@ -17,7 +17,7 @@ MESSAGE: Final = "message: "
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledStatement:
+class LabeledStatement:
     """A statement that was read in a message, and what it is worth."""
 
     statement: str
@@ -31,13 +31,13 @@ class LabelledStatement:
         return Example(pair.ids, ([self.label, *[-1] * (len(pair.ids) - 1)],), pair.segments)
 
 
-def read_statements(lines: Iterable[str]) -> list[LabelledStatement]:
+def read_statements(lines: Iterable[str]) -> list[LabeledStatement]:
     """The statements of a file.
 
     Raises:
         ValueError: a line is none of these.
     """
-    labelled: list[LabelledStatement] = []
+    labeled: list[LabeledStatement] = []
     message = ""
     for line in filter(str.strip, lines):
         if line.startswith(MESSAGE):
@@ -45,18 +45,18 @@ def read_statements(lines: Iterable[str]) -> list[LabelledStatement]:
             continue
         mark, _, statement = line.partition(" ")
         if mark not in LABELS:
-            raise ValueError(f"This is no line of labelled statements: {line}")
-        labelled.append(LabelledStatement(statement, message, LABELS[mark]))
-    return labelled
+            raise ValueError(f"This is no line of labeled statements: {line}")
+        labeled.append(LabeledStatement(statement, message, LABELS[mark]))
+    return labeled
 
 
-def judge(statements: Sequence[LabelledStatement], chances: Sequence[float], least: float) -> str:
+def judge(statements: Sequence[LabeledStatement], chances: Sequence[float], least: float) -> str:
     """How many that are worth keeping are kept, and how many of those kept are."""
     outcomes = [(one.label == KEEP, chance >= least) for one, chance in zip(statements, chances, strict=True)]
     right, wanted, kept = outcomes.count((True, True)), sum(one for one, _ in outcomes), sum(one for _, one in outcomes)
     return f"kept {100 * right / max(1, wanted):.1f} % of {wanted}; precision {100 * right / max(1, kept):.1f} %"
 
 
-def chances_of(statements: Sequence[LabelledStatement]) -> list[float]:
+def chances_of(statements: Sequence[LabeledStatement]) -> list[float]:
     """How likely each is worth keeping."""
     return [worth(one.statement, one.message, one.message) for one in statements]

@@ -1,4 +1,4 @@
-"""Labelled questions, from which the query encoder learns and by which it is judged.
+"""Labeled questions, from which the query encoder learns and by which it is judged.
 
 A line says what it is: `person:` begins another person, `speakers:` names those who talk, if they are two others;
 `3 fact:`, `3 said:` or `3 answered:` is the third memory, `ask:` is a question of a later conversation. Below a
@@ -56,7 +56,7 @@ def read_questions(text: str) -> list[Question]:
         elif kind in ("answers", "helps"):
             getattr(questions[-1], kind).extend(int(number) - 1 for number in rest.split(", "))
         else:
-            raise ValueError(f"This is no line of labelled questions: {line}")
+            raise ValueError(f"This is no line of labeled questions: {line}")
     return questions
 
 

@@ -8,7 +8,7 @@ VOCABULARY = $${VAR_DIR:-var}/tiktoken/fb374d419588a4632f3f557e76b4b70aebbca790
 PROCESSES ?= 3
 PACKAGES := recall accounts memory budget chat offline tests bench
 
-# Dozens of processes are started, by the application and by its tests: each would compile Recall anew.
+# Dozens of processes are started, by the application and by its tests: each would compile Recall again.
 unexport PYTHONDONTWRITEBYTECODE
 
 LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes \

@@ -1,9 +1,10 @@
 """Prose check: private words, long headings and long sentences on the page, in messages and in the docs.
 
+In docstrings, comments and files for operators only private words count.
+
     python .ci/prose.py            # fails on anything that no line of .ci/prose-exceptions.txt covers
     python .ci/prose.py templates  # only files below these folders
     python .ci/prose.py --count    # how many findings each file has
-    python .ci/prose.py --code     # private words in docstrings and comments, which do not fail the check
 
 It is a floor, not the goal: a text that passes can still read badly.
 """
@@ -81,6 +82,7 @@ MAX_IN_DOCS: Final = 25
 
 APPS: Final = ("recall", "accounts", "memory", "budget", "chat", "offline")
 DOCS: Final = ("docs/", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+FOR_OPERATORS: Final = ("docker/", "Makefile", ".env.example", ".github/", ".ci/run")
 NOT_PROSE: Final = (
     "/migrations/",
     "memory/librarian/rules/",
@@ -113,6 +115,7 @@ class Text:
     line: int
     words: str
     is_heading: bool = False
+    is_comment: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +227,13 @@ def docs_texts(path: str, source: str) -> Iterator[Text]:
             yield Text(path, number, words.lstrip("#> ").strip(), line.startswith("#"))
 
 
-def code_texts() -> Iterator[Text]:
-    """Docstrings and comments of the apps and the benches."""
-    for path in _listed():
-        if path.startswith((*APPS, "bench/")) and path.endswith(".py") and not any(part in path for part in NOT_PROSE):
-            for token in tokenize.generate_tokens(io.StringIO(Path(path).read_text()).readline):
-                is_docstring = token.type == tokenize.STRING and token.string.startswith('"""')
-                if token.type == tokenize.COMMENT or is_docstring:
-                    yield Text(path, token.start[0], token.string)
+def comment_texts(path: str, source: str) -> Iterator[Text]:
+    """Docstrings and comments of a module, without names, SQL keywords and quoted examples."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        is_docstring = token.type == tokenize.STRING and token.string.startswith('"""')
+        if token.type == tokenize.COMMENT or is_docstring:
+            words = re.sub(r"`[^`]*`|“[^”]*”|\b[A-Z]{2,}\b", "X", token.string)
+            yield Text(path, token.start[0], words, is_comment=True)
 
 
 def _listed() -> list[str]:
@@ -244,18 +246,25 @@ def texts() -> Iterator[Text]:
             continue
         if path.startswith("templates/") and path.endswith((".html", ".txt")):
             yield from page_texts(path, Path(path).read_text())
-        elif path.startswith(APPS) and path.endswith(".py"):
-            yield from python_texts(path, Path(path).read_text())
+        elif path.startswith((*APPS, "bench/", "docker/")) and path.endswith(".py"):
+            yield from comment_texts(path, Path(path).read_text())
+            if path.startswith(APPS):
+                yield from python_texts(path, Path(path).read_text())
         elif path.startswith("static/js/") and path.endswith(".js"):
             yield from script_texts(path, Path(path).read_text())
         elif path.startswith(DOCS) and path.endswith(".md"):
             yield from docs_texts(path, Path(path).read_text())
+        elif path.startswith(FOR_OPERATORS):
+            for number, line in enumerate(Path(path).read_text().splitlines(), start=1):
+                yield Text(path, number, line, is_comment=True)
 
 
 def findings(text: Text) -> Iterator[Finding]:
     for found in PRIVATE.finditer(text.words):
         near = text.words[max(0, found.start() - 40) : found.end() + 40].replace("\n", " ")
         yield Finding(text.path, text.line, f"private word “{found[0].lower()}”", near)
+    if text.is_comment:
+        return
     if text.is_heading and len(text.words.split()) > MAX_HEADING_WORDS:
         yield Finding(text.path, text.line, f"heading over {MAX_HEADING_WORDS} words", text.words)
     if not text.path.startswith(DOCS):
@@ -279,13 +288,11 @@ def main(arguments: list[str]) -> int:
     allowed = exceptions()
     found = [
         each
-        for text in (code_texts() if "--code" in arguments else texts())
+        for text in texts()
         for each in findings(text)
         if each.path.startswith(below or "")
         and not any(each.path.startswith(path) and words in f"{each.rule} {each.words}" for path, words in allowed)
     ]
-    if "--code" in arguments:
-        found = [each for each in found if each.rule.startswith("private")]
     in_docs = [each for each in found if each.path.startswith(DOCS) and each.rule.startswith("private")]
     failing = [each for each in found if each not in in_docs] + (in_docs if len(in_docs) > MAX_IN_DOCS else [])
     if "--count" in arguments:

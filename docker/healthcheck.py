@@ -14,7 +14,7 @@ MAX_AGE = 60
 
 
 def is_web_healthy() -> bool:
-    """Whether the web process says so. Django refuses a host name that it was not told to answer for."""
+    """Whether the web process says so. Django refuses a host name that is not among its allowed hosts."""
     name = os.environ.get("ALLOWED_HOSTS", "").split(",")[0].strip().lstrip(".").replace("*", "") or "localhost"
     connection = http.client.HTTPConnection("127.0.0.1", int(os.environ.get("PORT", "8000")), timeout=8)
     connection.request("GET", "/readyz", headers={"Host": name})

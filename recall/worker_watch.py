@@ -32,7 +32,7 @@ class Stall:
     """What was seen at the last looks."""
 
     taken: Callable[[], int]
-    """Tasks the worker took since it began."""
+    """Tasks the worker took since it started."""
     busy: Callable[[], bool]
     waiting: Callable[[], int]
     """Tasks in the queue; 0 while the broker is away."""

@@ -110,7 +110,7 @@ def require_scope(scope: str, replay: Replay = Replay.STORED, *, also: str = "")
 
 
 def get_caller(request: HttpRequest) -> Caller:
-    """The caller; sets `request.user` to their user, for whom the request acts from now on.
+    """The caller; sets `request.user` to their user; the request then acts for that user.
 
     Raises:
         AuthenticationError: not signed in, or an invalid key.

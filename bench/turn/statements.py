@@ -102,7 +102,7 @@ def logged() -> Iterator[Log]:
 
 def round_trips(log: Log) -> int:
     """Waits for the server: for a simple query (BEGIN and COMMIT, too), and for what is sent together up to a Sync or
-    Flush. Before its trace begins, each connection is told who acts: one more."""
+    Flush. Before its trace starts, each connection learns who acts: one more."""
     trips = len(log.traced)
     for trace in log.traced:
         trace.seek(0)

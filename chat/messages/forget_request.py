@@ -37,14 +37,14 @@ _ABOUT: Final = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(r"[,;:–—] | - | (?:so|and|but|then) ", re.IGNORECASE)
-"""Behind one of these a request may begin: “hi, quick one: forget everything about the therapist”."""
+"""A request may follow one of these: “hi, quick one: forget everything about the therapist”."""
 MAX_SENTENCE: Final = 400
-"""Characters of a sentence in which a request may stand behind other words."""
+"""Characters of a sentence in which a request may follow other words."""
 _NO_REQUEST: Final = re.compile(
     r"\b(?:i|he|she|they|people|will|might|may|\w+'ll|did|do|does|have|has|why|how|if|never|not|always|to|\w+n't)\b",
     re.IGNORECASE,
 )
-"""Words of a clause that goes on in “and forget everything about the exam”."""
+"""Words of a clause that continues with “and forget everything about the exam”."""
 _OF: Final = re.compile(r"(?:.*\b)?about (?P<topic>[^,.;:!?]{2,80}): ", re.IGNORECASE)
 """“About that interview: forget I ever mentioned it” names before what is to be forgotten."""
 _MENTIONED: Final = re.compile(rf"\bi (?:just |ever )?{_SAID}", re.IGNORECASE)

@@ -25,7 +25,7 @@ searched for."""
 
 
 MAX_PARTS: Final = MAX_SENTENCES // 2
-"""Texts that are told by their words at most: of more, the pattern would miss some."""
+"""Maximum texts recognized by their words: with more, the pattern would miss some."""
 
 
 def find_withheld(user: User, request: ForgetRequest, before: Message | None) -> list[str]:

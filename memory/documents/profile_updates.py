@@ -162,13 +162,13 @@ def person_of(fact: Fact, names: Mapping[str, str]) -> str:
 
 
 def name_in(statement: str, tags: Iterable[str]) -> str:
-    """The person a statement is about: the first capitalized tag that occurs in it."""
+    """Name of the subject of a statement: the first capitalized tag that occurs in it."""
     named = [tag for tag in tags if tag[:1].isupper() and tag in statement and "/" not in tag]
     return min(named, key=statement.index, default="")
 
 
 def _of_person(name: str, profile: _Profile) -> Document | None:
-    """The person's document: “Sarah” means “Sarah Chen” if that is the only Sarah with a document."""
+    """The document of this name: “Sarah” means “Sarah Chen” if that is the only Sarah with a document."""
     people = [document for document in profile.documents if _origin(document).startswith(f"{PEOPLE}/")]
     called = {person.pk: name_of(person.path).casefold() for person in people}
     same = [person for person in people if called[person.pk] == name.casefold()]

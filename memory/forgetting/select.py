@@ -203,7 +203,7 @@ def _with_sharp_s(form: str, letters: list[str]) -> list[str]:
 
 @cache
 def _variants(char: str) -> frozenset[str]:
-    """The characters that case folding maps to this one."""
+    """The characters whose casefold is this one."""
     return frozenset({char, char.upper()}) | _foldings().get(char, frozenset())
 
 

@@ -42,7 +42,7 @@ class EpisodeQuerySet(OwnedQuerySet):
 
 
 class Episode(Indexed):
-    """One significant stretch of a conversation: what happened, with whom, how it ended."""
+    """One significant stretch of a conversation: what happened, who took part, how it ended."""
 
     Kind = EpisodeKind
     Outcome = EpisodeOutcome

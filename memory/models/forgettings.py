@@ -1,4 +1,4 @@
-"""Receipts of forgetting: how much, when, by whom, and the check afterwards. Never the content."""
+"""Receipts of forgetting: how much, when, who did it, and the check afterwards. Never the content."""
 
 from django.db import models
 

@@ -43,7 +43,7 @@ class TrainingQuestion:
 def fit(
     examples: Sequence[TrainingQuestion], report: Callable[[int, float], None], *, epochs: int, seed: int = 1
 ) -> Arrays:
-    """The adapters and the head (a matrix, 384 by 384, that begins as the identity) for these questions."""
+    """The adapters and the head (a matrix, 384 by 384, that starts as the identity) for these questions."""
     numbers, chance = np.random.default_rng(seed), random.Random(seed)  # noqa: S311 -- an order, no secret
     weights = begin(numbers, DIMENSION) | {"head.weight": np.eye(DIMENSION, dtype=np.float32)}
     optimizer = Adam(weights, epochs * math.ceil(len(examples) / BATCH), RATE)

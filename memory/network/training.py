@@ -76,9 +76,9 @@ def fit(
     adapters: Weights | None = None,
     first: int = 0,
 ) -> Arrays:
-    """The adapters and the head for these examples. `report` is told the mean loss of each epoch.
+    """The adapters and the head for these examples. `report` gets the mean loss of each epoch.
 
-    `adapters`: what to begin with: those of a related task, or all that was fitted before. `first`: the first layer
+    `adapters`: what to start from: those of a related task, or all that was fitted before. `first`: the first layer
     that is fitted; those below it stay as they are, so that each example passes them once.
     """
     numbers, chance = np.random.default_rng(seed), random.Random(seed)  # noqa: S311 -- an order, no secret

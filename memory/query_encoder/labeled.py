@@ -1,8 +1,8 @@
 """Labeled questions, from which the query encoder learns and by which it is judged.
 
-A line says what it is: `person:` begins another person, `speakers:` names those who talk, if they are two others;
+A line says what it is: `person:` starts another person, `speakers:` names those who talk, if they are two others;
 `3 fact:`, `3 said:` or `3 answered:` is the third memory, `ask:` is a question of a later conversation. Below a
-question stand the numbers of the memories that answer it (`answers: 2, 5`) and of those that a good answer heeds
+question are the numbers of the memories that answer it (`answers: 2, 5`) and of those that a good answer heeds
 (`helps: 7`).
 """
 
@@ -20,7 +20,7 @@ _MEMORY: Final = re.compile(r"\d+ (fact|said|answered): (.+)")
 
 @dataclass(slots=True)
 class Question:
-    """A question, the memories of the person who asks, and which of them it is about."""
+    """A question, the memories of its author, and which of them it is about."""
 
     text: str
     speakers: tuple[str, ...]

@@ -1,7 +1,7 @@
 """Which attribute of someone a question asks for: softmax regression over the question's vector.
 
 `manage.py train-questions` fits the weights to questions that people put in very different words (“what do I do for a
-living”, “which box do I tick for my line of work”). Whom the question is about is not learned: `keyed_answers.py`
+living”, “which box do I tick for my line of work”). Its subject is not learned: `keyed_answers.py`
 reads that from its words.
 """
 

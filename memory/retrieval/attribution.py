@@ -1,4 +1,4 @@
-"""Abstention: whether the person that a question names said what it asks about, or only someone else did.
+"""Abstention: whether someone that a question names said what it asks about, or only someone else did.
 
 Similarity can't tell: what was never said resembles what was (on LoCoMo's development conversations no cosine, share of
 words or margin between ranks separates them better than chance). Who said it can. `attribution_margin` is pure.

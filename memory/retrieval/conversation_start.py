@@ -31,7 +31,7 @@ MIN_SIGNIFICANCE: Final = 0.5
 without a model give .5 or .6 (`memory/librarian/rules/episodes.py: CUES`), so the .7 of a key moment left out all."""
 _RETURNING: Final = "back continue earlier last left off pick proceed resume stopped were"
 RETURNING: Final = frozenset(_RETURNING.split())
-"""Words of a wish to go on, which names no topic beside these and small talk: “So where were we?”"""
+"""Words of a wish to continue, which names no topic beside these and small talk: “So where were we?”"""
 _BESIDE: Final = "and can carry conversation did from i ill im its ive lets on session time up we where"
 
 
@@ -68,7 +68,7 @@ _GOAL_OF_PROJECT: Final = PreparedQuery(
 
 
 def is_vague_opener(text: str) -> bool:
-    """Whether a first message names nothing to look for: a greeting, or a wish to go on."""
+    """Whether a first message names nothing to look for: a greeting, or a wish to continue."""
     words = set(words_of(text.replace("'", "").replace("’", "")))
     rest = " ".join(words - RETURNING - {*_BESIDE.split()})
     return is_small_talk(text) or bool(words & RETURNING and (not rest or is_small_talk(rest)))

@@ -1,4 +1,4 @@
-"""Parses a question: whom it names, which time it means, what it asks for, and the texts to search with.
+"""Parses a question: who it names, which time it means, what it asks for, and the texts to search with.
 
 Pure: `parse_question` takes the text, the speakers of the user's conversations, and the previous turns.
 """
@@ -172,7 +172,7 @@ def without_names(text: str, names: Iterable[str]) -> str:
     """The text without these people's names.
 
     “When did Caroline …” is closest to every “Thanks, Caroline!”: with names, the first ten by meaning have 25 % of the
-    evidence, without them 64 %. The person counts separately (`name_match`).
+    evidence, without them 64 %. The name counts separately (`name_match`).
     """
     for word in _name_words(names):
         text = re.sub(rf"\b{re.escape(word)}(['’]s)?(?!\w)", " ", text, flags=re.IGNORECASE)

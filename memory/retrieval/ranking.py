@@ -85,7 +85,7 @@ MEASURED: Final = RankingProfile(
         # two people · 108 on long chats with an assistant. Half or twice its weight costs less than that.
         "keyword": 0.70,  # 4.4 / 2.2 · 0.0 / 2.4: its own words, and for less its neighbors' (`Chunk.search`)
         "semantic": 0.40,  # 2.8 / 3.5 · 5.7 / 7.9
-        "name_match": 0.20,  # 4.2 / 3.5 · 0: said by the person named; vectors blur who
+        "name_match": 0.20,  # 4.2 / 3.5 · 0: said by someone named; vectors blur who
         "own_words": 0.20,  # 0 · 10.8 / 7.7: users ask for what they said; answers are ten times as long
         "answer": 0.20,  # 2.3 / 0.5 · -1.9 / -1.0: follows a matching question
         "date_match": 0.15,  # 3.1 / 2.1 · 0
@@ -271,7 +271,7 @@ class Candidate:
     keyed_answer: float = 0.0
     """Above 0 for what has the key the question asks for: its score, so that it leads whatever its words are."""
     is_over: bool = False
-    """It tells of what has ended or was replaced."""
+    """It is about what has ended or was replaced."""
     never_leads: bool = False
     """It doesn't answer, however near: another key is asked for, it holds no more, or it only sums up."""
 

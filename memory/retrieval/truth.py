@@ -108,7 +108,7 @@ _DENIES: Final = re.compile(
     r"|called off)\b",
     re.IGNORECASE,
 )
-"""A sentence with one of these corrects a fact, or tells of the past; it does not state it as true now."""
+"""A sentence with one of these corrects a fact, or is about the past; it does not state it as true now."""
 BEING: Final = frozenset({"job", "diet", "relationship", "age"})
 """Attributes that someone *is*: “I'm an engineer at Acme”."""
 MAX_BESIDE: Final = 4

@@ -88,7 +88,7 @@ def _keys(facts: Iterable[Fact]) -> set[str]:
 
 
 def _check_one_key(facts: Iterable[Fact]) -> None:
-    """One attribute has one fact; of a family, such as pastimes, several may be told in one statement."""
+    """One attribute has one fact; of a family, such as pastimes, several may be in one statement."""
     if len(_keys(facts)) > 1 and not all(split_key(key)[1].startswith(tuple(PREFIXES)) for key in _keys(facts)):
         raise RefusedError(TWO_KEYS)
 

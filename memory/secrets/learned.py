@@ -24,11 +24,11 @@ _SAYS_SECRET: Final = re.compile(
     r"|admin|vault|recovery|backup",
     re.IGNORECASE,
 )
-"""Without one of these in the message, ordinary words and small numbers are no secret. Of 115 secrets by an author whom
+"""Without one of these in the message, ordinary words and small numbers are no secret. Of 115 secrets by an author that
 the network didn't know, sixteen are such words, and nine of those have one; of the marks in 1,135 ordinary messages,
 one in seven does."""
 _AROUND: Final = "\"'“”‘’`()<>,;:.!?"
-"""What may stand around a secret and is none of it. Inside it, it is."""
+"""What may surround a secret without being part of it. Inside a secret, it is part of it."""
 
 
 def load_network() -> None:

@@ -18,7 +18,7 @@ _PLAY_BEGINS: Final = re.compile(
     r"|improv|dungeon master|in character|you(?:'re| are|r)? (?:a|an|the|my)\b.{0,80}\bi(?:'m| am|m)"
     r"|be (?:my|the|a|an) )\b"
 )
-"""In what is made up: it goes on in the messages after it."""
+"""In what is made up: it continues in the messages after it."""
 _PLAY_IS_OPENED: Final = re.compile(r"(?i)^\W*let'?s (?:do|start|have|try) (?:a |an |some )?(?:role[- ]?play|improv)")
 """Needs no network."""
 _OF_FICTION: Final = re.compile(

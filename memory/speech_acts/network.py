@@ -19,7 +19,7 @@ HEADS: Final = (Head(2, 1.0), Head(2, 1.0))
 """In earnest or made up; stating something of the user's world, or nothing."""
 UNKNOWN: Final = -1
 SIGNS: Final = {"=": (0, UNKNOWN), "~": (1, UNKNOWN), "+": (0, 0), "-": (UNKNOWN, 1)}
-"""What a labeled line begins with, and its label for each head."""
+"""What a labeled line starts with, and its label for each head."""
 AT: Final = (0.5, 0.7, 0.8, 0.9, 0.95)
 """Probabilities from which messages are judged."""
 EMPTY_FROM: Final = 0.9

@@ -1,7 +1,7 @@
 """Resolves dates in words, such as “next Friday”, against the day the message was written.
 
 on Friday      the next one after today        last Friday    the latest one before today
-next Friday    the one in the week that begins on the coming Monday
+next Friday    the one in the week that starts on the coming Monday
 in 3 weeks     21 days on; in months and years: the month or year
 4 May          the next one from today on, unless a year is named; in May: the month, likewise
 """
@@ -44,7 +44,7 @@ class FoundDate:
 def find_date(text: str, today: date, *, past: bool = False) -> FoundDate | None:
     """The first date in `text`, read on `today`; None: there is none that exists.
 
-    `past`: the sentence tells of the past, so that a day without a year is the latest one, not the next.
+    `past`: the sentence is about the past, so that a day without a year is the latest one, not the next.
     """
     hits = ((found.start(), -len(found[0]), form, found) for form in _FORMS if (found := form[0].search(text)))
     for _, _, (_, resolve), found in sorted(hits, key=lambda hit: hit[:2]):
@@ -208,4 +208,4 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...
     )
 )  # fmt: skip
 _SINCE: Final = re.compile(r"(?i)\b(?:since|ever since)(?: last| the)? $")
-"""Whatever the verb, what has been so since Tuesday began on the last one."""
+"""Whatever the verb, what has been so since Tuesday started on the last one."""

@@ -1,4 +1,4 @@
-"""Changes the person of a sentence. Pure, and English only.
+"""Rewrites a sentence in another grammatical person. Pure, and English only.
 
 A memory becomes "Your sister …" for the user (`second_person`), what the user just said becomes "you moved to Lyon"
 (`restate_claim`), and what they want remembered becomes "The user's sister …" (`third_person`).

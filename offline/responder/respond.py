@@ -38,7 +38,7 @@ from offline.search import demo_page
 type Rule = Callable[[Reading], Reply | None]
 
 INTRODUCED = "demo"  # a word of `wording.SELF`: an earlier answer contains it
-PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier begins, before the id of the newer message
+PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, before the id of the newer message
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 # How what is doubted waits, and what was hardly understood: the user's own words say more.
 NO_ANSWER = ("It is no longer true", "The user mentions")
@@ -430,7 +430,7 @@ def _ended_here(reading: Reading, matches: Sequence[Match]) -> Match | None:
 
 
 def _is_of_user(sentence: str, asked: str) -> bool:
-    """Whether a sentence tells of the user, or of theirs that is asked about: “quit bouldering”, “my parrot died”."""
+    """Whether a sentence is about the user, or what is theirs and asked about: “quit bouldering”, “my parrot died”."""
     owned = OWNED.match(sentence)
     is_asked = owned is not None and stems(owned[1]) <= stems(asked)
     return bool(is_asked or patterns.BY_USER.search(sentence) or ENDS.match(sentence))

@@ -24,7 +24,7 @@ from django.apps import apps
 
 
 class Role(StrEnum):
-    """As whom a connection reads and writes."""
+    """Who a connection reads and writes as."""
 
     USER = "recall_user"
     SIGN_IN = "recall_sign_in"

@@ -221,7 +221,7 @@ def read_together(*reads: Read) -> Iterator[None]:
     Each is answered once: asked again, it is read again.
     """
     rows: dict[Hashable, list[tuple[Any, ...]]] = {}
-    connection.cursor().close()  # who acts is told before: what fails in a pipeline takes back all of it
+    connection.cursor().close()  # who acts is set before: what fails in a pipeline takes back all of it
     with _pipeline():
         sent = [(read.key, _execute(read)) for read in reads]
     for key, cursor in sent:  # after the pipeline: to fetch within it would wait once more

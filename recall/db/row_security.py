@@ -213,7 +213,7 @@ def _grants(tables: set[str], views: Collection[str]) -> Iterator[str]:
     limited = ", ".join(sorted(table for table, (rights, _) in UNOWNED.items() if rights == READ and table in tables))
     yield f"GRANT {WRITE} ON ALL TABLES IN SCHEMA public TO {', '.join(ROLES)}"
     yield f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {', '.join(ROLES)}"
-    if views:  # they are the owner's, for whom no policy checks what is written
+    if views:  # they are the owner's, and no policy checks what the owner writes
         yield f"REVOKE INSERT, UPDATE, DELETE ON {', '.join(views)} FROM {', '.join(ROLES)}"
     if limited:
         yield f"REVOKE INSERT, UPDATE, DELETE ON {limited} FROM {Role.USER}, {Role.SIGN_IN}"

@@ -1,7 +1,7 @@
 """Traces by OpenTelemetry: a span per request, turn and task. Those of one request id are one trace, on all machines.
 
 Off until TRACES_URL names a collector, and its packages are optional (`requirements-tracing.txt`). A span is recorded
-when what it tells of has ended. It holds names, counts and times: never a user's text, nor an address with its query.
+when what it describes has ended. It holds names, counts and times: never a user's text, nor an address with its query.
 """
 
 from __future__ import annotations

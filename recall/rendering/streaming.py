@@ -148,7 +148,7 @@ class MarkdownStream:
             self._open = None
 
     def _hold_open(self, kind: str, source: str) -> None:
-        """The last block goes on: what closes it is held back."""
+        """The last block continues: what closes it is held back."""
         html = self._html.pop()
         _, end = _inside(html, kind)
         self._html.append(html[:end])
@@ -156,7 +156,7 @@ class MarkdownStream:
         self._open = Container(kind, html[end:], header)
 
     def _render(self, source: str, env: dict[str, Any]) -> list[Appendix]:
-        """The blocks of the source; the first one goes on with the open list or table, if there is one."""
+        """The blocks of the source; the first one continues the open list or table, if there is one."""
         blocks = _blocks(markdown.parse(source, env))
         parts: list[Appendix] = []
         if self._open is not None and blocks:
@@ -238,7 +238,7 @@ def _blocks(tokens: Sequence[Token]) -> list[Sequence[Token]]:
 
 
 def _inside(html: str, kind: str) -> tuple[int, int]:
-    """Where the items of a list or the rows of a table begin and end in its HTML."""
+    """Where the items of a list or the rows of a table start and end in its HTML."""
     if kind == LIST:
         return html.index(">\n") + 2, html.rindex("</")
     start = html.find("<tbody>\n")
@@ -246,7 +246,7 @@ def _inside(html: str, kind: str) -> tuple[int, int]:
 
 
 def _table_header(source: str) -> tuple[str, str]:
-    """The two lines that begin the last table of the source."""
+    """The two lines that start the last table of the source."""
     tokens = [token for token in markdown.parse_blocks(source, {}) if token.type == "table_open" and token.level == 0]
     first = _first_line(tokens[-1])
     lines = source.split("\n")

@@ -129,7 +129,7 @@ def _nearness(message: str, facts: Sequence[KnownFact]) -> dict[int, float]:
 
 @cache
 def _key_of(statement: str) -> tuple[str, str]:
-    """The key and the value that the rules give a fact when it is told; empty if they give none, or several."""
+    """The key and the value that the rules give a stated fact; empty if they give none, or several."""
     said = Utterance(1, 1, "user", in_first_person(statement), _SAID)
     extraction = RuleEngine().extract(ExtractionInput([said], "", ZoneInfo("UTC"), []))
     keyed = [fact for found in extraction.facts if (fact := found.normalized()).key]

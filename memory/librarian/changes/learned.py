@@ -183,7 +183,7 @@ _REST_OF_NAME: Final = (
 
 
 def _whole_name(new: str, quote: str) -> str:
-    """The name that begins with these words in the message: “Hoi An”, not “Hoi”; “Dr. Sand”, not “Dr”."""
+    """The name that starts with these words in the message: “Hoi An”, not “Hoi”; “Dr. Sand”, not “Dr”."""
     found = re.search(rf"(?<!\w){re.escape(new)}{_REST_OF_NAME}", quote)
     return found[0] if found and new[:1].isupper() else new
 

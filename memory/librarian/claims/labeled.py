@@ -1,6 +1,6 @@
 """Labeled statements, from which the network learns and by which it is judged.
 
-A line that begins with `message:` is a user's message; below it stands each statement that the rules read in it, behind
+A line that starts with `message:` is a user's message; below it is each statement that the rules read in it, behind
 `k` (worth keeping), `j` (junk) or `w` (wrong).
 """
 

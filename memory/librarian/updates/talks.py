@@ -1,7 +1,7 @@
 """Talks: people, what is known of them, and what each message that they write next changes of it.
 
-A line says what it is: `person:` begins a talk, `fact:` is known from here on, `message:` is written by the user, and
-`said:` is, too, and known in these words from then on. Below a message stand the facts and the earlier messages that it
+A line says what it is: `person:` starts a talk, `fact:` is known from here on, `message:` is written by the user, and
+`said:` is, too, and known in these words from then on. Below a message are the facts and the earlier messages that it
 changes, all others hold: `ended:` and `wrong:` with the fact, `replaced:` with the words that no longer hold in
 brackets and the words of the message that take their place: `replaced: The user lives in [Leeds]. => Whitby`.
 """

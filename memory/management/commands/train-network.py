@@ -32,7 +32,7 @@ from memory.speech_acts import network as speech_acts
 from recall.cpu_limit import CpuLimit
 
 MESSAGE: Final = re.compile(r"(?:message|said): ")
-"""How a line of a talk begins that the user wrote."""
+"""How a line of a talk starts that the user wrote."""
 AT: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Probabilities from which marks and changes are judged."""
 
@@ -133,7 +133,7 @@ class Network:
     first: int = 0
     """The first layer that is fitted; those below stay as they are in `base`, which halves the time."""
     base: Path | None = None
-    """The weights of the network whose adapters the fitting begins with."""
+    """The weights of the network whose adapters the fitting starts from."""
 
     def examples(self, path: Path) -> Sequence[Example]:
         """What is learned from a file."""
@@ -152,7 +152,7 @@ NETWORKS: Final = {
 
 
 def _begun(network: Network, *, more: bool) -> Weights | None:
-    """What the fitting begins with: the present weights, the adapters of its base, or nothing."""
+    """What the fitting starts from: the present weights, the adapters of its base, or nothing."""
     if more:
         return trained(network.weights)
     if network.base is None:

@@ -18,7 +18,7 @@ FOLDS: Final = 5
 STEPS: Final = 500
 RATE: Final = 0.05
 RIDGE: Final = 3e-5
-"""Strength of the penalty on the weights; chosen by the folds."""
+"""Strength of the penalty on the weights; chosen by cross-validation."""
 MOMENTS: Final = (0.9, 0.999)
 AT: Final = (0.0, 0.4, 0.5, 0.6, 0.7, 0.8)
 
@@ -85,7 +85,7 @@ def labels_of(questions: Iterable[Question]) -> Array:
 
 
 def _left_out(vectors: Array, labels: Array) -> Array:
-    """The probabilities of each question, fitted to the other folds."""
+    """The probabilities of each question, fitted to the other parts."""
     order = list(range(len(labels)))
     random.Random(1).shuffle(order)  # noqa: S311 -- an order, no secret
     fold = np.array(order) % FOLDS

@@ -88,7 +88,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._told = actor
 
     def _set_autocommit(self, autocommit: bool) -> None:
-        """Before a transaction rather than within it: what is told within ends with a rollback, and a transaction may
+        """Before a transaction rather than within it: what is set within ends with a rollback, and a transaction may
         have to start with a statement of its own, such as its isolation level."""
         if not autocommit:
             self._change(current())
@@ -100,7 +100,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return super()._commit()  # type: ignore[misc]
 
     def _rollback(self) -> Any:
-        self._told = None  # the server forgets what it was told within the transaction
+        self._told = None  # the server forgets what was set within the transaction
         return super()._rollback()  # type: ignore[misc]
 
     def _savepoint_rollback(self, sid: Any) -> None:

@@ -3,8 +3,8 @@
 process/ starts and supervises, db/ the database, llm/ the model server, http/ requests, openapi/ the API, rendering/
 Markdown and docs, observability/ health, logs and metrics.
 
-May import no app, but its edges (asgi, urls, api, management, process.startup) do. The import below registers the
-Celery app for `@shared_task`, as Celery asks.
+Enter at `settings.py`, `urls.py`, `asgi.py`, `celery.py` and `api.py`. Never imports an app, but in its edges (asgi,
+urls, api, management, process.startup). The import below registers the Celery app for `@shared_task`.
 """
 
 import os

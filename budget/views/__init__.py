@@ -2,5 +2,5 @@
 
 Enter at `usage.home` and `receipts.receipt`; `budget/urls.py` lists them all.
 
-Views may import memory and chat to show labels and questions. Nothing imports them but `budget/urls.py`.
+Views may import memory and chat to show labels and questions. Never imported but by `budget/urls.py`.
 """

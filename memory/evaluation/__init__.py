@@ -1,5 +1,7 @@
 """Evaluation on labeled data: `retrieval/` measures search against baselines, `librarian/` measures extraction.
 
-Both read files only (`datasets.py`: conversations, `librarian/labels.py`: labeled messages) and are run by commands.
+Enter at `retrieval.run.evaluate` and `librarian.run.evaluate_messages`, which commands call. Both read files only:
+`datasets.py` has conversations, `librarian/labels.py` labeled messages.
+
 May import anything in memory. Never touches a real user's data.
 """

@@ -382,7 +382,7 @@ def _is_same_family(proposal: ProposedFact, fact: KnownFact) -> bool:
 
 
 def _is_someone_else(proposal: ProposedFact, known: Iterable[KnownFact]) -> bool:
-    """Whether the user describes the subject of a key as something that no known fact of that name does: “my colleague Tom”."""
+    """Whether the user calls the subject of a key what no known fact of that name does: “my colleague Tom”."""
     theirs = " ".join(
         f"{fact.quote} {fact.statement}"
         for fact in known

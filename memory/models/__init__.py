@@ -1,4 +1,10 @@
-"""What is stored of a user's memory: facts, documents, episodes, and the passages that make them searchable."""
+"""What is stored of a user's memory: facts, documents, episodes, and the passages that make them searchable.
+
+Enter at the models below; rules of one row are its methods, rules of many its QuerySet's. Every row belongs to a user
+(`recall.db.ownership.OwnedManager`).
+
+May import text and recall. Never imports another package of memory.
+"""
 
 from memory.models.boundaries import Boundary
 from memory.models.consolidations import Consolidation

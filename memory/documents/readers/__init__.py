@@ -2,6 +2,6 @@
 
 Enter at `isolated.read_file`; `formats.recognize` checks the kind of file.
 
-May import nothing else of Recall, nor Django: a file is read in a process of its own, with limited time and memory and
-without Recall's secrets.
+May import nothing else of Recall. Never imports Django: a file is read in a process of its own, with limited time and
+memory and without Recall's secrets.
 """

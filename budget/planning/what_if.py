@@ -79,10 +79,6 @@ class Preview:
     """False: cut items are no longer listed."""
 
     @property
-    def changes_nothing(self) -> bool:
-        return not (self.cut or self.back or self.refused)
-
-    @property
     def sentence(self) -> str:
         """A summary sentence."""
         if self.refused:

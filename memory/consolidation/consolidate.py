@@ -149,7 +149,7 @@ def may_fade(facts: FactQuerySet, now: datetime) -> FactQuerySet:
 
 
 def fading(facts: FactQuerySet, now: datetime) -> FactQuerySet:
-    """Those facts for which `decay.is_faded` holds."""
+    """Those facts whose importance × decay is below `decay.ARCHIVED_BELOW`."""
     # Divided, not multiplied: the product of a tiny importance and a tiny decay raises an underflow error.
     needed = ExpressionWrapper(Value(decay.ARCHIVED_BELOW) / _decay(now), output_field=FloatField())
     faded: FactQuerySet = may_fade(facts, now).alias(needed=needed).filter(importance__lt=F("needed"))

@@ -4,7 +4,7 @@ Decay is computed when needed, not stored: it depends on two columns and the clo
 date, and updating it would touch every row of every user every night.
 """
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from recall.environment import setting
@@ -29,10 +29,3 @@ def decay(unused: timedelta, uses: int) -> float:
     """0–1: 1 is fresh. `unused`: time since the last use, else since it was recorded; negative counts as zero."""
     faded: float = 0.5 ** (max(unused, _NOW) / HALF_LIFE)
     return min(1.0, faded + min(USE_ADDS * uses, USES_ADD_AT_MOST)) if uses else faded
-
-
-def is_faded(importance: float, recorded_at: datetime, last_used_at: datetime | None, uses: int, now: datetime) -> bool:
-    """Whether an unconfirmed memory is to be archived."""
-    if recorded_at > now - ARCHIVED_FROM_AGE:
-        return False
-    return importance * decay(now - (last_used_at or recorded_at), uses) < ARCHIVED_BELOW

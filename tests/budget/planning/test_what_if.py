@@ -22,6 +22,7 @@ from tests.budget.rows import PLAN as PLAN_OF_ROWS
 from tests.budget.rows import answer_of, draft_for
 
 PLAN = plan_of(10_000, history=3_000, memories=1_000, profile=500, task=500)
+UNCHANGED = ((), (), None)
 
 
 def receipt_of(fitted: FitResult, plan: ResolvedPlan = PLAN, not_taken: Iterable[Cut] = ()) -> Receipt:
@@ -79,7 +80,7 @@ def test_the_cut_point_stays_and_what_is_cut_beyond_it_is_told_alone() -> None:
     before = pieces_of(receipt_of(now))
     assert before.cut_turns == now.cut_turns
     same_cut = preview(before, larger(PLAN, {Section.HISTORY: 10_000}), before.cut_turns)
-    assert same_cut.changes_nothing
+    assert (same_cut.cut, same_cut.back, same_cut.refused) == UNCHANGED
     fresh = preview(before, larger(PLAN, {Section.HISTORY: 10_000}), None)
     assert [(one.label, one.tokens) for one in fresh.back] == [("Turns 3 to 15", 2_600)]
     assert fresh.sentence == "With this budget 1 item (2,600 tokens) would be included again."
@@ -140,7 +141,7 @@ def test_a_budget_that_refuses_says_so() -> None:
     found = previewed([piece(Section.MESSAGE, "question", 2_000)], PLAN, plan_of(1_000))
     assert found.refused is not None
     assert found.sentence == found.refused
-    assert (found.changes_nothing, found.after) == (False, 0)
+    assert found.after == 0
 
 
 def test_a_run_too_long_to_keep_its_sizes_is_taken_apart_evenly_and_the_preview_says_about() -> None:
@@ -158,7 +159,8 @@ def test_it_works_from_a_stored_receipt(alice: Any) -> None:
     draft_for(answer_of(alice)).save()
     before = pieces_of(Receipt.objects.for_user(alice).get())
     assert before.plan == PLAN_OF_ROWS
-    assert preview(before, resolve(STANDARD, 1_000_000), before.cut_turns).changes_nothing
+    same = preview(before, resolve(STANDARD, 1_000_000), before.cut_turns)
+    assert (same.cut, same.back, same.refused) == UNCHANGED
     small = preview(before, resolve(SMALL, 2_000), before.cut_turns)
     assert (small.refused, bool(small.cut)) == (None, True)
 
@@ -202,4 +204,5 @@ def test_a_larger_plan_cuts_nothing_and_the_same_plan_changes_nothing(
     assume(not first.rejection)
     before = pieces_of(receipt_of(first, plan))
     assert preview(before, larger(plan, {section: more}), before.cut_turns).cut == ()
-    assert preview(before, plan, before.cut_turns).changes_nothing
+    same = preview(before, plan, before.cut_turns)
+    assert (same.cut, same.back, same.refused) == UNCHANGED

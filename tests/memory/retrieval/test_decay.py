@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from accounts.models import User
 from memory.consolidation.consolidate import fading
 from memory.models import Fact
-from memory.retrieval.decay import decay, is_faded
+from memory.retrieval.decay import ARCHIVED_BELOW, ARCHIVED_FROM_AGE, decay
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -56,17 +56,6 @@ def test_it_never_shrinks_with_use(unused: timedelta, one: int, other: int) -> N
     assert decay(unused, max(one, other)) >= decay(unused, min(one, other))
 
 
-@given(shares, ages, uses)
-def test_nothing_younger_than_thirty_days_fades(importance: float, unused: timedelta, times: int) -> None:
-    assert not is_faded(importance, NOW - 30 * DAY + timedelta(seconds=1), NOW - unused, times, NOW)
-
-
-@given(shares, shares, ages, uses)
-def test_what_is_more_important_fades_no_earlier(one: float, other: float, age: timedelta, times: int) -> None:
-    more, less = max(one, other), min(one, other)
-    assert not is_faded(more, NOW - age, None, times, NOW) or is_faded(less, NOW - age, None, times, NOW)
-
-
 @pytest.mark.parametrize(
     ("importance", "age", "unused", "times", "faded"),
     [
@@ -82,9 +71,18 @@ def test_what_is_more_important_fades_no_earlier(one: float, other: float, age: 
         (0.0, 400, 0, 99, True),
     ],
 )
-def test_the_verdict_is(importance: float, age: int, unused: int | None, times: int, faded: bool) -> None:
-    last_used = None if unused is None else NOW - unused * DAY
-    assert is_faded(importance, NOW - age * DAY, last_used, times, NOW) is faded
+def test_the_verdict_is(alice: User, importance: float, age: int, unused: int | None, times: int, faded: bool) -> None:
+    Fact.objects.create(
+        user=alice,
+        statement="It rained.",
+        status="active",
+        source="imported",
+        importance=importance,
+        recorded_at=NOW - age * DAY,
+        last_used_at=None if unused is None else NOW - unused * DAY,
+        times_used=times,
+    )
+    assert fading(Fact.objects.for_user(alice), NOW).exists() is faded
 
 
 @given(
@@ -95,7 +93,7 @@ def test_the_verdict_is(importance: float, age: int, unused: int | None, times: 
     )
 )
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_the_database_comes_to_the_same_verdict(alice: User, rows: list[tuple[float, int, int | None, int]]) -> None:
+def test_the_database_decays_as_the_ranking_does(alice: User, rows: list[tuple[float, int, int | None, int]]) -> None:
     # Half a minute off any exact minute, so that no rounding of the last digit decides at the very limit.
     kept: list[dict[str, Any]] = [
         {
@@ -112,7 +110,9 @@ def test_the_database_comes_to_the_same_verdict(alice: User, rows: list[tuple[fl
     expected = {
         fact.pk
         for fact, row in zip(facts, kept, strict=True)
-        if is_faded(row["importance"], row["recorded_at"], row["last_used_at"], row["times_used"], NOW)
+        if row["recorded_at"] <= NOW - ARCHIVED_FROM_AGE
+        and row["importance"] * decay(NOW - (row["last_used_at"] or row["recorded_at"]), row["times_used"])
+        < ARCHIVED_BELOW
     }
     of_these = Fact.objects.for_user(alice).filter(pk__in=[fact.pk for fact in facts])
     assert set(fading(of_these, NOW).values_list("pk", flat=True)) == expected

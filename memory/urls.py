@@ -3,7 +3,7 @@
 from django.urls import path
 
 from memory.models import ReviewAction
-from memory.views import consolidation, facts, forgetting, knowledge, review
+from memory.views import facts, forgetting, knowledge, review, rules
 
 app_name = "memory"
 
@@ -42,9 +42,9 @@ urlpatterns = [
     path("versions/<int:pk>/restore", knowledge.revert_document, name="revert"),
     path("timeline", knowledge.episodes, name="timeline"),
     path("timeline/<uuid:pk>", knowledge.story, name="story"),
-    path("rules", review.rules_page, name="rules"),
-    path("clean-up", consolidation.start_consolidation, name="clean_up"),
-    path("clean-up/reports", consolidation.consolidation_reports, name="clean_ups"),
+    path("rules", rules.rules_page, name="rules"),
+    path("clean-up", rules.start_consolidation, name="clean_up"),
+    path("clean-up/reports", rules.consolidation_reports, name="clean_ups"),
     path("history", review.decision_list, name="history"),
     path("time-travel", knowledge.time_travel, name="time_travel"),
     path("access-log", review.access_log_page, name="access_log"),

@@ -11,13 +11,12 @@ from memory.api import (
     files,
     forgetting,
     policies,
-    profile,
     review,
     search,
 )
 
 router = Router()
 for module in (
-    search, facts, review, policies, boundaries, profile, documents, files, episodes, consolidation, forgetting,
+    search, facts, review, policies, boundaries, documents, files, episodes, consolidation, forgetting,
 ):  # fmt: skip
     router.add_router("", module.router)

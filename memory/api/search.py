@@ -1,7 +1,7 @@
-"""Search over all memory, with score parts and the results left out."""
+"""Search over all memory, with score parts and the results left out; and the profile, as in every prompt."""
 
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -9,6 +9,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from accounts.api.auth import person, require_scope
+from memory.documents.profile import profile_lines
 from memory.models.paths import encode
 from memory.retrieval.ranking import Part, Rule, Source
 from memory.retrieval.recall import EVERYTHING, Filters, MemoryItem, retrieve
@@ -122,3 +123,20 @@ def search(request: HttpRequest, given: Query[Search]) -> Results:
 def _build_found(item: MemoryItem) -> Found:
     fields = ("ref", "source", "title", "text", "said_by", "when", "score", "qualifier")
     return Found(**{name: getattr(item, name) for name in fields}, parts=dict(item.parts))
+
+
+class Line(Schema):
+    """One line of the profile."""
+
+    ref: str = Field(description="fact:12, or document:/profile/goals:3 for the third line of a document")
+    text: str
+    importance: float
+    kind: str = Field(description="“prose” for your own notes, otherwise the kind of fact")
+    heading: str
+    message_id: int | None
+
+
+@router.get("/profile", response=list[Line], auth=require_scope("memory:read"), summary="Read the profile")
+def get_profile(request: HttpRequest) -> Any:
+    """The profile in every prompt, line by line. Edit its documents as documents and its facts in review."""
+    return profile_lines(person(request))

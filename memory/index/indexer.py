@@ -28,8 +28,7 @@ from memory.index import chunking
 from memory.models import Chunk, Document, Episode, Fact, Indexed
 from memory.ports.source import Utterance, get_source
 from memory.secrets.secrets_filter import mask_secrets
-from memory.speech_acts.made_up import MADE_UP
-from memory.speech_acts.statements import omit_rule
+from memory.speech_acts.made_up import MADE_UP, omit_rule
 from memory.text.message_kinds import (
     FORGOTTEN_BEFORE,
     NOT_KNOWN,

@@ -1,13 +1,15 @@
 """Messages that make something up, or give words to work on: fiction, role play, suppositions, exercises, quotations.
 
-Nothing in them is a claim about the user. The network tells them from what is said in earnest.
+Nothing in them is a claim about the user. The network separates them from what is said in earnest. `omit_rule` adds the
+other reasons for which a message is no memory.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
-from memory.speech_acts.network import read_act
+from memory.speech_acts.network import read_act, states_nothing
+from memory.text.message_kinds import STATES_NOTHING, kind_of_request
 
 MADE_UP: Final[Literal["made up"]] = "made up"
 """What such a passage is marked with in the index."""
@@ -62,3 +64,10 @@ def made_up(messages: Iterable[str]) -> Iterator[bool]:
         begins = is_opened or (is_play and _PLAY_BEGINS.search(text) is not None)
         in_play = begins or (in_play and not _PLAY_ENDS.search(text))
         yield in_play or is_play
+
+
+def omit_rule(text: str) -> str:
+    """The rule by which a message of the user's isn't a memory, or MADE_UP; empty if it is one."""
+    if kind := kind_of_request(text):
+        return kind
+    return MADE_UP if is_made_up(text) else STATES_NOTHING if states_nothing(text) else ""

@@ -1,4 +1,4 @@
-"""Views of the review queue, the history of decisions, the rules and the access log.
+"""Views of the review queue, the history of decisions and the access log.
 
 They work without JavaScript: htmx gets the part of the page that changed, a plain form a redirect and a message.
 """
@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from accounts.staff import access_log
-from memory.forms import FactsForm, MergeForm, PoliciesForm, RuleForm, StatementForm
+from memory.forms import FactsForm, MergeForm, RuleForm, StatementForm
 from memory.librarian.decision import Rule
 from memory.librarian.policies import NAMES, set_rules, subject_of, waiting_about
 from memory.models import Fact, ReviewAction
@@ -31,7 +31,6 @@ from memory.pages.review import (
     build_history_page,
     build_merge_form,
     build_queue,
-    build_rules_page,
     describe_batch,
     describe_refusals,
     load_fact_view,
@@ -232,22 +231,6 @@ def rule_for(request: HttpRequest, pk: int) -> HttpResponse:
     sentence = f"New rule for {NAMES[subject].lower()}: {LABELS[rule].lower()}."
     offered = {Rule.NEVER: ReviewAction.Verb.REJECT, Rule.AUTOMATIC: ReviewAction.Verb.ACCEPT}.get(rule)
     return _render_queue(request, BatchNotice(sentence, offer=waiting if offered else [], offered=offered or ""))
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
-def rules_page(request: HttpRequest) -> HttpResponse:
-    """The memory rules, with the share of correct proposals."""
-    if request.method != "POST":
-        return render(request, "memory/rules.html", build_rules_page(signed_in_user(request)))
-    form = PoliciesForm(request.POST)
-    if not form.is_valid():
-        more = {"sentence": f"Nothing was saved. {first_error(form)}"}
-        return render(request, "memory/rules.html", {**build_rules_page(signed_in_user(request)), **more}, status=422)
-    set_rules(signed_in_user(request), form.rules())
-    messages.success(request, "Rules saved. They apply to new memories.")
-    return redirect("memory:rules")
 
 
 # Decisions and the access log ------------------------------------------------------------------------------------

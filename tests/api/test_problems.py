@@ -103,7 +103,7 @@ def test_what_nobody_expected_is_a_problem_without_a_word_of_it(
     def broken(*_: Any) -> None:
         raise RuntimeError("the secret of Alice")
 
-    monkeypatch.setattr("memory.api.profile.profile_lines", broken)
+    monkeypatch.setattr("memory.api.search.profile_lines", broken)
     problem = told(hers.get(f"{AT}/memory/profile"), 500)
     assert "secret" not in str(problem)
     assert any(record.exc_info for record in caplog.records), "it is in the log"
@@ -113,7 +113,7 @@ def test_a_database_that_is_away_is_told_with_when_to_come_again(hers: Client, m
     def away(*_: Any) -> None:
         raise OperationalError("connection to server at 10.0.0.7 failed")
 
-    monkeypatch.setattr("memory.api.profile.profile_lines", away)
+    monkeypatch.setattr("memory.api.search.profile_lines", away)
     refused = hers.get(f"{AT}/memory/profile")
     assert "10.0.0.7" not in str(told(refused, 503))
     assert refused["Retry-After"] == "2"

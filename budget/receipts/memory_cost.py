@@ -8,12 +8,14 @@ judged by importance.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 from django.db import connection
 
 from accounts.models import User
 from budget.planning.plan import Section
+from recall.db.sql_files import load_sql_parts
 
 PERIOD: Final = timedelta(days=30)
 """The period that counts: older use says little about today's value."""
@@ -127,7 +129,7 @@ def spent_since(user: User, since: datetime, turns: int = TURNS) -> tuple[list[M
     One statement. Cut memories took no tokens and aren't counted.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_SPENT_SQL, {"user": user.pk, "since": since, "turns": turns, "sections": _SECTIONS})
+        cursor.execute(_SQL["spent"], {"user": user.pk, "since": since, "turns": turns, "sections": _SECTIONS})
         rows = cursor.fetchall()
     counted = next((row[-1] for row in rows), 0)
     return [MemoryUsage(row[0], Section(row[1]), *row[2:-1]) for row in rows], counted
@@ -137,33 +139,9 @@ def labels(user: User, worths: Iterable[Worth]) -> dict[str, tuple[str, str]]:
     """Label and address of each in its latest prompt, by ref. One statement."""
     moments = {worth.spent.last_used for worth in worths}
     with connection.cursor() as cursor:
-        cursor.execute(_LABELS_SQL, {"user": user.pk, "moments": list(moments), "sections": _SECTIONS})
+        cursor.execute(_SQL["labels"], {"user": user.pk, "moments": list(moments), "sections": _SECTIONS})
         return {ref: (label, url) for ref, label, url in cursor.fetchall()}
 
 
 _SECTIONS: Final = [Section.MEMORIES.value, Section.PROFILE.value]
-_SPENT_SQL: Final = """
-    WITH latest AS (
-        SELECT id, created_at, items FROM budget_receipt
-        WHERE user_id = %(user)s AND created_at >= %(since)s
-        ORDER BY created_at DESC LIMIT %(turns)s
-    ), kept AS (
-        SELECT latest.id, latest.created_at, item.*
-        FROM latest, jsonb_to_recordset(latest.items)
-            AS item(ref text, section text, tokens int, score float, kept bool)
-        WHERE item.kept AND item.section = ANY(%(sections)s) AND item.ref NOT LIKE 'update:%%'
-    ), placed AS (
-        SELECT ref, section, created_at, tokens,
-            CASE WHEN section = 'memories'
-                THEN rank() OVER (PARTITION BY id, section ORDER BY score DESC NULLS LAST) END AS place
-        FROM kept
-    )
-    SELECT ref, section, count(*), sum(tokens), max(created_at), min(place), (SELECT count(*) FROM latest)
-    FROM placed GROUP BY ref, section
-"""
-_LABELS_SQL: Final = """
-    SELECT item.ref, item.label, item.url
-    FROM budget_receipt, jsonb_to_recordset(items) AS item(ref text, section text, label text, url text, kept bool)
-    WHERE user_id = %(user)s AND created_at = ANY(%(moments)s) AND item.kept AND item.section = ANY(%(sections)s)
-    ORDER BY created_at
-"""
+_SQL: Final = load_sql_parts(Path(__file__).with_suffix(".sql"))

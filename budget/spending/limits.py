@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Final, Literal
 
 from django.db import connection
@@ -17,6 +18,7 @@ from accounts.models import User
 from budget.models import Limit
 from budget.spending.usage import next_month, today
 from recall.db.prepared import PreparedQuery, Read
+from recall.db.sql_files import load_sql
 from recall.figures import money
 
 What = Limit.What
@@ -200,21 +202,4 @@ def _mean_turn(month: Mapping[What, Decimal]) -> dict[What, Decimal]:
     return {what: month[what] / turns for what in What}
 
 
-_TOKENS: Final = "input_tokens + cache_read_tokens + cache_write_tokens + output_tokens"
-_USED_SQL: Final = f"""
-    SELECT booked.*, running.* FROM (
-        SELECT
-            coalesce(sum(turns) FILTER (WHERE day = %(day)s), 0),
-            coalesce(sum({_TOKENS}) FILTER (WHERE day = %(day)s), 0),
-            coalesce(sum(cost) FILTER (WHERE day = %(day)s), 0),
-            coalesce(sum(turns), 0),
-            coalesce(sum({_TOKENS}), 0),
-            coalesce(sum(cost), 0)
-        FROM budget_usageday WHERE user_id = %(user)s AND day >= %(month)s
-    ) booked, (
-        SELECT
-            count(*) FILTER (WHERE created_at >= %(day_began)s),
-            count(*) FILTER (WHERE created_at >= %(month_began)s)
-        FROM chat_message WHERE user_id = %(user)s AND status = 'streaming'
-    ) running
-"""  # noqa: S608 (no user input in it); `message_being_written` is the index of the second part
+_USED_SQL: Final = load_sql(Path(__file__).with_suffix(".sql"))

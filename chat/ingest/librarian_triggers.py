@@ -4,6 +4,8 @@ Also queues conversations with messages that are missing from the index.
 """
 
 from datetime import timedelta
+from pathlib import Path
+from typing import Final
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -16,6 +18,7 @@ from memory.index.indexer import INDEX_TASK
 from memory.librarian.run import request_reading
 from recall.celery import enqueue_on_commit
 from recall.db.notify import publish_event
+from recall.db.sql_files import load_sql
 from recall.environment import setting
 from recall.redaction import FORGOTTEN
 
@@ -127,20 +130,4 @@ def queue_missing_indexes(*, everywhere: bool = False) -> int:
     return len(found)
 
 
-_UNINDEXED = """
-    WITH RECURSIVE missing AS (
-        SELECT m.id, m.conversation_id, c.active_leaf_id, c.last_activity_at
-        FROM chat_message m JOIN chat_conversation c ON c.id = m.conversation_id
-        WHERE m.id > %(after)s AND m.event_type = 'user_message' AND m.text ~ '\\w' AND m.text <> %(forgotten)s
-          AND NOT m.event_data ? 'continues' AND c.deleted_at IS NULL
-          AND m.created_at < now() - interval '1 minute'
-          AND NOT EXISTS (SELECT FROM memory_chunk k WHERE k.message_id = m.id AND k.message_id > %(after)s)
-    ), branch (id) AS (
-        SELECT active_leaf_id FROM missing
-        UNION
-        SELECT m.parent_id FROM branch JOIN chat_message m USING (id)
-    )
-    SELECT conversation_id FROM missing JOIN branch USING (id)
-    GROUP BY conversation_id ORDER BY max(last_activity_at) DESC LIMIT %(batch)s
-"""
-"""Messages of other branches than the active one have no passages. A younger message may still be answered."""
+_UNINDEXED: Final = load_sql(Path(__file__).with_suffix(".sql"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from django.db import DEFAULT_DB_ALIAS
@@ -18,6 +19,7 @@ from chat.attachments.prompt_blocks import PromptAttachment, as_seen, blocks, lo
 from chat.models import Conversation, Message, Segment
 from memory.secrets.secrets_filter import mask_secrets, secret_values
 from recall.db.prepared import Read
+from recall.db.sql_files import load_sql
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import MessageParam, TextBlockParam
@@ -92,26 +94,7 @@ def history_read(conversation: Conversation, until: int) -> Read:
 _FIELDS: Final = [field for field in Message._meta.concrete_fields if field.name != "search"]
 _ATTRIBUTES: Final = [field.attname for field in _FIELDS]
 _COLUMNS: Final = ", ".join(f"message.{field.column}" for field in _FIELDS)
-# Of several segments that end with the same message, the widest is the one that others were merged into. OFFSET keeps
-# each step a look-up by key: the planner would otherwise read all messages of the conversation.
-_WALK: Final = f"""
-WITH RECURSIVE walk (step, message, folded, next) AS (
-    SELECT 0, NULL::bigint, NULL::bigint, %(until)s::bigint
-    UNION ALL
-    SELECT step + 1, CASE WHEN segment.id IS NULL THEN message.id END, segment.id,
-        CASE WHEN segment.id IS NULL THEN message.parent_id ELSE segment.before_id END
-    FROM walk
-    JOIN LATERAL (
-        SELECT id, parent_id, conversation_id, user_id FROM chat_message WHERE id = walk.next OFFSET 0
-    ) AS message ON message.conversation_id = %(conversation)s::uuid AND message.user_id = %(user)s::bigint
-    LEFT JOIN LATERAL (
-        SELECT id, before_id FROM chat_segment WHERE last_message_id = message.id
-        ORDER BY first_turn, id DESC LIMIT 1
-    ) AS segment ON true
-)
-SELECT {_COLUMNS}, walk.folded FROM walk LEFT JOIN chat_message AS message ON message.id = walk.message
-WHERE step > 0 ORDER BY step DESC
-"""  # noqa: S608 - put together from the model's own columns
+_WALK: Final = load_sql(Path(__file__).with_suffix(".sql")).format(columns=_COLUMNS)
 """Walks from `until` back to the start, over messages and the segments that summarize everything up to them; returns
 them oldest first."""
 

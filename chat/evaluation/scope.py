@@ -20,7 +20,7 @@ from memory.documents.profile import profile_lines
 from memory.forgetting.execute import forget, preview
 from memory.forgetting.select import select_topic
 from memory.forgetting.targets import Target, What
-from memory.librarian.remember import propose_told_by
+from memory.librarian.remember import propose_from_assistant
 from memory.models import Document, Episode, Fact
 from memory.ports.source import Utterance, get_source
 from memory.retrieval.recall import retrieve
@@ -100,7 +100,7 @@ def _tell(case: ScopeCase, person: Person) -> None:
 
 
 def _say(person: Person, statement: str) -> None:
-    propose_told_by("Notes", person.user, statement)
+    propose_from_assistant("Notes", person.user, statement)
     person.accept_all()
 
 

@@ -17,7 +17,7 @@ from memory.documents import uploads
 from memory.documents.folder_sync import sync_files
 from memory.index.indexer import index_conversation, index_document
 from memory.index.language_change import rebuild_search_vectors
-from memory.librarian.remember import propose_told_by
+from memory.librarian.remember import propose_from_assistant
 from memory.librarian.run import request_reading
 from memory.models import Chunk, Consolidation, Document, LibrarianRun
 from memory.ports.source import Utterance, get_source
@@ -50,12 +50,12 @@ def upload(person: Person, text: str, at: datetime) -> None:
 
 def tell_by_mcp(person: Person, text: str, at: datetime) -> None:
     """Let another assistant say it about the user."""
-    propose_told_by("Another assistant", person.user, text)
+    propose_from_assistant("Another assistant", person.user, text)
 
 
 def tell_by_api(person: Person, text: str, at: datetime) -> None:
     """Let a program with an API key say it about the user."""
-    propose_told_by("A script", person.user, text)
+    propose_from_assistant("A script", person.user, text)
 
 
 def edit_old_message(person: Person, text: str, at: datetime) -> None:

@@ -19,7 +19,7 @@ from chat.tools.search_conversation import SEARCH_CONVERSATION
 from chat.tools.search_knowledge import SEARCH_KNOWLEDGE
 from chat.tools.tool import Tool, ToolInputError, ToolResult, get_text
 from memory.librarian.engine import MAX_STATEMENT
-from memory.librarian.remember import propose_told_by
+from memory.librarian.remember import propose_from_assistant
 
 RESULT_TOKENS: Final = 5_000
 """Base tokens of one search's results: what the standard plan gives to recalled memories and tools (DESIGN §4)."""
@@ -52,7 +52,7 @@ def read_document(key: ApiKey, arguments: ToolResult) -> ToolResult:
 
 def remember(key: ApiKey, arguments: ToolResult) -> ToolResult:
     """Propose the statement in the key's name."""
-    return {"outcome": propose_told_by(key.name, key.user, get_text(arguments, "statement", MAX_STATEMENT + 1))}
+    return {"outcome": propose_from_assistant(key.name, key.user, get_text(arguments, "statement", MAX_STATEMENT + 1))}
 
 
 def result_tokens() -> int:

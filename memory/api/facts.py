@@ -226,7 +226,9 @@ def propose_fact(request: HttpRequest, given: NewFact) -> Any:
     key = get_caller(request).key
     tags = tuple(dict.fromkeys(filter(None, map(normal_tag, given.tags))))
     details = remember.Details(given.key, given.value, tags, given.valid_from, given.valid_until)
-    sentence = remember.propose_told_by(key.name if key else SESSION_NAME, person(request), given.statement, details)
+    sentence = remember.propose_from_assistant(
+        key.name if key else SESSION_NAME, person(request), given.statement, details
+    )
     return Status(202, {"waits": sentence == remember.WAITS, "sentence": sentence})
 
 

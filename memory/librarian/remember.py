@@ -1,6 +1,6 @@
 """Statements that a model asks to remember: stored as a proposal, or as the fact that the user's own words state.
 
-`propose` serves Recall's own model in a conversation, `propose_told_by` another assistant with an API key (`chat/mcp`).
+`propose` serves Recall's own model in a conversation, `propose_from_assistant` another with an API key (`chat/mcp`).
 The statement is a model's wording, and anyone may have written what is in its prompt. So it becomes active only if the
 librarian's rules read the same in the user's latest message, and the policy stores that without asking; then the rules'
 reading is stored. Anything else waits for review.
@@ -149,41 +149,21 @@ class Details:
     valid_until: datetime | None = None
 
 
-def propose_told_by(name: str, user: User, statement: str, details: Details = Details()) -> str:
+def propose_from_assistant(name: str, user: User, statement: str, details: Details = Details()) -> str:
     """Propose what the assistant `name` says about the user; return a sentence that says what happened.
 
     Decided like any proposal, but without evidence in the user's words: nothing is stored without asking, and no known
     fact gains confidence. Idempotent.
     """
-    subject, attribute = split_key(details.key)
-    kind = kind_of(details.key) or Kind.FACT
     try:
-        proposal = ProposedFact(
-            statement=statement.strip(),
-            kind=kind,
-            subject=subject or USER,
-            attribute=attribute,
-            value=details.value,
-            tags=details.tags,
-            valid_from=details.valid_from,
-            valid_until=details.valid_until,
-            quote=TOLD_QUOTE.format(name=name, words=statement.strip())[:QUOTE_CHARS],
-            number=NO_MESSAGE,
-            confidence=CONFIDENCE,
-            importance=default_importance(kind),
-        )
+        proposal = _build_proposal(name, statement.strip(), details)
     except ValidationError as error:
         return NOT_STORED.format(reason=error.errors()[0]["msg"].lower())
     vector = embedder().embed([proposal.statement])[0]
     with transaction.atomic():
         lock_user(user.pk)  # concurrent proposals would otherwise both be new
-        known = load_similar_facts(user, proposal, vector, NO_MESSAGE)
-        decision = decide(proposal, [], known.facts, policy_for(user), known.similarity)
-        if decision.outcome == Outcome.DROP:
-            waits = decision.reason == Reason.KNOWN and _is_proposed(proposal, known.facts)
-            return NOT_STORED.format(reason=Reason.WAITING if waits else decision.reason)
-        if Fact.objects.for_user(user).proposed().filter(extracted_by=TOLD_BY).count() >= MAX_FROM_ASSISTANTS:
-            return NOT_STORED.format(reason=TOO_MANY)
+        if reason := _why_not_stored(user, proposal, vector):
+            return NOT_STORED.format(reason=reason)
         create_fact(
             user.pk,
             proposal,
@@ -196,6 +176,36 @@ def propose_told_by(name: str, user: User, statement: str, details: Details = De
         )
         publish_event(f"user-{user.pk}", "memory")
     return WAITS
+
+
+def _build_proposal(name: str, statement: str, details: Details) -> ProposedFact:
+    subject, attribute = split_key(details.key)
+    kind = kind_of(details.key) or Kind.FACT
+    return ProposedFact(
+        statement=statement,
+        kind=kind,
+        subject=subject or USER,
+        attribute=attribute,
+        value=details.value,
+        tags=details.tags,
+        valid_from=details.valid_from,
+        valid_until=details.valid_until,
+        quote=TOLD_QUOTE.format(name=name, words=statement)[:QUOTE_CHARS],
+        number=NO_MESSAGE,
+        confidence=CONFIDENCE,
+        importance=default_importance(kind),
+    )
+
+
+def _why_not_stored(user: User, proposal: ProposedFact, vector: Vectors) -> str:
+    """Why an assistant's proposal isn't stored; empty if it is."""
+    known = load_similar_facts(user, proposal, vector, NO_MESSAGE)
+    decision = decide(proposal, [], known.facts, policy_for(user), known.similarity)
+    if decision.outcome == Outcome.DROP:
+        is_waiting = decision.reason == Reason.KNOWN and _is_proposed(proposal, known.facts)
+        return Reason.WAITING if is_waiting else decision.reason
+    waiting = Fact.objects.for_user(user).proposed().filter(extracted_by=TOLD_BY)
+    return TOO_MANY if waiting.count() >= MAX_FROM_ASSISTANTS else ""
 
 
 def _is_proposed(proposal: ProposedFact, known: Iterable[KnownFact]) -> bool:

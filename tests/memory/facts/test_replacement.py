@@ -5,7 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
 from memory.facts.replacement import Replaces, replaces, with_now
-from memory.librarian.remember import propose_told_by
+from memory.librarian.remember import propose_from_assistant
 from memory.models import Fact
 from memory.review import decisions
 
@@ -56,7 +56,7 @@ def test_the_now_of_the_words_it_rests_on_counts_for_a_statement() -> None:
 def test_accepting_a_statement_supersedes_what_it_replaces_and_a_way_back_restores_it(alice: User) -> None:
     for statement in ("The spare key is kept in the shed.", "The spare key is now kept in the safe.",
                       "The spare key is kept in the shed again."):  # fmt: skip
-        propose_told_by("Notes", alice, statement)
+        propose_from_assistant("Notes", alice, statement)
         decisions.accept(Fact.objects.get(user=alice, status="proposed"), by=alice)
 
     assert [fact.statement for fact in Fact.objects.for_user(alice).active()] == [statement]
@@ -71,7 +71,7 @@ def test_the_statements_do_not_grow_with_what_is_replaced(
         Fact.objects.create(user=alice, statement=f"The spare key is kept in drawer {number}.", status="active")
 
     with django_assert_max_num_queries(20):
-        propose_told_by("Notes", alice, "The spare key is now kept in the safe.")
+        propose_from_assistant("Notes", alice, "The spare key is now kept in the safe.")
 
     new = Fact.objects.get(user=alice, status="proposed")
     assert new.links.filter(relation="supersedes", strength=1.0).count() == 20

@@ -20,7 +20,7 @@ from memory.forgetting.targets import Target, What
 from memory.librarian.decision import Decision, Outcome, Reason, decide
 from memory.librarian.engine import ProposedFact
 from memory.librarian.policies import policy_for
-from memory.librarian.remember import propose_told_by
+from memory.librarian.remember import propose_from_assistant
 from memory.models import Chunk, Document, Fact, ForgetList, Forgetting, Tombstone
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance, get_source
@@ -141,7 +141,7 @@ def test_import_upload_sync_and_assistants_bring_nothing_back(forgotten: Told) -
     )
     uploads.process_upload(uploads.accept(user, "talk.txt", SAID.encode()).pk)
     sync_files(user, [("talk.md", "talk.md", f"# Talk\n\nAlice: {SAID}\n".encode())], origin="test")
-    assert "forgotten" in propose_told_by("Another", user, STATEMENT)
+    assert "forgotten" in propose_from_assistant("Another", user, STATEMENT)
     texts = [*Document.objects.for_user(user).values_list("text", flat=True)]
     texts += [*Chunk.objects.for_user(user).values_list("text", flat=True)]
     assert not any("Zanzibar" in text or "Quillfeather" in text for text in texts)

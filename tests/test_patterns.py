@@ -22,7 +22,7 @@ from chat.tools import recency_cues, snippets
 from memory import tombstones
 from memory.forgetting import scope
 from memory.network import pieces
-from memory.retrieval import query
+from memory.retrieval import cues, query, question_kinds
 from memory.secrets import secrets_filter
 from memory.speech_acts import made_up
 from memory.text import (
@@ -65,6 +65,8 @@ READS: dict[Any, Callable[[str], object]] = {
     scope: lambda text: scope.decide(scope.read_topic("the move to Lisbon"), text),
     pieces: lambda text: list(pieces.windows(text)),
     query: lambda text: query.parse_question(text, (), NOW),
+    cues: lambda text: [query.parse_question(text, (), NOW, languages=[language]) for language in cues.CUES],
+    question_kinds: lambda text: [kind.cue.search(text) and kind.topic(text) for kind in question_kinds.KINDS],
     secrets_filter: lambda text: (secrets_filter.find_secrets(text), secrets_filter.sensitive(text)),
     made_up: lambda text: (made_up.is_about_fiction(text), made_up.is_made_up(text)),
     tombstones: lambda text: (list(tombstones.phrases_of(text)), list(tombstones.identifiers_of(text))),
@@ -111,12 +113,12 @@ BOUNDED = {
     "memory.librarian.key_assignment": "statements",
     "memory.librarian.quote_support": "quotes and statements",
     "memory.librarian.tagger.marked": "the network's own examples",
-    "memory.librarian.updates.labelled": "the network's own examples",
+    "memory.librarian.updates.labeled": "the network's own examples",
     "memory.librarian.updates.talks": "the network's own examples",
     "memory.management.commands.train-network": "the network's own examples",
     "memory.models.paths": "paths",
     "memory.pages.search": "an excerpt",
-    "memory.query_encoder.labelled": "the network's own examples",
+    "memory.query_encoder.labeled": "the network's own examples",
     "memory.refs": "references",
     "memory.retrieval.attribution": "classes of characters",
     "memory.retrieval.keyed_answers": "the two ends of a question, and statements",

@@ -11,7 +11,7 @@ from memory.embeddings.minilm import whole_tokenizer
 WINDOW: Final = 128
 """Pieces that are read at once: a message of ordinary length. The networks were trained on no longer texts."""
 AROUND: Final = 2
-"""Pieces around a text's own: where it begins and where it ends."""
+"""Pieces around a text's own: its start and its end."""
 _LINES: Final = re.compile(r"^[^\S\n]*+\S[^\n]*(?:\n|$)", re.MULTILINE)
 _ENDS: Final = re.compile(r"(?<=[.!?])\s+")
 

@@ -110,7 +110,7 @@ def parse_question(
     languages: Sequence[str] = (ENGLISH.language,),
 ) -> Question:
     """Parse `text`. `authors`: speakers in the user's conversations; `context`: the texts of the last turns; `kinds`:
-    what it may be told apart as; `languages`: those the user writes in (`User.words_in`)."""
+    those it may be of; `languages`: those the user writes in (`User.words_in`)."""
     clean = ends(text)
     cues = cues_for(clean, languages)
     speakers = frozenset(author for author in authors if _names(author, clean))

@@ -1,4 +1,4 @@
-"""`manage.py evaluate-questions FILE…`: labelled questions in a language, through Recall's own retrieval."""
+"""`manage.py evaluate-questions FILE…`: labeled questions in a language, through Recall's own retrieval."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,15 +9,15 @@ from django.utils import timezone
 
 from accounts.languages import Language
 from memory.embeddings.port import embedder
-from memory.evaluation.retrieval.labelled_questions import Asked, Figures, ask_all, figures, people
-from memory.query_encoder.labelled import read_questions
+from memory.evaluation.retrieval.labeled_questions import Asked, Figures, ask_all, figures, people
+from memory.query_encoder.labeled import read_questions
 
 ROW: Final = "{:<20}{:>12}{:>8}{:>8}{:>14}{:>8}"
 
 
 class Command(BaseCommand):
     help = (
-        "Ask labelled questions (tests/memory/data/asked_*.ask) in their language, with the embedding model of the"
+        "Ask labeled questions (tests/memory/data/asked_*.ask) in their language, with the embedding model of the"
         " settings. Prints in percent: an answer is the first memory (hit@1), answers recalled (R@5), and silence where"
         " nothing answers. Works with a temporary user."
     )

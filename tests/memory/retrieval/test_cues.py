@@ -19,7 +19,7 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def asked(text: str, language: str, *context: str) -> Question:
-    return parse_question(text, (), NOW, context, [language])
+    return parse_question(text, (), NOW, context, languages=[language])
 
 
 # Which language --------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Evaluates labelled questions in one language through the product's own retrieval.
+"""Evaluates labeled questions in one language through the product's own retrieval.
 
 Each person's memories are stored for a temporary user who writes in that language: facts as facts, what was said or
 answered as messages of conversations of their own.
@@ -17,7 +17,7 @@ from memory.evaluation.retrieval.product import index
 from memory.evaluation.retrieval.run import temporary_user
 from memory.models import Fact
 from memory.ports.source import Utterance, get_source
-from memory.query_encoder.labelled import Question
+from memory.query_encoder.labeled import Question
 from memory.retrieval.recall import retrieve
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Percentages over labelled questions."""
+    """Percentages over labeled questions."""
 
     answerable: int
     hit: float
@@ -88,7 +88,7 @@ def figures(asked: Sequence[Asked]) -> Figures:
 
 
 def _store(user: User, question: Question, now: datetime) -> list[str]:
-    """Store the person's memories, one a day before `now`; return their refs."""
+    """Store someone's memories, one a day before `now`; return their refs."""
     days = [now - timedelta(days=days) for days in range(len(question.memories), 0, -1)]
     return [_store_one(user, *given) for given in zip(question.kinds, question.memories, days, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Labelled questions are asked in their language, for a user who exists only meanwhile."""
+"""Labeled questions are asked in their language, for a user who exists only meanwhile."""
 
 from dataclasses import replace
 from io import StringIO
@@ -10,10 +10,10 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from accounts.models import User
-from memory.evaluation.retrieval import labelled_questions
-from memory.evaluation.retrieval.labelled_questions import Asked, Figures, ask_all, figures, people
+from memory.evaluation.retrieval import labeled_questions
+from memory.evaluation.retrieval.labeled_questions import Asked, Figures, ask_all, figures, people
 from memory.models import Fact
-from memory.query_encoder.labelled import read_questions
+from memory.query_encoder.labeled import read_questions
 from memory.retrieval.recall import RetrievalResult
 
 DATA = Path(__file__).parents[2] / "data"
@@ -66,7 +66,7 @@ def test_the_user_writes_in_that_language(monkeypatch: pytest.MonkeyPatch) -> No
         users.append(User.objects.get(pk=user.pk))
         return RetrievalResult()
 
-    monkeypatch.setattr(labelled_questions, "retrieve", record)
+    monkeypatch.setattr(labeled_questions, "retrieve", record)
     list(ask_all(read_questions(BOTH)[-1:], "spanish", timezone.now()))
 
     assert [(user.language, user.words_in) for user in users] == [("spanish", ["spanish"])]
@@ -99,8 +99,8 @@ def test_only_some_people_are_asked_on_request(questions: Path) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("text", "sentence"), [(None, "cannot be read"), ("what?", "no line of labelled questions")])
-def test_a_file_without_labelled_questions_is_refused(tmp_path: Path, text: str | None, sentence: str) -> None:
+@pytest.mark.parametrize(("text", "sentence"), [(None, "cannot be read"), ("what?", "no line of labeled questions")])
+def test_a_file_without_labeled_questions_is_refused(tmp_path: Path, text: str | None, sentence: str) -> None:
     path = tmp_path / "wrong.ask"
     if text:
         path.write_text(text)

@@ -34,9 +34,9 @@ from memory.index.indexer import reindex
 from memory.models import Chunk, Document, Episode, Fact, MessageChange
 from memory.ports.forgettable import BusyError
 from memory.refs import ids_by_kind
-from memory.text.parts import blank_parts
+from memory.text.parts import blank_parts, parts_of
 from recall.llm.tokens import count_tokens
-from recall.redaction import FORGOTTEN, Erasure, ErasureItem, words_of
+from recall.redaction import FORGOTTEN, MAX_HINTS, Erasure, ErasureItem, batches, words_of
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -69,6 +69,7 @@ class ConversationEraser:
         _collect_refs(user, erasure)
         _collect_unquotable(user, erasure)
         _collect_answers(user, erasure)
+        _collect_naming(user, erasure)
         _collect_tool_events(user, erasure)
         _collect_segments(user, erasure)
         _collect_artifacts(user, erasure)
@@ -196,12 +197,35 @@ def _collect_answers(user: User, erasure: Erasure) -> None:
     is_empty = Q(text=FORGOTTEN) | (Q(text="") & ~Q(event_data__has_key=THINKING))
     staying = ~Q(conversation__in=erasure.conversations) & ~is_empty & ~Q(status=STREAMING)
     for answer in _messages_by_id(user, (suspects | recalled) - erasure.messages).filter(staying):
-        if answer.pk in recalled or erasure.is_paraphrased_in(answer.text) or _lines_repeat(answer, erasure):
+        if answer.pk in recalled or _repeats(answer, erasure):
             erasure.messages.add(answer.pk)
         elif erasure.is_paraphrased_in(thinking_of(answer.event_data)):
             erasure.thoughts.add(answer.pk)
     replies = Message.objects.for_user(user).filter(parent__in=erasure.messages, parent__role=Message.Role.USER)
-    erasure.messages |= set(replies.filter(staying, role=Message.Role.ASSISTANT).values_list("pk", flat=True))
+    for reply in replies.filter(staying, role=Message.Role.ASSISTANT).exclude(pk__in=erasure.messages).defer("search"):
+        if f"message:{reply.pk}" not in erasure.parts or _repeats(reply, erasure):
+            erasure.messages.add(reply.pk)
+
+
+def _repeats(answer: Message, erasure: Erasure) -> bool:
+    """Whether an answer that may have known it says it, outside the parts that are cut out of it anyway."""
+    going = numbers_of(answer.text, erasure.parts.get(f"message:{answer.pk}", ()))
+    left = blank_parts(answer.text, going, FORGOTTEN)
+    return erasure.is_paraphrased_in(left) or _lines_repeat(answer, erasure)
+
+
+def _collect_naming(user: User, erasure: Erasure) -> None:
+    """Add the parts of other answers that contain its names and codes, wherever those came from."""
+    if not erasure.naming:
+        return
+    staying = ~Q(conversation__in=erasure.conversations) & ~Q(pk__in=erasure.messages) & ~Q(status=STREAMING)
+    answers = Message.objects.for_user(user).filter(staying, role=Message.Role.ASSISTANT)
+    for words in batches(sorted(erasure.naming), MAX_HINTS):
+        naming = answers.filter(text__iregex=rf"(?<![[:alnum:]])({'|'.join(words)})(?![[:alnum:]])")
+        for pk, text in naming.values_list("pk", "text"):
+            parts = {text[part.start : part.end] for part in parts_of(text)}
+            going = {part for part in parts if words_of(part) & erasure.naming}
+            erasure.parts.setdefault(f"message:{pk}", set()).update(going)
 
 
 def _answers_from_tools(user: User, erasure: Erasure) -> set[int]:

@@ -118,6 +118,8 @@ class Erasure:
     sayings: list[WordMatch] = field(default_factory=list)
     telling: set[str] = field(default_factory=set)
     """Words of it that the user uses nowhere else."""
+    naming: set[str] = field(default_factory=set)
+    """Names and codes of it that the user uses nowhere else: a trace of it in any answer, unlike other words."""
     words: set[str] = field(default_factory=set)
     """Words of it that no remaining text has: set when all else is erased, for the final check."""
     _patterns: dict[str, tuple[int, re.Pattern[str] | None]] = field(default_factory=dict, repr=False)
@@ -126,7 +128,7 @@ class Erasure:
     def extent(self) -> int:
         """A size that grows while more is found."""
         sets = (self.facts, self.episodes, self.documents, self.messages, self.quotes, self.segments, self.refs)
-        return sum(map(len, sets)) + len(self.texts)
+        return sum(map(len, (*sets, *self.parts.values()))) + len(self.texts)
 
     def add_text(self, *texts: str) -> None:
         """Also look for these texts, if they are distinctive enough."""

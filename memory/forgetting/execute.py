@@ -105,7 +105,7 @@ def _erase(user: User, erasure: Erasure, listed: Preview, target: Target, by: Us
     restored = erase.erase(user, erasure)
     for keeper in forgettables():
         keeper.erase(user, erasure)
-    erasure.words = words - words_in_use(user, words)
+    erasure.words = words - words_in_use(user, words, erasure.naming)
     sweep(user, erasure)
     for keeper in forgettables():
         keeper.refresh_derived(user, erasure)
@@ -131,7 +131,7 @@ def _receipt(
 def _words(erasure: Erasure) -> set[str]:
     """All words of what is forgotten, before it is erased."""
     of_facts = (saying.words | saying.value for saying in erasure.sayings)
-    return set().union(*of_facts, erasure.telling, *map(words_of, erasure.texts))
+    return set().union(*of_facts, erasure.telling, erasure.naming, *map(words_of, erasure.texts))
 
 
 # Preview -------------------------------------------------------------------------------------------------------

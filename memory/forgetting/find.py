@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from django.db.models import F, Q
 
 from memory.forgetting.targets import of_chat
-from memory.forgetting.vocabulary import said_elsewhere
+from memory.forgetting.vocabulary import naming_words, said_elsewhere
 from memory.librarian.document_updates import documents_based_on
 from memory.models import Chunk, Document, Episode, Fact, Revision
 from memory.ports.forgettable import forgettables
@@ -41,8 +41,18 @@ def find(user: User, target: Target) -> Erasure:
 
 
 def follow(user: User, erasure: Erasure) -> Erasure:
-    """Add everything that depends on it."""
+    """Add everything that depends on it, then what names it without having known of it."""
     asked_for = set(erasure.episodes)
+    _spread(user, erasure, asked_for)
+    _lines(user, erasure)
+    erasure.naming = _naming(user, erasure)
+    if erasure.naming:
+        _spread(user, erasure, asked_for)
+        _lines(user, erasure)
+    return erasure
+
+
+def _spread(user: User, erasure: Erasure, asked_for: Collection[int]) -> None:
     for _ in range(ROUNDS):
         before = erasure.extent
         _facts(user, erasure)
@@ -54,8 +64,6 @@ def follow(user: User, erasure: Erasure) -> Erasure:
         _episodes(user, erasure, asked_for)
         if erasure.extent == before:
             break
-    _lines(user, erasure)
-    return erasure
 
 
 # Facts -----------------------------------------------------------------------------------------------------------
@@ -140,6 +148,15 @@ def _telling(user: User, erasure: Erasure) -> set[str]:
     for quote in quotes:
         words |= words_of(quote)
     return words - said_elsewhere(user, words, erasure)
+
+
+def _naming(user: User, erasure: Erasure) -> set[str]:
+    """Names and codes of it that the user uses nowhere else."""
+    words = set[str]().union(*map(naming_words, erasure.texts))
+    words -= said_elsewhere(user, words, erasure)
+    for document in Document.objects.for_user(user).filter(pk__in=erasure.lines if words else ()):
+        words -= words_of(without_forgotten(erasure, document.pk, document.source, document.text))
+    return words
 
 
 # Documents -------------------------------------------------------------------------------------------------------

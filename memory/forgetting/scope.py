@@ -37,6 +37,8 @@ class Reason(StrEnum):
     NAMED = "names it"
     SAID = "says this"
     PART = "says this among other things; the rest stays"
+    IN_ANSWER = "says this among other things"
+    """Of an answer: the rest goes too, if it was written from this."""
     LIKELY = "the closest match"
     SIMILAR = "similar in meaning"
     OPPOSITE = "says the opposite"

@@ -148,6 +148,7 @@ def _match(row: _Row, ruling: Ruling) -> Match:
         going = [part for part in parts_of(row.text) if part.number in ruling.parts]
         text = " … ".join(row.text[part.start : part.end] for part in going)
         ref = f"{row.ref}:{','.join(map(str, ruling.parts))}"
+        ruling = replace(ruling, reason=Reason.IN_ANSWER) if row.kind == "answer" else ruling
     shown = f"{row.name}: {text}" if row.name else text
     return Match(ref, row.kind, shown, ruling, row.status, row.cosine)
 

@@ -5,6 +5,7 @@ One statement per column of text; models are named by label, because memory can'
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,9 @@ from django.apps import apps
 from django.db import connection
 from psycopg import sql
 
+from memory.forgetting.scope import DAYS, MONTHS
 from memory.librarian.decision import Reason
+from memory.tombstones import identifiers_of
 from recall.redaction import Erasure, batches, words_of
 
 if TYPE_CHECKING:
@@ -47,7 +50,26 @@ TEXTS: Final = (
 )
 """Columns where a word can occur independently of what was forgotten. Everything else is derived from these."""
 
+ANSWERS: Final = Column("chat.Message", "text", "role <> 'user'")
+
 WORDS_PER_PATTERN: Final = 200
+
+
+_WORD: Final = re.compile(r"[^\W\d_]{3,}")
+_OPENS: Final = " \t“”\"'‘’(*_"
+_STARTS: Final = ("", *".!?…:\n-•#/")
+"""What precedes the first word of a text, a sentence or an item, whose capital says nothing."""
+
+
+def naming_words(text: str) -> set[str]:
+    """The words of names and codes in a text: with a capital within a sentence, and no month or day."""
+    found = [one[0] for one in _WORD.finditer(text) if one[0][0].isupper() and _is_within(text[: one.start()])]
+    codes = words_of(" ".join(written for written, _ in identifiers_of(text)))
+    return (words_of(" ".join(found)) - MONTHS - DAYS) | {word for word in codes if re.search(r"\d", word)}
+
+
+def _is_within(before: str) -> bool:
+    return before.rstrip(_OPENS)[-1:] not in _STARTS
 
 
 def said_elsewhere(user: User, words: Collection[str], erasure: Erasure) -> set[str]:
@@ -64,9 +86,13 @@ def said_elsewhere(user: User, words: Collection[str], erasure: Erasure) -> set[
     return found
 
 
-def words_in_use(user: User, words: Collection[str]) -> set[str]:
-    """The words that occur in any remaining text, or in Recall's own phrases."""
+def words_in_use(user: User, words: Collection[str], naming: Collection[str]) -> set[str]:
+    """The words that occur in any remaining text, or in Recall's own phrases.
+
+    An answer uses a word too, such as its “Noted:”, but for the names and codes of what is forgotten.
+    """
     found = set(words) & product_words()
+    found |= words_in_column(user, ANSWERS, set(words) - found - set(naming), ())
     for column in TEXTS:
         found |= words_in_column(user, column, set(words) - found, ())
     return found

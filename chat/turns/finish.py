@@ -155,9 +155,10 @@ def build_answer(turn: AcceptedTurn, text: str, run: AgentRun) -> Message:
 
 
 def _memories_in(prompt: AssembledPrompt, run: AgentRun) -> Iterator[str]:
-    """The memories the answer was given: recalled, in the profile, or found by its own searches."""
+    """The memories the answer was given: recalled, in the profile or new in it, or found by its own searches."""
     yield from (memory.text for memory in prompt.contents.recalled)
     yield from prompt.contents.profile
+    yield from prompt.contents.profile_update
     yield from (call.result for call in run.tools if any(refs_in_result(call.result)))
 
 

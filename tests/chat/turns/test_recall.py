@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -19,11 +20,13 @@ from chat.prompt.assemble import assemble_from_inputs
 from chat.prompt.measure import measure_pieces
 from chat.tools.memory_search import refs_in_result
 from chat.tools.registry import run_tool
-from chat.turn import AcceptedTurn, ToolUse
+from chat.turn import AcceptedTurn, AgentRun, ToolUse
 from chat.turns import intake
+from chat.turns.finish import _memories_in
 from memory.documents import revisions
 from memory.index.indexer import embed_pending, index_document
 from memory.models import Chunk, Document, Episode, Fact
+from memory.text.message_kinds import repeats_memories
 from tests.chat.conftest import Frame, Provider, Tabs
 from tests.memory.index.test_indexer import said
 
@@ -59,6 +62,14 @@ async def test_what_was_said_in_another_conversation_is_recalled_with_who_said_i
     assert by_id[f"message:{question}"]["said_by"] == "user"
     assert by_id[f"message:{question}"]["text"] == CELLO
     assert by_id.get(f"message:{answer}", {"said_by": "assistant"})["said_by"] == "assistant"
+
+
+def test_what_is_new_in_the_profile_is_among_the_memories_that_an_answer_may_repeat() -> None:
+    new = ["New: The user lives in Porto.", "New: The user works as a nurse."]
+    prompt: Any = SimpleNamespace(contents=SimpleNamespace(recalled=[], profile=[], profile_update=new))
+    said = "Here's what I know about you:\n\n- You live in Porto.\n- You work as a nurse."
+
+    assert repeats_memories(said, "What do you know about me?", _memories_in(prompt, AgentRun()))
 
 
 @pytest.mark.parametrize(

@@ -342,9 +342,20 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
 def _distinct(matches: list[Match], *, is_single: bool) -> list[Match]:
     """Each sentence once; if a subject has one value, the first sentence about each subject."""
     kept: dict[str, Match] = {}
+    one_named = _only_names(matches)
     for match in matches:
-        kept.setdefault(_subject(match.sentence) if is_single else match.sentence.lower().rstrip("."), match)
+        subject = _subject(match.sentence)
+        kept.setdefault(one_named.get(subject, subject) if is_single else match.sentence.lower().rstrip("."), match)
     return list(kept.values())
+
+
+def _only_names(matches: list[Match]) -> dict[str, str]:
+    """Name → relation, of those who alone have it: “my sister” and “my sister Mary” are one, unless there's Ann."""
+    found = [subject for match in matches if (subject := SUBJECT.match(match.sentence)) and subject["name"]]
+    names: dict[str, set[str]] = {}
+    for subject in found:
+        names.setdefault(subject["relation"].lower(), set()).add(subject["name"].lower())
+    return {name: relation for relation, those in names.items() if len(those) == 1 for name in those}
 
 
 def _subject(sentence: str) -> str:

@@ -51,6 +51,25 @@ LOSS = re.compile(
     r"depress\w+|i'm (?:so |very )?(?:sad|lonely|scared|desperate)|heartbroken)\b",
     re.IGNORECASE,
 )
+FEELING = re.compile(
+    r"\b(?:lonely|alone|sad|down|unhappy|anxious|worried|afraid|scared|stressed|overwhelmed|exhausted|burn(?:ed|t) out|"
+    r"upset|hurt|nervous|angry|frustrated|hopeless|homesick|ashamed|guilty|crying|miserable|awful|terrible)\b",
+    re.IGNORECASE,
+)
+JOY = re.compile(
+    r"\b(?:happy|glad|excited|proud|thrilled|delighted|relieved|grateful|can't wait|in love|overjoyed)\b", re.IGNORECASE
+)
+FEELS = re.compile(r"\b(?:i'?m|i am|i've been|i feel|i felt|feeling|makes me|i was|i can't wait)\b", re.IGNORECASE)
+MEANT = re.compile(r"^\W*(?:(?:no|nope|sorry|oops|wait)\W+)*i meant? ([^.!?\n]{1,80})[.!]*$", re.IGNORECASE)
+SHARED = re.compile(
+    r"^\s*(?!.*\b(?:told|said|question)\b)(?:(?:and|but|so|well|oh|also)\W+)*(?:i|i'm|i've|my|we|we're)\b",
+    re.IGNORECASE,
+)
+WHAT_IS_IN_IT = re.compile(
+    r"\b(?:what(?:'s| is| does| do| do you see)|read|show|open|summari[sz]e|tell me|look at)\b[^.!?\n]{0,80}"
+    r"\b(?:notes?|files?|document|doc|attach\w*|text|paste|pdf|page|this|it|that|here)\b(?! (?:cost|mean))",
+    re.IGNORECASE,
+)
 SECRET = re.compile(
     r"\b(?:password|passcode|pin(?: code)?|cvv|iban|api[ _-]?key|secret key|social security)\b[^?]{0,40}(?:\bis\b|:|=)|"
     r"\b(?:\d[ -]?){13,19}\b|\bsk-[\w-]{8,}",

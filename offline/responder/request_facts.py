@@ -38,6 +38,8 @@ WROTE = re.compile(r"^The user wrote: (?=“)", re.MULTILINE)
 QUOTED = re.compile(r"“([^”]*)” *")
 WAITING_FOR = re.compile(r"waiting \((.+)\)$")  # what a message that doesn't say it itself proposes
 CONTESTED = re.compile(r"\(contested by a proposal: (.+)\)")  # after a profile's line that may no longer be true
+UPDATE = re.compile(r"(?:New|(No longer holds)): ")  # how a change of the profile begins
+TEMPORARY = "This is a temporary chat: nothing of it is kept"  # in the system prompt of one
 RESULT_TEXTS = ("text", "statement", "summary", "snippet", "content", "message", "outcome", "answer", "title")
 
 
@@ -85,6 +87,9 @@ class Reading:
     memories: tuple[Memory, ...] = ()
     profile: tuple[Memory, ...] = ()
     clock: dict[str, str] = field(default_factory=dict)
+    attached: tuple[Memory, ...] = ()  # the texts of files attached to this message
+    attached_before: tuple[Memory, ...] = ()  # and to earlier ones, the newest first
+    is_temporary: bool = False
     notes: tuple[str, ...] = ()  # other lines before the user's text: what the app did about the message, the task
     exchanges: tuple[tuple[str, str], ...] = ()  # earlier turns: the user's message, and the answer
     tools: dict[str, Json] = field(default_factory=dict)
@@ -98,12 +103,19 @@ def read(body: Json) -> Reading:
     messages = body["messages"]
     start = _turn_start(messages)
     texts = _texts(messages[start])
+    texts += [""] if _attached(texts[-1]) else []  # a file without a word
     clock = {name: value.strip() for text in texts[:-1] for name, value in CLOCK_LINE.findall(text)}
+    system = text_blocks(body.get("system") or [])
+    memories = tuple(_at(clock, memory) for text in texts[:-1] for memory in _recalled(text))
+    over = {memory.text for memory in memories if memory.id == "profile" and not memory.is_current}
     return Reading(
         question=texts[-1].replace("’", "'"),
-        memories=tuple(_at(clock, memory) for text in texts[:-1] for memory in _recalled(text)),
-        profile=tuple(_profile(text_blocks(body.get("system") or []))),
+        memories=memories,
+        profile=tuple(line for line in _profile(system) if line.text not in over),
         clock=clock,
+        attached=tuple(memory for text in texts[:-1] for memory in _attached(text)),
+        attached_before=tuple(_attached_before(messages[:start])),
+        is_temporary=any(TEMPORARY in block["text"] for block in system),
         notes=tuple(_notes(texts[:-1])),
         exchanges=tuple(_exchanges(messages[:start])),
         tools=_offered(body),
@@ -144,12 +156,36 @@ def _recalled(text: str) -> list[Memory]:
         return []
     if not isinstance(data, dict):
         return []
-    updates = [Memory(_plain(str(line)), "profile") for line in data.get("profile_update") or []]
+    updates = [_update(str(line)) for line in data.get("profile_update") or []]
     return updates + [
         _memory(item, str(item.get("text") or ""))
         for item in data.get("recalled_memories") or []
         if isinstance(item, dict) and item.get("said_by") != "assistant"  # its own answers aren't a source
     ]
+
+
+def _update(line: str) -> Memory:
+    """A change of the profile: a new line, or one that no longer holds."""
+    start = UPDATE.match(line)
+    return Memory(_plain(UPDATE.sub("", line, count=1)), "profile", qualifier="ended" if start and start[1] else "")
+
+
+def _attached(text: str) -> list[Memory]:
+    """The text of an attached file, of its JSON block; none for any other text."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return []
+    if not isinstance(data, dict) or not data.get("attached"):
+        return []
+    name = "" if data["attached"] == "paste" else str(data.get("name") or "")
+    return [Memory(_readable(str(data.get("text") or "")), "attachment", title=name)]
+
+
+def _attached_before(messages: list[Json]) -> Iterator[Memory]:
+    for message in reversed(messages):
+        if message["role"] == "user":
+            yield from (memory for text in _texts(message) for memory in _attached(text))
 
 
 def _at(clock: dict[str, str], memory: Memory) -> Memory:
@@ -201,7 +237,7 @@ def _exchanges(messages: list[Json]) -> list[tuple[str, str]]:
     for message in messages:
         texts = _texts(message)
         if message["role"] == "user" and texts[-1]:
-            pairs.append((texts[-1], ""))
+            pairs.append(("" if _attached(texts[-1]) else texts[-1], ""))
         elif message["role"] == "assistant" and pairs:
             asked, answered = pairs[-1]
             pairs[-1] = (asked, answered + "".join(texts))

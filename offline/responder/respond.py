@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from offline.protocol.reply import Reply, Search, Text, Thinking, ToolCall
 from offline.protocol.schema import minimal_instance
@@ -37,13 +36,13 @@ from offline.search import demo_page
 
 type Rule = Callable[[Reading], Reply | None]
 
-INTRODUCED = "demo"  # a word of `wording.SELF`: an earlier answer contains it
 PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, before the id of the newer message
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 # How what is doubted waits, and what was hardly understood: the user's own words say more.
 NO_ANSWER = ("It is no longer true", "The user mentions")
 MAX_LISTED = 8
 SAME_WORDS = 0.6  # of the answer's words: so many are in the message that it was learned from
+MAX_SHOWN = 1_200  # of a file
 MAX_SAID = 240  # characters of one remembered sentence
 
 
@@ -54,7 +53,7 @@ def respond(reading: Reading) -> Reply:
     for rule in RULES:
         reply = rule(reading)
         if reply is not None:
-            return Reply((_account(reading, rule), *_introduced(reading, rule, reply)))
+            return Reply((_account(reading), *reply.blocks))
     raise AssertionError("the last rule answers everything")
 
 
@@ -67,21 +66,17 @@ def say(*paragraphs: str) -> Reply:
     return Reply((Text("\n\n".join(filter(None, paragraphs))),))
 
 
-def _account(reading: Reading, rule: Rule) -> Thinking:
-    name = rule.__name__.strip("_").replace("_", " ")
-    return Thinking(
-        f"Rules, no reasoning: read {len(reading.memories)} recalled memories, {len(reading.profile)} profile lines "
-        f"and {len(reading.exchanges)} earlier turns; the rule that applied is “{name}”."
+def _account(reading: Reading) -> Thinking:
+    counts = (
+        _counted(len(reading.memories), "memory", "memories"),
+        _counted(len(reading.profile), "line of your profile", "lines of your profile"),
+        _counted(len(reading.exchanges), "earlier message", "earlier messages"),
     )
+    return Thinking(f"I looked at {counts[0]}, {counts[1]} and {counts[2]}. As a demo I follow simple rules.")
 
 
-def _introduced(reading: Reading, rule: Rule, reply: Reply) -> tuple[Any, ...]:
-    """The reply, with an introduction of the demo if no earlier answer in this conversation has one."""
-    *others, last = reply.blocks
-    is_known = any(INTRODUCED in said for _, said in reading.exchanges)
-    if is_known or rule in UNINTRODUCED or _is_report(reading) or not isinstance(last, Text):
-        return reply.blocks
-    return (*others, Text(f"{last.text}\n\n{wording.SELF}"))
+def _counted(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
 
 
 def _in_turn(lines: tuple[str, ...], reading: Reading) -> str:
@@ -137,11 +132,6 @@ def _tool_answered(reading: Reading) -> Reply | None:
             _in_turn(wording.NOT_FOUND, reading), wording.GENERAL if patterns.GENERAL.match(reading.question) else ""
         )
     )
-
-
-def _is_report(reading: Reading) -> bool:
-    """Whether the answer only passes on what a tool said."""
-    return bool(reading.results) and (reading.results[-1].failed or reading.results[-1].name in REPORTED)
 
 
 def _reported(text: str) -> str:
@@ -246,7 +236,7 @@ def _overview(reading: Reading) -> Reply | None:
     lines = _statements(facts) or _statements([*reading.memories, *_list_statements(reading)])
     if not lines:
         return say(wording.NOTHING_KNOWN)
-    more = f"… and {len(lines) - MAX_LISTED} more, on your Profile page." if len(lines) > MAX_LISTED else ""
+    more = wording.MORE_KNOWN.format(count=len(lines) - MAX_LISTED) if len(lines) > MAX_LISTED else ""
     return say(wording.ABOUT_USER, "\n".join(f"- {line}" for line in lines[:MAX_LISTED]), more)
 
 
@@ -311,6 +301,40 @@ def _courtesy(reading: Reading) -> Reply | None:
     return say(_in_turn(lines, reading).format(name=f", {name}" if name else "")) if lines else None
 
 
+def _attached(reading: Reading) -> Reply | None:
+    """A question with a file: what is in the file, or its sentence that answers."""
+    files = reading.attached or reading.attached_before
+    asked = _asked(reading)
+    asks_for_all = bool(patterns.WHAT_IS_IN_IT.search(reading.question)) or _is_named(reading.question, files)
+    if not files or not (reading.attached or asks_for_all):
+        return None
+    if not reading.question:
+        return say(*(wording.FILE_READ.format(name=_file_name(one)) for one in files))
+    if not _is_question(reading.question) and not patterns.TASK.match(reading.question) and not asks_for_all:
+        return None
+    found = best_matches(asked, files)
+    if found and not asks_for_all:
+        return _answer_from(reading, found)
+    return say(*(_shown(one) for one in files)) if asks_for_all else None
+
+
+def _is_named(asked: str, files: Sequence[Memory]) -> bool:
+    return any(one.title and one.title.lower() in asked.lower() for one in files)
+
+
+def _file_name(file: Memory) -> str:
+    return file.title or "the text that you pasted"
+
+
+def _shown(file: Memory) -> str:
+    """The start of a file, quoted line by line."""
+    words = file.text if len(file.text) <= MAX_SHOWN else f"{file.text[:MAX_SHOWN].rsplit(' ', 1)[0]} …"
+    if not words:
+        return wording.EMPTY_FILE.format(name=_file_name(file))
+    quoted = "\n".join(f"> {line}".rstrip() for line in words.splitlines())
+    return wording.IN_FILE.format(name=_file_name(file).capitalize() if not file.title else file.title, words=quoted)
+
+
 def _recall(reading: Reading) -> Reply | None:
     """A question: answer from what is known, else search, else say that it isn't known."""
     if patterns.REMINDER.match(reading.question):
@@ -329,14 +353,23 @@ def _recall(reading: Reading) -> Reply | None:
 
 
 def _note(reading: Reading) -> Reply:
-    """Anything but a question: restate it in one line if it is a clear claim."""
-    if patterns.LOSS.search(reading.question):
+    """Anything but a question: restate it in one line if it is a clear claim, or answer a feeling."""
+    said = reading.question
+    if patterns.LOSS.search(said):
         return say(wording.SORRY)
-    noted = patterns.LIST.match(reading.question)
-    if noted:
+    for feeling, lines in ((patterns.FEELING, wording.FEELING), (patterns.JOY, wording.JOY)):
+        if patterns.FEELS.search(said) and feeling.search(said) and not patterns.DENIES.search(said):
+            return say(_in_turn(lines, reading))
+    meant = patterns.MEANT.match(said)
+    if meant:
+        return say(wording.MEANT.format(meant=second_person(meant[1]).rstrip(".") if " " in meant[1] else meant[1]))
+    noted = patterns.LIST.match(said)
+    if noted and not reading.is_temporary:
         return say(wording.NOTED_LIST.format(head=noted[1].lower(), rest=noted[2].rstrip(".")))
-    claim = restate_claim(reading.question)
-    return say(_in_turn(wording.NOTED, reading).format(claim=claim) if claim else _in_turn(wording.READ, reading))
+    claim = restate_claim(said)
+    if claim:
+        return say(_in_turn(wording.NOTED_HERE if reading.is_temporary else wording.NOTED, reading).format(claim=claim))
+    return say(_in_turn(wording.SHARED if patterns.SHARED.match(said) else wording.READ, reading))
 
 
 RULES: tuple[Rule, ...] = (
@@ -353,13 +386,13 @@ RULES: tuple[Rule, ...] = (
     _name,
     _help,
     _overview,
+    _attached,
     _web,
     _greeting,
     _courtesy,
     _recall,
     _note,
 )
-UNINTRODUCED = (_continue, _identity, _danger)  # an introduction would be out of place there, or repeated
 COURTESIES = (
     (patterns.THANKS, wording.THANKS),
     (patterns.GOODBYE, wording.GOODBYE),
@@ -378,7 +411,8 @@ def _known(reading: Reading) -> list[Memory]:
     newest = sorted(reading.memories, key=lambda memory: memory.date, reverse=True)
     facts = [memory for memory in newest if memory.id.startswith("fact:")]
     others = [memory for memory in newest if memory not in updates and memory not in facts]
-    return [*_list_statements(reading), *updates, *facts, *reading.profile, *others]
+    files = [*reading.attached, *reading.attached_before]
+    return [*_list_statements(reading), *files, *updates, *facts, *reading.profile, *others]
 
 
 def _list_statements(reading: Reading) -> list[Memory]:
@@ -476,7 +510,7 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
     """An answer to the question; else the fact that comes close."""
     asked = _extract_question(reading)
     if patterns.PRONOUN.search(asked) and reading.exchanges:  # "And where does she work?"
-        people = patterns.PEOPLE.findall(" ".join(reading.exchanges[-1]).replace(wording.SELF, ""))
+        people = patterns.PEOPLE.findall(" ".join(reading.exchanges[-1]))
         asked = f"{asked} {' '.join(relation or name for relation, name in people)}"
     matches = best_matches(asked, known)
     if matches:
@@ -582,8 +616,10 @@ def _source(reading: Reading, memory: Memory) -> str:
     day = _day(memory.date)
     if kind in ("http", "https"):
         return f"From the web: {memory.id}"
+    if kind == "attachment":
+        return f"From {_file_name(memory)}."
     if memory.is_waiting:
-        return "This still waits in Review."
+        return wording.TO_REVIEW
     if not memory.is_current:
         by = memory.qualifier.removeprefix(PERHAPS_CHANGED)
         newer = next((one.text for one in reading.memories if one.id == by), "")

@@ -4,19 +4,24 @@ SELF = (
     "I'm Recall's built-in demo: a few rules, not a language model. I answer from your memories. A real model could "
     "also write, explain and plan; to connect one, set `ANTHROPIC_API_KEY` or `ANTHROPIC_BASE_URL` and restart Recall."
 )
-"""Said once per conversation."""
+"""Said to a user who asks what it is: every page says already that this is the demo."""
 HELP = (
     "Tell me about yourself, then ask: “Where do I live?” “What do you know about me?” “What's 12% of 80?”\n\n"
-    "Recall's librarian reads what you say and proposes what to keep; you decide in Review."
+    "Recall's librarian reads what you say and proposes what to keep; you decide under Memory, To review."
 )
 NOTED = ("Noted: {claim}.", "Got it: {claim}.", "Thanks, I've read that {claim}.", "All right: {claim}.")
 NOTED_LIST = "Noted, your {head}: {rest}."
-READ = (
-    "I've read that. Ask me about it later.",
-    "Okay. A real model would have more to say here.",
-    "All right. If it's worth keeping, the librarian will propose it.",
-    "Understood. I can't discuss it, only recall it.",
+NOTED_HERE = ("Okay: {claim}.", "I see: {claim}.", "All right: {claim}.", "Right, {claim}.")
+"""In a temporary chat, which notes nothing."""
+READ = ("Okay.", "I see.", "All right.", "Understood.")
+SHARED = ("Thanks for telling me.", "I see. Thanks for telling me.", "Okay, thank you for sharing that.")
+FEELING = (
+    "I'm sorry you feel that way. I'm only a simple demo, but you can tell me about it.",
+    "That sounds hard. It may help to talk to someone close to you.",
+    "I'm sorry to hear that. I hope it gets easier soon.",
 )
+JOY = ("That's good to hear.", "I'm glad for you.", "I'm happy for you.")
+MEANT = "All right: {meant}."
 NEW_NAME = "Nice to meet you, {name}."
 NOT_REPEATED = "That looks like a secret, so I won't repeat it. Recall doesn't keep secrets as memories."
 SORRY = "I'm sorry to hear that."
@@ -32,6 +37,9 @@ NOT_FOUND = (
 GENERAL = "General knowledge needs a real model."
 OWN_WORDS = "You wrote: “{words}”"
 CLOSEST = "I'm not sure, but I have this: {known}"
+IN_FILE = "{name} says:\n\n{words}"
+FILE_READ = "I can read {name}. Ask me what's in it."
+EMPTY_FILE = "There's no text in {name} that I can read."
 TASK = "I can't do that: writing, explaining and planning need a real model."
 NOTHING_KNOWN = "Nothing yet. Tell me something about yourself, and the librarian proposes what to keep."
 ABOUT_USER = "Here's what I know about you:"
@@ -48,9 +56,11 @@ NO_REMINDERS = "I can't set reminders. Ask me later, and I'll tell you what you 
 WELL = "I'm running fine, thanks. What would you like to tell me or ask?"
 FORGET_HERE = "I've stopped using that. The link under your message opens a preview, where you can delete it for good."
 FORGET_THERE = (
-    "I can't delete memories myself. To forget {topic}, open Settings → Memory → Forget something: you see what would "
+    "I can't delete memories myself. To forget {topic}, open Settings → Data → Forget something: you see what would "
     "go before anything is deleted."
 )
+TO_REVIEW = "This still waits under Memory, To review."
+MORE_KNOWN = "… and {count} more, under Memory, About you."
 NO_TOOL = (
     "I can't store that myself here. In a conversation that's kept, the librarian reads it and proposes what to keep."
 )

@@ -36,7 +36,7 @@ _FILLER: Final = (
     r"|sadly|luckily|fortunately|finally|basically|obviously|clearly|just|first|again|there|team|everyone|folks|sir"
     r"|madam|dear \w{2,15}|(?:(?:I|we)(?:'ve| have)? )?changed (?:my|our) minds?|change of plans?|on second thoughts?)"
 )
-_FILLERS: Final = re.compile(rf"(?i)(?:{_FILLER}(?![\w'-])[\s,:!.\-–—]{{0,3}}){{1,4}}(?=\w)")
+FILLERS: Final = re.compile(rf"(?i)(?:{_FILLER}(?![\w'-])[\s,:!.\-–—]{{0,3}}){{1,4}}(?=\w)")
 _THINKS: Final = re.compile(
     r"(?i)(?:I (?:think|guess|believe|reckon|suppose|feel like)|maybe|perhaps|probably|possibly|I'm not sure but)"
     r"(?: that)?,? (?=\w)"
@@ -277,7 +277,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, bool]]:
 def _strip_fillers(text: str) -> tuple[str, int]:
     """The words without what opens them (“ok so …”), and how many characters that is."""
     lead = len(text) - len(text.lstrip(" \t\"'(,-–—*•"))
-    while (found := _FILLERS.match(text, lead)) and found.end() > lead:
+    while (found := FILLERS.match(text, lead)) and found.end() > lead:
         lead = found.end()
     return text[lead:].rstrip(), lead
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from memory.facts.keys import USER
 from memory.librarian.rules import words as lists
+from memory.librarian.rules.clauses import FILLERS
 from memory.librarian.rules.retell import MODIFIERS, NAME, THE_USER, People, Subject, clean_name, related, with_article
 from memory.librarian.rules.statement import Note
 from memory.librarian.rules.table import items, job, place
@@ -46,9 +47,11 @@ _OLD: Final = re.compile(r"(?i)(\d{1,2})[- ](?:year|yr)s?[- ]old")
 
 def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
     """Whom a clause names, with their relation to the user."""
+    if lead_in := FILLERS.match(clause):
+        clause = clause[lead_in.end() :]
     for found in _GOT.finditer(clause):
         people.add(related(found["rel"], "", ""))
-    for found in [one for pattern in _WHO for one in pattern.finditer(clause)]:
+    for found in [one for pattern in _WHO for one in pattern.finditer(clause) if not _only_opens(one, people)]:
         groups = found.groupdict()
         mod, name = groups.get("mod") or "", groups.get("name") or ""
         subject = people.add(related(found["rel"], name, mod))
@@ -70,6 +73,16 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
         mod = nearest.label.removeprefix("The user's ").removesuffix(nearest.relation)
         people.last.remove(nearest)
         yield _named(nearest.label, people.add(related(nearest.relation, called["name"], mod)))
+
+
+def _only_opens(found: re.Match[str], people: People) -> bool:
+    """Whether the name before a relation may be any word that opens its sentence, as in “Listen my brother …”."""
+    if found.re is not _APPOSED or found.string[: found.start()].strip():
+        return False
+    is_link = re.search(r"\b(?:is|who's) (?:[Mm]y|[Oo]ur)\b", found[0]) is not None
+    is_closed = re.match(r"\s*(?:[,;:.!?)]|$)", found.string[found.end() :]) is not None
+    is_known = any(who.name == found["name"] for who in (*people.last, *people.known))
+    return not (is_link or is_closed or is_known)
 
 
 def _named(label: str, subject: Subject) -> Note:

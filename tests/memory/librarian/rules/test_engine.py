@@ -284,3 +284,14 @@ def test_a_chapter_of_ones_life_is_no_chapter_of_a_book() -> None:
     (fact,) = read("I lived in Nantes until 2020, that chapter is over.")
     assert fact.statement == "The user used to live in Nantes until 2020."
     assert read("Chapter two: I lived in Nantes until 2020.") == []
+
+
+@pytest.mark.parametrize("opening", ["Actually", "Actually,", "Well,", "Oh", "Sorry,", "Luckily,", "Today", "Honestly"])
+def test_a_word_that_only_opens_a_sentence_is_no_ones_name(opening: str) -> None:
+    told = [in_short(fact) for fact in read(f"{opening} my sister lives in Madrid now")]
+    assert told == ["The user's sister lives in Madrid. | user/sister/home=Madrid"]
+
+
+def test_a_name_that_opens_a_sentence_is_one_where_its_words_say_so() -> None:
+    for said in ("Mary, my sister, lives in Lisbon.", "Mary, my sister.", "Mary is my sister."):
+        assert any("Mary" in fact.statement for fact in read(said))

@@ -33,6 +33,13 @@ def test_ordinary_words_are_secret_only_where_something_says_so() -> None:
     assert mask_secrets("the wifi password is trombone garden") == "the wifi password is [secret]"
 
 
+def test_emphasis_makes_no_word_a_secret_and_hides_none() -> None:
+    for said in ("- Bed 2 need **copper** spray", "Bed 3 need **lime**", "- Bed 4 need _chalk_", "Bed 5 need ~~sand~~"):
+        assert mask_secrets(said) == said
+    assert mask_secrets("the gate code is **80352**, thanks") == "the gate code is **[secret]**, thanks"
+    assert secret_values("use **Tulip!88** on the tablet, that's the password") == {"Tulip!88"}
+
+
 def test_a_secret_is_known_by_what_is_said_of_it() -> None:
     told = "need a note for the plant sitter: ferns every 2 days, the key is in the lockbox by the gate, code 80352"
     assert mask_secrets(told) == told.replace("80352", "[secret]")

@@ -12,7 +12,7 @@ from budget.models import Receipt
 from budget.planning.fit import PRUNING_ORDER
 from budget.planning.plan import Section
 from budget.receipts.memory_use import fit_of, was_retrieved
-from budget.receipts.profile_snapshots import HOLDS_NO_LONGER
+from budget.receipts.profile_snapshots import HOLDS_NO_LONGER, NEW
 from budget.receipts.retention import REMOVED
 from recall.figures import money, percent
 
@@ -221,10 +221,18 @@ def named_in(item: Mapping[str, Any]) -> str:
     return found[1] if found else ""
 
 
+def new_statement(item: Mapping[str, Any]) -> str:
+    """The statement that is new in the profile since the conversation was pinned to it; empty: the item is none."""
+    label: str = item["label"]
+    return label.removeprefix(NEW) if item["ref"].startswith("update:") and label.startswith(NEW) else ""
+
+
 def _build_item_view(item: dict[str, Any], quotes: Mapping[str, str]) -> ItemView:
     state, newer = qualifier_in_words(item.get("qualifier", ""))
+    new = new_statement(item)
+    has_source = new or item["ref"].startswith("fact:")  # a message is shown itself
     return ItemView(
-        label=item["label"],
+        label=new or item["label"],
         heading=Section(item["section"]).heading,
         tokens=item["tokens"],
         in_profile=item["kept"] and "fits" in item,
@@ -233,7 +241,7 @@ def _build_item_view(item: dict[str, Any], quotes: Mapping[str, str]) -> ItemVie
         url=item["url"],
         ref="" if item["rule"] or item["label"].startswith((HOLDS_NO_LONGER, REMOVED)) else item["ref"],
         name=item["ref"] if item["section"] in EXPLAINED else "",
-        quote=quotes.get(item["ref"], "") if item["ref"].startswith("fact:") else "",  # a message is shown itself
+        quote=quotes.get(item["ref"], "") if has_source else "",
         state=state,
         newer=newer or quotes.get(named_in(item), ""),
     )

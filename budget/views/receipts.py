@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from budget.models import Receipt
 from budget.pages import live
-from budget.pages.context_panel import named_in, panel
+from budget.pages.context_panel import named_in, new_statement, panel
 from budget.receipts.debug import VIEWS, build_views
 from chat.models import Conversation, Message
 from chat.prompt.stated_identity import open_offers
@@ -53,13 +53,18 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
 
 def _load_quotes(user: User, found: Receipt) -> dict[str, str]:
     """By ref: the words that each listed fact was learned from, and of messages that perhaps changed others."""
+    new = {item["ref"]: statement for item in found.items if (statement := new_statement(item))}
+    stated = Fact.objects.for_user(user).filter(statement__in=new.values(), status=Fact.Status.ACTIVE)
+    learned_from = dict(stated.exclude(quote="").values_list("statement", "quote")) if new else {}
     facts = Fact.objects.for_user(user).filter(pk__in=ids_by_kind(item["ref"] for item in found.items)["fact"])
     newer = (
         Message.objects.not_deleted().for_user(user).filter(pk__in=ids_by_kind(map(named_in, found.items))["message"])
     )
-    return {f"fact:{pk}": quote for pk, quote in facts.exclude(quote="").values_list("pk", "quote")} | {
-        f"message:{pk}": text[:QUOTED] for pk, text in newer.values_list("pk", "text")
-    }
+    return (
+        {f"fact:{pk}": quote for pk, quote in facts.exclude(quote="").values_list("pk", "quote")}
+        | {f"message:{pk}": text[:QUOTED] for pk, text in newer.values_list("pk", "text")}
+        | {ref: learned_from[statement] for ref, statement in new.items() if statement in learned_from}
+    )
 
 
 @require_safe

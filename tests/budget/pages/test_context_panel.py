@@ -371,3 +371,16 @@ def test_the_page_of_its_own_has_a_heading_and_the_question_with_its_place(alice
     assert "<h1>Context of an answer</h1>" in page
     assert f'<a href="/m/{question.pk}">{question.text}</a>' in page
     assert question.text not in a_page(sign_in(alice), receipt.message_id), "beside the chat it stands there already"
+
+
+def test_what_is_new_in_the_profile_is_shown_as_a_statement_with_the_words_it_was_learned_from(
+    alice: Any, sign_in: SignIn
+) -> None:
+    Fact.objects.create(user=alice, statement="The user lives in Porto.", quote="I moved to Porto", status="active")
+    new = Piece(Section.MEMORIES, "update:0", "New: The user lives in Porto.", 9, score=2.0, is_protected=True)
+    over = Piece(Section.MEMORIES, "update:1", "No longer holds: The user lives in Braga.", 9, score=2.0)
+    page = a_page(sign_in(alice), booked(alice, Figures(input=10), fitted=fit([new, over], PLAN)).message_id)
+
+    assert "You live in Porto." in page
+    assert "New: " not in page
+    assert "“I moved to Porto”" in page

@@ -65,6 +65,25 @@ def test_a_short_question_is_its_own_title(alice: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "title"),
+    [
+        ("My sister Mary lives in Lisbon and I'm allergic to peanuts.", "My sister Mary lives in Lisbon"),
+        ("I moved to Porto. Which districts are quiet?", "I moved to Porto"),
+        ("I live in Porto.", "I live in Porto"),
+        ("Where does my sister live?", "Where does my sister live?"),
+        (
+            "Hello, can you explain the second law of thermodynamics?",
+            "Hello, can you explain the second law of thermodynamics?",
+        ),
+        (LONG, "My sister Mary lives in Lisbon…"),
+        ("...", "..."),
+    ],
+)
+def test_a_title_of_first_words_ends_with_a_clause(message: str, title: str) -> None:
+    assert first_words(message) == title
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "",

@@ -57,9 +57,11 @@ Passwords, keys, card, account and identity numbers never stand in a title.
 Answer with the title alone.
 """
 _SEAM: Final = re.compile(
-    r"(?<=\w)[.!?,;:](?= )|(?<=\w) [–—-] |(?<=\w),? (?=(?:and|but|or|so|because|since|which|who|when|while|although)\b)"
+    r"(?<=\w)[.!,;:](?= )|(?<=\w\?) |(?<=\w) [–—-] |(?<=\w),? (?=(?:because|since|although)\b"
+    r"|(?:and|but|or|so) (?:I|we|you|he|she|it|they|my|our|what|where|when|how|who|can|could|do|is)\b)",
+    re.IGNORECASE,
 )
-"""Where a clause ends; a question keeps its mark only at the very end."""
+"""Where a clause ends; a question keeps its mark."""
 _ORNAMENT: Final = "\"'“”‘’„«»*#`_ "
 
 
@@ -81,7 +83,7 @@ def first_words(text: str) -> str:
     ends = [seam.start() for seam in _SEAM.finditer(room) if seam.start() in CLAUSE_CHARS]
     title = room[: ends[-1]] if ends and len(whole) >= CLAUSE_CHARS.stop else room
     title = title.removesuffix(ELLIPSIS).rstrip(" .,;:!–—-") or room
-    return title if is_title_enough(text) else f"{title}{ELLIPSIS}"
+    return title if is_title_enough(text) else f"{title.rstrip('?')}{ELLIPSIS}"
 
 
 def _cut(title: str) -> str:

@@ -70,6 +70,8 @@ def test_a_short_question_is_its_own_title(alice: Any) -> None:
         ("My sister Mary lives in Lisbon and I'm allergic to peanuts.", "My sister Mary lives in Lisbon"),
         ("I moved to Porto. Which districts are quiet?", "I moved to Porto"),
         ("I live in Porto.", "I live in Porto"),
+        ("How do cats and dogs find their way home at night?", "How do cats and dogs find their way home at night?"),
+        ("Where did my sister live? And what about Tom?", "Where did my sister live?"),
         ("Where does my sister live?", "Where does my sister live?"),
         (
             "Hello, can you explain the second law of thermodynamics?",

@@ -38,7 +38,7 @@ WROTE = re.compile(r"^The user wrote: (?=“)", re.MULTILINE)
 QUOTED = re.compile(r"“([^”]*)” *")
 WAITING_FOR = re.compile(r"waiting \((.+)\)$")  # what a message that doesn't say it itself proposes
 CONTESTED = re.compile(r"\(contested by a proposal: (.+)\)")  # after a profile's line that may no longer be true
-UPDATE = re.compile(r"(?:New|(No longer holds)): ")  # how a change of the profile begins
+UPDATE = re.compile(r"(?:New|(No longer holds)): ")  # how a change of the profile starts
 TEMPORARY = "This is a temporary chat: nothing of it is kept"  # in the system prompt of one
 RESULT_TEXTS = ("text", "statement", "summary", "snippet", "content", "message", "outcome", "answer", "title")
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from offline.protocol.reply import Reply, Search, Text, Thinking, ToolCall
 from offline.protocol.schema import minimal_instance
@@ -53,7 +54,7 @@ def respond(reading: Reading) -> Reply:
     for rule in RULES:
         reply = rule(reading)
         if reply is not None:
-            return Reply((_account(reading), *reply.blocks))
+            return Reply((_account(reading), *_introduced(reading, rule, reply)))
     raise AssertionError("the last rule answers everything")
 
 
@@ -73,6 +74,21 @@ def _account(reading: Reading) -> Thinking:
         _counted(len(reading.exchanges), "earlier message", "earlier messages"),
     )
     return Thinking(f"I looked at {counts[0]}, {counts[1]} and {counts[2]}. As a demo I follow simple rules.")
+
+
+def _introduced(reading: Reading, rule: Rule, reply: Reply) -> tuple[Any, ...]:
+    """The reply, with what the demo is if no earlier answer of this conversation says so."""
+    *others, last = reply.blocks
+    is_known = any(wording.INTRODUCTION in said for _, said in reading.exchanges)
+    if is_known or rule in UNINTRODUCED or _is_report(reading) or not isinstance(last, Text):
+        return reply.blocks
+    more = "" if "real model" in last.text else f" {wording.REAL_MODEL}"
+    return (*others, Text(f"{last.text}\n\n{wording.INTRODUCTION}{more}"))
+
+
+def _is_report(reading: Reading) -> bool:
+    """Whether the answer only passes on what a tool said."""
+    return bool(reading.results) and (reading.results[-1].failed or reading.results[-1].name in REPORTED)
 
 
 def _counted(count: int, one: str, more: str) -> str:
@@ -304,7 +320,7 @@ def _courtesy(reading: Reading) -> Reply | None:
 def _attached(reading: Reading) -> Reply | None:
     """A question with a file: what is in the file, or its sentence that answers."""
     files = reading.attached or reading.attached_before
-    asked = _asked(reading)
+    asked = _extract_question(reading)
     asks_for_all = bool(patterns.WHAT_IS_IN_IT.search(reading.question)) or _is_named(reading.question, files)
     if not files or not (reading.attached or asks_for_all):
         return None
@@ -352,14 +368,20 @@ def _recall(reading: Reading) -> Reply | None:
     return say(_in_turn(wording.UNKNOWN, reading), wording.GENERAL if patterns.GENERAL.match(reading.question) else "")
 
 
-def _note(reading: Reading) -> Reply:
-    """Anything but a question: restate it in one line if it is a clear claim, or answer a feeling."""
+def _feeling(reading: Reading) -> Reply | None:
+    """A loss, a feeling or a joy: a kind sentence."""
     said = reading.question
     if patterns.LOSS.search(said):
         return say(wording.SORRY)
     for feeling, lines in ((patterns.FEELING, wording.FEELING), (patterns.JOY, wording.JOY)):
         if patterns.FEELS.search(said) and feeling.search(said) and not patterns.DENIES.search(said):
             return say(_in_turn(lines, reading))
+    return None
+
+
+def _note(reading: Reading) -> Reply:
+    """Anything but a question: restate it in one line if it is a clear claim."""
+    said = reading.question
     meant = patterns.MEANT.match(said)
     if meant:
         return say(wording.MEANT.format(meant=second_person(meant[1]).rstrip(".") if " " in meant[1] else meant[1]))
@@ -391,8 +413,10 @@ RULES: tuple[Rule, ...] = (
     _greeting,
     _courtesy,
     _recall,
+    _feeling,
     _note,
 )
+UNINTRODUCED = (_continue, _identity, _danger, _feeling)  # an introduction would be out of place there, or repeated
 COURTESIES = (
     (patterns.THANKS, wording.THANKS),
     (patterns.GOODBYE, wording.GOODBYE),
@@ -510,7 +534,7 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
     """An answer to the question; else the fact that comes close."""
     asked = _extract_question(reading)
     if patterns.PRONOUN.search(asked) and reading.exchanges:  # "And where does she work?"
-        people = patterns.PEOPLE.findall(" ".join(reading.exchanges[-1]))
+        people = patterns.PEOPLE.findall(" ".join(reading.exchanges[-1]).replace(wording.INTRODUCTION, ""))
         asked = f"{asked} {' '.join(relation or name for relation, name in people)}"
     matches = best_matches(asked, known)
     if matches:

@@ -4,7 +4,10 @@ SELF = (
     "I'm Recall's built-in demo: a few rules, not a language model. I answer from your memories. A real model could "
     "also write, explain and plan; to connect one, set `ANTHROPIC_API_KEY` or `ANTHROPIC_BASE_URL` and restart Recall."
 )
-"""Said to a user who asks what it is: every page says already that this is the demo."""
+"""Said to a user who asks what it is."""
+INTRODUCTION = "I'm only a demo with simple rules."
+REAL_MODEL = "A real model could also write, explain and plan."
+"""Said once a conversation, below an answer; the second sentence if the answer doesn't say so."""
 HELP = (
     "Tell me about yourself, then ask: “Where do I live?” “What do you know about me?” “What's 12% of 80?”\n\n"
     "Recall's librarian reads what you say and proposes what to keep; you decide under Memory, To review."

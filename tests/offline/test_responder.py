@@ -16,7 +16,7 @@ from offline.responder.grammar import in_past, second_person, second_person_verb
 from offline.responder.matching import stems
 from offline.responder.request_facts import read
 from offline.responder.respond import respond
-from offline.responder.wording import SELF
+from offline.responder.wording import INTRODUCTION, REAL_MODEL, SELF
 from tests.offline.requests import CLOCK, MARY, PEANUTS, REMEMBER, SEARCH, assistant, current, request, text, user
 
 Json = dict[str, Any]
@@ -38,7 +38,12 @@ def answer(body: Json) -> str:
 
 
 def ask(question: str, *memories: Json, **more: Any) -> str:
-    return answer(request(current(question, *memories), **more))
+    """The first answer of a conversation, without the demo's introduction."""
+    return without_introduction(request(current(question, *memories), **more))
+
+
+def without_introduction(body: Json) -> str:
+    return answer(body).partition(f"\n\n{INTRODUCTION}")[0]
 
 
 FAMILY = (
@@ -133,13 +138,27 @@ def test_a_line_that_only_notes_varies_from_turn_to_turn() -> None:
 
 
 def ask_after(turns: list[Json], question: str, *memories: Json, **more: Any) -> str:
-    return answer(request(*turns, current(question, *memories), **more))
+    return without_introduction(request(*turns, current(question, *memories), **more))
 
 
-def test_it_says_what_it_is_only_to_who_asks() -> None:
-    assert ask("What is this, are you an AI?") == SELF
-    for said in ("Where does my sister live?", "Hello", "I like tea.", "Write a poem"):
-        assert "demo" not in ask(said, MARY)
+def test_it_names_itself_once_a_conversation() -> None:
+    asked = "Where does my sister live?"
+    first = answer(request(current(asked, MARY)))
+
+    assert first.endswith(f"\n\n{INTRODUCTION} {REAL_MODEL}")
+    assert answer(request(user(asked), assistant(first), current("I like tea."))) == "Got it: you like tea."
+
+
+@pytest.mark.parametrize("question", ["Write a poem", "Hello", "What is love?", "I like tea."])
+def test_it_says_once_what_a_real_model_would_add(question: str) -> None:
+    said = answer(request(current(question)))
+
+    assert said.count(INTRODUCTION) == said.count("real model") == 1
+
+
+def test_it_says_more_of_itself_to_who_asks_and_nothing_to_a_feeling() -> None:
+    assert answer(request(current("What is this, are you an AI?"))) == SELF
+    assert INTRODUCTION not in answer(request(current("I feel a bit lonely these days")))
 
 
 @pytest.mark.parametrize(
@@ -161,7 +180,7 @@ def test_what_is_new_in_the_profile_is_said_once_and_what_no_longer_holds_is_not
                "New: The user works as a nurse."]  # fmt: skip
     system = [text("You are Recall."), text(profile)]
     body = request(current("What do you know about me?", update=changes), system=system)
-    assert answer(body) == "Here's what I know about you:\n\n- You live in Porto.\n- You work as a nurse."
+    assert without_introduction(body) == "Here's what I know about you:\n\n- You live in Porto.\n- You work as a nurse."
 
 
 def test_a_sister_without_her_name_is_the_only_one_that_has_a_name() -> None:
@@ -185,13 +204,14 @@ def a_file(words: str, name: str = "notes.txt") -> str:
 )
 def test_a_question_with_a_file_is_answered_from_it(question: str, told: str) -> None:
     asked = user(CLOCK, a_file("- Bed 2 needs copper.\n- Bed 3 needs lime."), question)
-    assert answer(request(asked, tools=[SEARCH])) == told
+    assert without_introduction(request(asked, tools=[SEARCH])) == told
     later = [asked, assistant(told), current("What's in notes.txt?")]
     assert answer(request(*later, tools=[SEARCH])).startswith("notes.txt says:")
 
 
 def test_a_file_alone_is_no_message() -> None:
-    assert answer(request(user(CLOCK, a_file("Bed 2 needs copper.")))) == "I can read notes.txt. Ask me what's in it."
+    alone = request(user(CLOCK, a_file("Bed 2 needs copper.")))
+    assert without_introduction(alone) == "I can read notes.txt. Ask me what's in it."
 
 
 def test_in_a_temporary_chat_it_notes_nothing() -> None:
@@ -578,7 +598,7 @@ def test_it_says_how_to_connect_a_model() -> None:
 
 @pytest.mark.parametrize("limit", [16, 20, 25, 31, 60])
 def test_continuing_after_a_cut_gives_the_rest_and_nothing_twice(limit: int) -> None:
-    whole = ask("Where does my sister live?", *FAMILY)
+    whole = answer(request(current("Where does my sister live?", *FAMILY)))
     turns: list[Json] = []
     parts: list[str] = []
     question = "Where does my sister live?"
@@ -596,7 +616,7 @@ def test_continuing_after_a_cut_gives_the_rest_and_nothing_twice(limit: int) -> 
 
 
 def test_continuing_a_complete_answer_adds_nothing() -> None:
-    turns = [user("Hello"), assistant(ask("Hello")), current("Continue")]
+    turns = [user("Hello"), assistant(answer(request(current("Hello")))), current("Continue")]
     assert answer(request(*turns)).startswith("There's nothing to add")
 
 

@@ -663,8 +663,8 @@ addEventListener("popstate", () => {
   else location.reload();
 });
 document.addEventListener("htmx:oobBeforeSwap", (/** @type {any} */ event) => {
-  // The user is typing a title there.
-  if (event.detail.target.contains(document.activeElement)) event.preventDefault();
+  const title = document.activeElement;
+  if (title?.id === "title" && event.detail.target.contains(title)) event.preventDefault(); // the user is typing there
 });
 document.addEventListener("recall:list", refetchList);
 setInterval(() => answer && !answer.live && open(), POLL_EVERY);

@@ -21,6 +21,8 @@ from memory.retrieval.ranking import Source
 MAX_PAGES: Final = 1_000
 FIRST: Final = 4
 """Results of each kind under All."""
+WEAK_SCORE: Final = 0.3
+"""Under All, a result below this without a word of the query is collapsed where other results have the words."""
 
 PLACES: Final[Mapping[str, str]] = {
     "": "All",
@@ -131,17 +133,27 @@ def _find(user: User, form: SearchForm, memory: MemoryForm, query: QueryDict, pl
     by_meaning = page == 1 and not only.conversation and not (by_words and (only.role or only.archived))
     found = build_search_page(user, memory) if by_meaning else {}
     remembered: list[Result] = found.get("results", [])
-    sections = _build_sections(query, place, remembered, results.found)
-    shows_left_out = place in ("facts", "documents") or not (sections or results.found)
+    strong, weak = (remembered, []) if place else _split_weak(remembered, has_words=bool(results.found))
+    sections = _build_sections(query, place, strong, results.found)
     return {
         "results": results,
         "conversations": results.found if place else results.found[:FIRST],
         "all_conversations": "" if place or len(results.found) <= FIRST else _address(query, "conversations"),
         "within": Conversation.objects.not_deleted().for_user(user).filter(pk=only.conversation).first(),
         "sections": sections,
-        "left_out": found.get("left_out", []) if shows_left_out else [],
+        "weak": weak,
+        "left_out": found.get("left_out", []) if place in ("facts", "documents") else [],
         **{name: found.get(name) for name in ("left_out_count", "is_small_talk", "tags", "choices", "contents")},
     }
+
+
+def _split_weak(remembered: list[Result], *, has_words: bool) -> tuple[list[Result], list[Result]]:
+    """The results worth a place, and those only near in meaning where others have words of the query."""
+    by_words = {result.item.ref for result in remembered if any(piece.is_asked for piece in result.pieces)}
+    if not (by_words or has_words):
+        return remembered, []
+    strong = [item for item in remembered if item.item.ref in by_words or item.item.score >= WEAK_SCORE]
+    return strong, [item for item in remembered if item not in strong]
 
 
 def _build_sections(

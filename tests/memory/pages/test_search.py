@@ -129,8 +129,31 @@ def test_what_was_left_out_names_its_rule(alice: User, sign_in: SignIn) -> None:
 
     page = results_of(sign_in(alice), "facts")
 
-    assert "Left out: 1" in page
+    assert "Weaker results: 1" in page
     assert RULES["near-duplicate"] in page
+
+
+def test_what_is_not_relevant_is_shown_on_request_only(alice: User, sign_in: SignIn) -> None:
+    know(alice, "The user's sister Mary lives in Lisbon.")
+    embed_pending()
+    client = sign_in(alice)
+
+    everywhere, facts = (results_of(client, where, q="zzz") for where in ("", "facts"))
+
+    assert "No results" in everywhere
+    assert "No results" in facts
+    assert "Lisbon" not in everywhere
+    assert '<details class="left-out">' in facts, "closed"
+
+
+def test_what_is_only_near_in_meaning_comes_after_what_has_the_words(alice: User, sign_in: SignIn) -> None:
+    know(alice, "The user's sister Mary lives in Lisbon.")
+    know(alice, "The user lives in Porto.")
+    embed_pending()
+
+    page = results_of(sign_in(alice), q="Lisbon")
+
+    assert page.index("Mary lives in Lisbon.") < page.index("Similar in meaning: 1") < page.index("You live in Porto.")
 
 
 def test_every_part_rule_and_source_has_plain_words() -> None:

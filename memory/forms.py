@@ -12,6 +12,8 @@ from memory.facts.links import STATABLE
 from memory.facts.validity import Validity, day_of, of_days
 from memory.librarian.decision import Rule
 from memory.librarian.policies import SUBJECTS
+from memory.librarian.rules.own_words import as_stored
+from memory.models import Fact
 from memory.models.kinds import EpisodeKind, Kind
 from memory.models.paths import encode
 from memory.retrieval.ranking import Source
@@ -47,6 +49,10 @@ class StatementForm(forms.Form):
     def clean_statement(self) -> str:
         """One line, as every fact."""
         return " ".join(self.cleaned_data["statement"].split())
+
+    def stored_statement(self, fact: Fact) -> str:
+        """The valid statement about “the user”, where it was shown to the user as being about “you”."""
+        return as_stored(self.cleaned_data["statement"], fact.statement)
 
 
 class FactForm(StatementForm):

@@ -49,7 +49,7 @@ def correct(request: HttpRequest, pk: int) -> HttpResponse:
     value = form.cleaned_data["value"] if fact.key and "value" in request.POST else None
     validity = form.validity(validity_of(fact), user.zone)
     try:
-        action = decisions.correct(fact, form.cleaned_data["statement"], value, validity, by=user)
+        action = decisions.correct(fact, form.stored_statement(fact), value, validity, by=user)
     except decisions.RefusedError as refusal:
         return _render_fact(request, fact, status=409, form=form, sentence=str(refusal))
     messages.success(request, _saved_sentence(fact, action.fact))

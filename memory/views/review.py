@@ -22,6 +22,7 @@ from accounts.staff import access_log
 from memory.forms import FactsForm, MergeForm, RuleForm, StatementForm
 from memory.librarian.decision import Rule
 from memory.librarian.policies import NAMES, set_rules, subject_of, waiting_about
+from memory.librarian.rules.own_words import as_stored
 from memory.models import Fact, ReviewAction
 from memory.pages.review import (
     DONE,
@@ -118,7 +119,7 @@ def _restored_fact(action: ReviewAction, fact: Fact) -> int:
 def _apply_decision(fact: Fact, verb: ReviewAction.Verb, by: User, form: StatementForm | None) -> ReviewAction:
     if form is not None:
         value = form.cleaned_data["value"] if fact.key else None
-        return decisions.edit(fact, form.cleaned_data["statement"], value, by=by)
+        return decisions.edit(fact, form.stored_statement(fact), value, by=by)
     return DECISIONS[verb](fact, by=by)
 
 
@@ -173,7 +174,7 @@ def merge_facts(request: HttpRequest) -> HttpResponse:
         return _render_merge_refusal(request, facts, decisions.GONE, status=409)
     into = next((fact for fact in facts if fact.pk == form.cleaned_data["into"]), facts[0])
     try:
-        action = merge(facts, into, form.cleaned_data["statement"], by=signed_in_user(request))
+        action = merge(facts, into, as_stored(form.cleaned_data["statement"]), by=signed_in_user(request))
     except decisions.RefusedError as refusal:
         return _render_merge_refusal(request, facts, str(refusal), status=409)
     sentence = f"{DONE[ReviewAction.Verb.MERGE]}: {_shorten(action.fact)}"

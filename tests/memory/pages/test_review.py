@@ -220,6 +220,19 @@ def test_an_edited_value_is_kept_for_keyed_facts_only(alice: User, sign_in: Sign
     assert [Fact.objects.get(pk=fact.pk).value for fact in (keyed, free)] == ["Porto", "Lisbon"]
 
 
+def test_the_words_to_edit_speak_to_the_user_and_are_stored_about_them(alice: User, sign_in: SignIn) -> None:
+    fact, client = propose(alice), sign_in(alice)
+    assert ">Your sister Mary lives in Lisbon.</textarea>" in client.get("/memory/review").content.decode()
+
+    client.post(f"/memory/review/{fact.pk}/edit", {"statement": "Your sister Mary lives in Madrid."})
+    assert Fact.objects.get(pk=fact.pk).statement == "The user's sister Mary lives in Madrid."
+
+    at = f"/memory/facts/{fact.pk}"
+    assert ">Your sister Mary lives in Madrid.</textarea>" in client.get(at).content.decode()
+    client.post(f"{at}/correct", {"statement": "Your sister Mary lives in Porto."})
+    assert Fact.objects.active().get(user=alice).statement == "The user's sister Mary lives in Porto."
+
+
 @pytest.mark.parametrize("statement", ["", "   ", "x" * 1001, "NUL \x00"], ids=["empty", "blank", "too long", "NUL"])
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
 def test_words_that_cannot_be_taken_are_handed_back(

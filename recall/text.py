@@ -4,7 +4,7 @@ import re
 from typing import Any, Final
 
 _LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
-_WAY_BACK: Final = re.compile(r" ?\[Open the conversation\]\(/c/[^)\s]*\)")
+_WAY_BACK: Final = re.compile(r" ?\[Open the conversation\]\((/c/[^)\s]*)\)")
 """The link of a conversation's summary: a button, not words."""
 _FORM: Final = re.compile(r"(?m)^[ \t]*(?:#{1,6}|[-*+>])[ \t]+|\*\*|`+")
 
@@ -28,6 +28,12 @@ def storable_json(value: Any) -> Any:
 def with_links_by_their_words(text: str) -> str:
     """Markdown with each link replaced by its text, without a summary's link to its conversation."""
     return _LINK.sub(r"\1", _WAY_BACK.sub("", text))
+
+
+def split_way_back(text: str) -> tuple[str, str]:
+    """A summary without the link to its conversation, and that address; empty if it has none."""
+    found = _WAY_BACK.search(text)
+    return (text[: found.start()] + text[found.end() :], found[1]) if found else (text, "")
 
 
 def in_a_line(text: str, chars: int) -> str:

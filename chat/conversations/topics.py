@@ -56,7 +56,7 @@ _COMMON: Final = _word_set("""
     under understand until upon use used useful uses using usually wait wanted wants whether while whole without
     wonder wondering word work working works worth write wrong year years yesterday yet hi hey ll ve re don didn
     doesn isn aren couldn shouldn wouldn won cannot gonna got get gets getting went been i'd i'll i've i'm it's
-    let's that's there's what's
+    let's live lived lives living that's there's what's
 """)
 """Words that occur in any conversation."""
 _FOREIGN: Final = frozenset(word for words in NEIGHBOURS.values() for word in words)

@@ -12,7 +12,7 @@ from chat.compaction.segments import load_uncompacted
 from chat.compaction.summaries.merge import merge
 from chat.compaction.summaries.schema import HEADINGS, Exchange, Summary, Verbosity
 from chat.compaction.summaries.select_engine import summarize
-from chat.ingest.withheld import mask_parts, withheld_refs
+from chat.ingest.withheld import mask_sentences, withheld_refs
 from chat.models import Conversation
 from memory import tombstones
 from memory.ports.source import ConversationDigest
@@ -41,7 +41,7 @@ def build_digest(conversation_id: UUID) -> ConversationDigest | None:
         if not (is_fiction or f"message:{turn.question.pk}" in named or only_asks(turn.question.text))
     ]
     questions = {
-        turn.number: known.mask(mask_parts(turn.question.pk, turn.masked_question(), named)) for turn in repeated
+        turn.number: known.mask(mask_sentences(turn.question.pk, turn.masked_question(), named)) for turn in repeated
     }
     exchanges = [Exchange(t.number, questions[t.number], "", (), t.question.created_at) for t in repeated]
     if exchanges:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from chat.messages.forget_request import WITHHOLDS
 from chat.models import Message
 from memory.ports.source import Utterance
-from memory.text.parts import parts_of
+from memory.text.parts import Part, parts_of, sentence_spans
 from memory.text.user_text import mask_spans
 
 
@@ -26,6 +26,16 @@ def withheld_refs(user_id: int) -> set[str]:
 
 def mask_parts(message_id: int, text: str, refs: Collection[str]) -> str:
     """The text with the named parts blanked out."""
+    return mask_spans(text, [(part.start, part.end) for part in _named_parts(message_id, text, refs)])
+
+
+def mask_sentences(message_id: int, text: str, refs: Collection[str]) -> str:
+    """The text without the whole sentences of the named parts: quoted alone, half a sentence says nothing."""
+    named = {part.sentence for part in _named_parts(message_id, text, refs)}
+    return mask_spans(text, [span for number, span in enumerate(sentence_spans(text)) if number in named])
+
+
+def _named_parts(message_id: int, text: str, refs: Collection[str]) -> list[Part]:
     start = f"message:{message_id}:"
     numbers = {int(number) for ref in refs if ref.startswith(start) for number in ref.removeprefix(start).split(",")}
-    return mask_spans(text, [(part.start, part.end) for part in parts_of(text) if part.number in numbers])
+    return [part for part in parts_of(text) if part.number in numbers]

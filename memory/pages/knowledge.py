@@ -21,7 +21,9 @@ from memory.documents.revisions import MAX_TEXT, WENT_BACK, changes, part
 from memory.models import Chunk, Document, Upload
 from memory.pages.about import Editor, build_editor
 from memory.text.fact_lines import without_marks
+from memory.text.second_person import you_wrote
 from recall.rendering.render import render
+from recall.text import split_way_back
 
 MAX_IN_FOLDER: Final = 200
 """Documents per folder in the tree; the folder's page lists all of them."""
@@ -141,11 +143,13 @@ def build_crumbs(path: str) -> list[Crumb]:
 
 def build_document_page(user: User, document: Document, number: int = 1, shown: Editor | None = None) -> dict[str, Any]:
     """One document to read and edit, or part `number` of a long one; `shown` replaces the editor's text."""
-    shown_part = part(document.display_text, number)
+    text, conversation_url = split_way_back(document.display_text)
+    shown_part = part(text, number)
     return {
         **_build_frame(user, document.path),
         "document": document,
-        "html": render(shown_part.text) if document.text.strip() else "",
+        "html": render(you_wrote(shown_part.text)) if document.text.strip() else "",
+        "conversation_url": conversation_url,
         "part": shown_part,
         "editor": shown or build_editor(document),
         "is_too_long": len(document.text) > MAX_TEXT,

@@ -26,7 +26,7 @@ from memory.retrieval.ranking import DEFAULT_PROFILE, Part, Source
 from memory.retrieval.recall import CutItem, Filters, MemoryItem, retrieve
 from memory.text.message_kinds import is_small_talk
 from memory.text.plain_words import plain_words
-from memory.text.second_person import second_person
+from memory.text.second_person import second_person, you_wrote
 from recall.text import with_links_by_their_words
 
 MAX_RESULTS: Final = 20
@@ -263,7 +263,7 @@ def _build_result(
         link = reverse("conversation", args=[item.conversation_id])
     counted, uncounted = explain_score(item.parts)
     text = with_links_by_their_words(item.text) if item.source == "document" else item.text
-    text = second_person(text) if item.source == "fact" else plain_words(text)
+    text = second_person(text) if item.source == "fact" else you_wrote(plain_words(text))
     pieces = mark_matches(excerpt(text, pattern), pattern)
     return Result(item, SOURCES[item.source], ICONS[item.source], where, link, pieces, counted, uncounted, badge)
 

@@ -11,10 +11,11 @@ from django.utils import timezone
 from memory.models import Fact
 from memory.pages import labels, navigation
 from memory.text.fact_lines import Line, lines_of
-from memory.text.second_person import second_person
+from memory.text.second_person import second_person, you_wrote
 
 register = template.Library()
 register.filter("second_person", second_person)
+register.filter("you_wrote", you_wrote)
 
 
 @register.simple_tag(takes_context=True)
@@ -53,7 +54,7 @@ def whence(fact: Fact) -> str:
 
 @register.filter
 def why_kept(fact: Fact) -> str:
-    """Why a proposal waits, such as “not certain enough to be kept unasked”; empty if `whence` says the same."""
+    """Why a proposal waits, such as “about another person”; empty if `whence` says the same."""
     return labels.reason(fact)
 
 

@@ -84,7 +84,7 @@ def parts_of(text: str) -> tuple[Part, ...]:
     """The parts of a text, in order."""
     found: list[Part] = []
     asides = _asides(text)
-    for number, (start, end) in enumerate(_sentences(text)):
+    for number, (start, end) in enumerate(sentence_spans(text)):
         if subjects := _SUBJECTS.match(text, start, end):
             predicate = text[subjects.end() : end].rstrip(" .!?…")
             for name in _NAME.finditer(text, start, subjects.end(1)):
@@ -99,7 +99,8 @@ def parts_of(text: str) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each sentence, in order."""
     for line in _SENTENCE.finditer(text):
         start = line.start()
         for stop in [*_STOP.finditer(line[0]), None]:

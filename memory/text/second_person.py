@@ -25,6 +25,7 @@ _OWNER: Final = re.compile(r"\b(?:the )user['’]s\b|^user['’]s\b", re.I)
 _ELSEWHERE: Final = re.compile(r"\bthe user\b", re.I)
 _REFLEXIVE: Final = re.compile(r"\b(?:themsel(?:f|ves)|himself|herself)\b")
 _THEIR: Final = re.compile(r"\btheir\b")
+_WROTE: Final = re.compile(r"\bThe user wrote: (?=“)")
 
 
 def second_person(sentence: str) -> str:
@@ -39,6 +40,11 @@ def second_person(sentence: str) -> str:
     text = _OWNER.sub("your", _SUBJECT.sub(_subject, text))
     text = _ELSEWHERE.sub("you", text)
     return text if text == sentence else text[:1].upper() + text[1:]
+
+
+def you_wrote(text: str) -> str:
+    """A summary of the user's own words, as said to the user."""
+    return _WROTE.sub("You wrote: ", text)
 
 
 def _subject(found: re.Match[str]) -> str:

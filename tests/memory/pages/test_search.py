@@ -105,6 +105,21 @@ def test_a_documents_links_are_told_by_their_words(alice: User, sign_in: SignIn)
     assert "(/c/1f)" not in page
 
 
+def test_a_conversations_document_leads_to_it_and_speaks_to_the_user(alice: User, sign_in: SignIn) -> None:
+    text = "22 November 2026, 2 turns. [Open the conversation](/c/1f)\n\nThe user wrote: “My sister Mary lives in Lisbon.”"
+    revisions.add(alice, "/conversations/mary", text, "user", Origin())
+    embed_pending()
+    client = sign_in(alice)
+
+    page = client.get("/memory/documents/conversations/mary").content.decode()
+    read = page[page.index("data-read") : page.index("</div>", page.index("data-read"))]
+
+    assert 'href="/c/1f"' in page
+    assert "[Open" not in read
+    for shown in (read, results_of(client)):
+        assert "You wrote: “My sister" in shown
+
+
 def test_what_is_in_every_prompt_anyway_is_found_here(alice: User, sign_in: SignIn) -> None:
     know(alice, "The user's sister is Mary.", kind="person", key="user/sister", importance=0.9)
 

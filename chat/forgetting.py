@@ -111,7 +111,7 @@ class ConversationEraser:
             Message.objects.filter(pk=answer.pk).update(event_data=without_thinking(answer.event_data))
         for segment in Segment.objects.for_user(user).filter(pk__in=erasure.segments):
             drop_summary(segment)
-        Conversation.objects.filter(pk__in=titled).update(title=FORGOTTEN)
+        Conversation.objects.filter(pk__in=titled).update(title="")
         Conversation.objects.for_user(user).filter(pk__in=erasure.conversations).delete()
         shortened = {*erasure.messages, *erasure.quotes}
         # What such a message changed may be what is gone from it.
@@ -302,7 +302,7 @@ def _find_titles(user: User, erasure: Erasure) -> list[Conversation]:
         for message in _messages_by_id(user, {*erasure.messages, *erasure.quotes})
         if message.parent_id is None
     }
-    titles = Conversation.objects.for_user(user).exclude(pk__in=erasure.conversations).exclude(title=FORGOTTEN)
+    titles = Conversation.objects.for_user(user).exclude(pk__in=erasure.conversations)
     return [title for title in titles if title.title and (title.pk in firsts or _title_contains(title.title, erasure))]
 
 

@@ -86,6 +86,14 @@ def test_the_rest_of_the_message_stays_and_is_found(told: Told) -> None:
     assert Fact.objects.get(pk=told.bread.pk).statement == BREAD
 
 
+def test_a_conversation_named_after_it_is_untitled(told: Told) -> None:
+    forget(told.user, the_fact(told), by=told.user)
+
+    assert told.conversation.title.startswith(QUOTE)
+    told.conversation.refresh_from_db()
+    assert told.conversation.title == ""
+
+
 def test_answers_that_knew_of_it_go_and_others_stay(told: Told) -> None:
     forget(told.user, the_fact(told), by=told.user)
 

@@ -35,12 +35,17 @@ QUOTED: Final = 200
 def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
     """What one answer used, what was left out, and what it cost."""
     user = signed_in_user(request)
-    found = get_object_or_404(
-        Receipt.objects.for_user(user).filter(conversation__deleted_at=None), message_id=message_id
-    )
+    receipts = Receipt.objects.for_user(user).filter(conversation__deleted_at=None)
+    found = receipts.filter(message_id=message_id).first()
+    if found is None:
+        answers = Message.objects.not_deleted().for_user(user).filter(role=Message.Role.ASSISTANT)
+        answer = get_object_or_404(answers, pk=message_id)
+        template = "budget/receipt_page.html#no_receipt" if is_htmx(request) else "budget/receipt_page.html"
+        return render(request, template, {"answer_id": answer.pk})
     context = {
         "panel": panel(found, _load_quotes(user, found)),
         "receipt": found,
+        "answer_id": message_id,
         "nonce": uuid4(),
         "tried": tried_without(user, message_id),
         "offers": open_offers(user, found.ingredients.get("stated", {})),

@@ -256,6 +256,20 @@ document.addEventListener("focusin", (event) => {
 
 // Responses -----------------------------------------------------------------------------------------------------------
 
+/** The buttons for several decide on what still waits, and say how many that are. */
+function countWaiting() {
+  for (const form of document.querySelectorAll(".group-head form, .kinds form")) {
+    const inputs = [...form.querySelectorAll("input")].filter((input) => input.name === "fact");
+    for (const input of inputs) {
+      const row = /** @type {Row | null} */ (document.getElementById(`fact-${input.value}`));
+      input.disabled = row !== null && row.dataset.state !== "proposed";
+    }
+    const waiting = inputs.filter((input) => !input.disabled).length;
+    for (const count of form.querySelectorAll("[data-count]")) count.textContent = String(waiting);
+    form.toggleAttribute("hidden", waiting < (form.closest(".kinds") ? 1 : 2));
+  }
+}
+
 document.addEventListener("htmx:beforeRequest", () => (isDeciding = true));
 document.addEventListener("htmx:afterRequest", (event) => {
   const { successful, xhr } = /** @type {CustomEvent} */ (event).detail;
@@ -301,6 +315,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
   else if (form instanceof HTMLElement) onMergeForm(form);
   else if (event.target.matches("[data-queue]")) onQueue(event.target);
   else return;
+  countWaiting();
   isDeciding = false;
   while (ahead.length && !isDeciding) KEYS[ahead.shift() ?? ""]();
 });

@@ -65,6 +65,8 @@ def test_a_queue_of_fifty_is_cleared_by_keyboard_alone(reviewer: Person, app: Ap
 
     press(page, "a", "a", "a", "a", "a", "r", "r", "r", "r", "r")  # as fast as the keys can be pressed
     left(page, 40)
+    expect(page.locator(".group-head button").first).to_contain_text("Accept all 40")
+    expect(page.locator("[data-state=active] .badge").first).to_have_text("Accepted")
     press(page, "u")  # the last one again, and rejected again
     left(page, 41)
     # Announced before the next: decisions within a moment are announced together, and these two would sound like those
@@ -99,6 +101,7 @@ def test_a_queue_of_fifty_is_cleared_by_keyboard_alone(reviewer: Person, app: Ap
     left(page, 18)
     press(page, *["k"] * 34, *["x", "j"] * 34, "a")  # all that are left, past those already decided
     left(page, 0)
+    expect(page.locator(".done .button-primary .icon")).to_have_css("color", "rgb(255, 255, 255)")
 
     with psycopg.connect(app.conninfo(), autocommit=True) as connection:
         states: dict[str, int] = dict(connection.execute(STATES, [reviewer.email]).fetchall())

@@ -279,6 +279,13 @@ def test_a_receipt_that_is_not_there_is_a_404(alice: Any, sign_in: SignIn, messa
     assert sign_in(alice).get(f"/receipts/{message_id}").status_code == 404
 
 
+def test_an_answer_without_a_receipt_says_so(alice: Any, bob: Any, sign_in: SignIn) -> None:
+    answer = answer_of(alice)
+    assert "No receipt was kept for this answer." in a_page(sign_in(alice), answer.pk)
+    assert "No receipt was kept" in sign_in(alice).get(f"/receipts/{answer.pk}").content.decode()
+    assert sign_in(bob).get(f"/receipts/{answer.pk}").status_code == 404
+
+
 def test_without_signing_in_there_is_no_receipt(alice: Any, client: Any) -> None:
     response = client.get(f"/receipts/{booked(alice, Figures(input=10)).message_id}")
     assert response.status_code == 302

@@ -42,6 +42,8 @@ TOO_LARGE: Final = "{name} is {size:.1f} MB. The limit is {most:.0f} MB."
 TOO_MANY: Final = "You have {most} unsent attachments. Send or remove some first."
 TOO_MUCH: Final = "Your unsent attachments exceed {most:.0f} MB. Send or remove some first."
 UNSUPPORTED_IMAGE: Final = "This image format isn't supported. Save it as PNG, JPEG, WebP or GIF."
+BROKEN_IMAGE: Final = "This isn't an image that can be read. Save it again as PNG, JPEG, WebP or GIF."
+IMAGE_SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif"})
 OTHER_IMAGE_SIGNATURES: Final = (b"BM", b"II*\x00", b"MM\x00*", b"\x00\x00\x01\x00")
 """First bytes of bitmaps, TIFF and icons; newer camera formats (HEIC, AVIF) have theirs after four bytes."""
 UNNAMED: Final = "file"
@@ -104,6 +106,8 @@ def _read(user: User, name: str, content: bytes) -> dict[str, Any]:
             return _read_image(content)
     if content.startswith(OTHER_IMAGE_SIGNATURES) or content[4:8] == b"ftyp":
         raise NotReadableError(UNSUPPORTED_IMAGE)
+    if PurePosixPath(name).suffix.lower() in IMAGE_SUFFIXES:
+        raise NotReadableError(BROKEN_IMAGE)
     kind = recognize(name, content)
     text = read_file(name, content, waiting=user.pk)
     return {"kind": Kind.FILE, "media_type": kind.media_type, "text": text, "tokens": count_tokens(text)}

@@ -63,6 +63,7 @@ REFUSED = [
     ("empty.txt", b"  \n", "This file is empty."),
     ("scan.pdf", b"not a pdf", "This file is called PDF, but it is none."),
     ("a.png", b"\x89PNG\r\n\x1a\nbroken", "This file is damaged or not an image."),
+    ("b.png", b"not a png", "This isn't an image that can be read."),
     ("a.heic", b"\x00\x00\x00\x18ftypheic" + bytes(20), "This image format isn't supported."),
     ("a.bmp", b"BM" + bytes(60), "This image format isn't supported."),
     ("a.zip", b"PK\x03\x04" + bytes(60), "This is an archive"),

@@ -54,6 +54,37 @@ document.addEventListener(
 );
 document.addEventListener("submit", ({ target }) => target instanceof Element && target.closest("[data-closes]") && closeMenus(null));
 
+/** A file field in Recall's words instead of the browser's. @param {HTMLInputElement} input */
+function showFileField(input) {
+  const line = document.createElement("span");
+  const button = document.createElement("button");
+  const chosen = document.createElement("span");
+  button.type = "button";
+  button.tabIndex = -1; // the field itself has the focus
+  button.ariaHidden = "true";
+  button.className = "button button-small";
+  button.textContent = input.multiple ? "Choose files" : "Choose a file";
+  chosen.role = "status";
+  const show = (sentence = "") => {
+    const names = [...(input.files ?? [])].map((file) => file.name);
+    chosen.className = sentence ? "errorlist" : "muted";
+    chosen.textContent = sentence || (names.length > 2 ? `${names.length} files` : names.join(", "));
+  };
+  button.addEventListener("click", () => input.click());
+  input.addEventListener("change", () => show());
+  input.form?.addEventListener("reset", () => setTimeout(show));
+  input.addEventListener("invalid", (event) => {
+    event.preventDefault();
+    show("Choose a file first.");
+    input.focus();
+  });
+  line.className = "row file-field";
+  line.append(button, chosen);
+  input.classList.add("file-input");
+  input.after(line);
+}
+for (const input of document.querySelectorAll('.field > input[type="file"]')) showFileField(/** @type {HTMLInputElement} */ (input));
+
 document.addEventListener("htmx:beforeSwap", (event) => {
   // The user was signed out meanwhile: the response is the sign-in page. Reload instead of swapping it into the page.
   const { xhr } = /** @type {CustomEvent} */ (event).detail;

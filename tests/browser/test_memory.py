@@ -89,6 +89,8 @@ def test_a_search_finds_explains_and_has_an_address(gardener: Person) -> None:
 
 def test_a_file_is_read_while_one_watches(gardener: Person) -> None:
     page = gardener.tab("/memory/documents")
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_text("Choose a file first.")).to_be_visible()
     soil = FilePayload(name="soil.md", mimeType="text/markdown", buffer=b"# Soil\n\nHeavy clay with slugs in spring.")
     page.get_by_label("Files, or drop them here").set_input_files(soil)
     page.get_by_label("Upload to").fill("/garden")

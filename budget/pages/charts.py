@@ -181,11 +181,13 @@ def within(
             if high > low:
                 top = axis.y(high)
                 bars.append(Bar(x, top, width, _r(axis.y(low) - top), look, sentence))
+    in_total = format_value(sum(part for _, part, _ in columns))
+    lead = f"{_range(heads[1], [part for _, part, _ in columns], format_value)} In total {in_total}"
     return Chart(
         name,
         title,
-        f"{_range(heads[1], [part for _, part, _ in columns], format_value)} In total "
-        f"{format_value(sum(c[1] for c in columns))}, {heads[2].lower()} {format_value(sum(c[2] for c in columns))}.",
+        f"{lead if len(columns) != 1 else f'{heads[1]}: {in_total}'}, "
+        f"{heads[2].lower()} {format_value(sum(whole for _, _, whole in columns))}.",
         heads,
         [(label, format_value(part), format_value(whole)) for label, part, whole in columns],
         rules=axis.rules(format_value),

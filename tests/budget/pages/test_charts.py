@@ -59,6 +59,7 @@ def test_what_it_cost_stands_inside_what_it_would_have_cost() -> None:
     assert whole.height == pytest.approx(4 * part.height, abs=4 * EXACT)
     assert list(chart.rows) == [("1 May", "2", "8"), ("2 May", "3", "3")]
     assert chart.description == "Cost: 2 to 3, latest 3. In total 5, without caching 11."
+    assert costs(("1 May", 2, 8)).description == "Cost: 2, without caching 8."
     assert [key.text for key in chart.legend] == ["Cost", "Without caching"]
 
 

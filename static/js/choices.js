@@ -30,8 +30,9 @@ form?.addEventListener("change", ({ target }) => {
     const only = /** @type {HTMLInputElement} */ (document.getElementById("choose-only"));
     only.checked = target.selectedOptions[0].hasAttribute("data-only");
   }
-  const line = document.querySelector("#choices [data-chosen]");
-  if (line) line.textContent = ["choose-model", "choose-project", "choose-role"].map(selectedLabel).filter(Boolean).join(" · ");
+  const line = /** @type {HTMLElement | null} */ (document.querySelector("#choices [data-chosen]"));
+  const labels = [line?.dataset.model ?? selectedLabel("choose-model"), selectedLabel("choose-project"), selectedLabel("choose-role")];
+  if (line) line.textContent = labels.filter(Boolean).join(" · ");
 });
 form?.addEventListener("submit", (event) => {
   event.preventDefault();

@@ -42,8 +42,9 @@ function preview(code) {
   frame.title = `Preview of the ${NAMES[kind]}`;
   frame.setAttribute("sandbox", kind === "svg" ? "" : "allow-scripts");
   frame.src = `/m/${message}/preview/${code.dataset.preview}${kind === "mermaid" && isDark() ? "#dark" : ""}`;
-  frame.height = String(kind === "svg" ? heightOf(code) : HIGHEST / 2);
-  if (kind === "mermaid") frame.dataset.scheme = isDark() ? "dark" : "light";
+  frame.height = String(kind === "svg" ? heightOf(code) : kind === "html" ? heightOfPage(code) : HIGHEST / 2);
+  if (kind !== "mermaid") frame.toggleAttribute("data-dimmed", isDark()); // drawn for a white page
+  else frame.dataset.scheme = isDark() ? "dark" : "light";
   if (kind !== "svg") frames.add(frame);
   return frame;
 }
@@ -55,6 +56,12 @@ function heightOf(code) {
   const [width, height] = ["width", "height"].map((name) => Number(tag.match(new RegExp(`\\s${name}\\s*=\\s*["']([\\d.]+)(?:px)?["']`, "i"))?.[1]));
   if (width && height) return clamp((height / width) * Math.min(width, code.clientWidth));
   return clamp(box ? (Number(box[2]) / Number(box[1])) * code.clientWidth : HIGHEST / 2);
+}
+
+/** A page's height until it tells its own, which it can't where its scripts don't run. @param {Element} code */
+function heightOfPage(code) {
+  const blocks = code.querySelector("code")?.textContent?.match(/<(?:h\d|p|li|tr|div|section|pre|img|svg|canvas|form|input|button)\b/gi) ?? [];
+  return clamp(Math.min(HIGHEST / 2, 48 * (blocks.length + 1)));
 }
 
 /** @param {number} height */

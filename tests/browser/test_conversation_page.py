@@ -58,6 +58,25 @@ def test_actions_are_shown_on_the_last_message_and_where_the_pointer_or_the_focu
     expect(actions.first.get_by_label("More actions")).to_be_focused()
 
 
+GAPS = """() => {
+  const boxes = [...document.querySelectorAll(".message-body")].map((it) => it.getBoundingClientRect());
+  return boxes.slice(1).map(({ top }, at) => Math.round(top - boxes[at].bottom));
+}"""
+MARK = "it => getComputedStyle(it, '::before').display"
+
+
+def test_a_question_and_its_answer_read_as_a_pair(somebody: Person, offline: OfflineServer) -> None:
+    address = talk(somebody, offline).url
+    page = somebody.open_browser(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto(address)
+    expect(page.locator(".message-assistant[data-shown]")).to_have_count(1)
+    within, between, within_again = page.evaluate(GAPS)
+    assert within == within_again < between < 40
+    assert page.locator("[data-shown]").evaluate(MARK) != "none"
+    page.get_by_role("button", name="Context panel").click()
+    assert page.locator("[data-shown]").evaluate(MARK) == "none", "no context is open"
+
+
 def test_on_touch_all_actions_are_shown(somebody: Person, offline: OfflineServer) -> None:
     address = talk(somebody, offline).url
     page = somebody.open_browser(**PHONE).new_page()

@@ -300,7 +300,7 @@ def test_every_page_says_when_the_demo_model_answers(
 ) -> None:
     settings.IS_OFFLINE = is_offline
     html = client.get("/accounts/login/").content.decode()
-    assert ("Demo mode: answers come from your memories" in html) is said
+    assert ("answers come from your memories" in html) is said
 
 
 @pytest.mark.parametrize(

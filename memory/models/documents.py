@@ -33,7 +33,7 @@ class Document(Owned):
 
     class Source(models.TextChoices):
         USER = "user", "Written by the user"
-        LIBRARIAN = "librarian", "Written by the librarian"
+        LIBRARIAN = "librarian", "Written by Recall"
         UPLOAD = "upload", "Uploaded"
         IMPORT = "import", "Imported"
         SYNC = "sync", "Synchronized from a folder"

@@ -12,12 +12,12 @@ class Kind(models.TextChoices):
     PLACE = "place", "Place"
     EVENT = "event", "Event"
     PREFERENCE = "preference", "Preference"
-    CONSTRAINT = "constraint", "Constraint"
+    CONSTRAINT = "constraint", "Things to avoid"
     INSTRUCTION = "instruction", "Instruction"
     GOAL = "goal", "Goal"
     DECISION = "decision", "Decision"
-    PROCEDURE = "procedure", "Procedure"
-    ENTITY = "entity", "Entity"
+    PROCEDURE = "procedure", "How you do it"
+    ENTITY = "entity", "Pets and things"
     FACT = "fact", "Fact"
 
 

@@ -40,7 +40,7 @@ TYPE_NAMES: Final = {
     "version": ("document version", "document versions"),
     "upload": ("uploaded file", "uploaded files"),
     "passage": ("search entry", "search entries"),
-    "vector": ("entry for search by meaning", "entries for search by meaning"),
+    "vector": ("search entry by meaning", "search entries by meaning"),
     "receipt": ("receipt, keeping only its numbers", "receipts, keeping only their numbers"),
     "snapshot": ("profile snapshot, to be rebuilt", "profile snapshots, to be rebuilt"),
     "decision": ("review decision", "review decisions"),

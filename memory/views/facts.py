@@ -23,7 +23,6 @@ from memory.models import Fact
 from memory.pages.fact import build_fact_page
 from memory.pages.why import explain_recall
 from memory.review import decisions
-from recall.figures import percent
 from recall.views import post_only, signed_in_user
 
 LINK_STRENGTH: Final = 0.5
@@ -109,8 +108,7 @@ def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpRespons
 def _render_fact(request: HttpRequest, fact: Fact, status: int = 200, **more: Any) -> HttpResponse:
     user = signed_in_user(request)
     tally = memory_use.tally(user, fact.ref)
-    share = percent(tally.tokens / tally.prompts) if tally.prompts else ""
-    usage = {"prompts": memory_use.prompts_with(user, fact.ref), "tally": tally, "share": share}
+    usage: dict[str, Any] = {"prompts": memory_use.prompts_with(user, fact.ref), "tally": tally}
     usage["cut_days"] = settings.ENVIRONMENT.cut_candidate_retention_days
     return render(request, "memory/fact.html", {**build_fact_page(user, fact, **more), **usage}, status=status)
 

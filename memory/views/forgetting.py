@@ -54,7 +54,8 @@ def forgetting(request: HttpRequest) -> HttpResponse:
         return _render_preview(request, target, str(refusal), status=409)
     if target.what == What.EVERYTHING:
         sessions.forget_words(signed_in_user(request), request.session)
-    messages.success(request, f"Forgotten. Recall searched for it again and found {receipt.found_again} traces.")
+    left = f"{receipt.found_again} mentions are left" if receipt.found_again else "nothing of it is left"
+    messages.success(request, f"Forgotten. Recall searched for it again: {left}.")
     return redirect("memory:forgotten")
 
 

@@ -59,7 +59,7 @@ def clean(text: str) -> str:
     text = text.removeprefix("\ufeff")
     without = _CONTROL.sub("", text)
     if len(text) - len(without) > max(1, len(text) * MAX_CONTROL_CHARACTERS):
-        raise NotReadableError("This file is no text, whatever its name says.")
+        raise NotReadableError("This isn't a text file.")
     return without
 
 

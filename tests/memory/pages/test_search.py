@@ -106,7 +106,7 @@ def test_a_documents_links_are_told_by_their_words(alice: User, sign_in: SignIn)
 
 
 def test_a_conversations_document_leads_to_it_and_speaks_to_the_user(alice: User, sign_in: SignIn) -> None:
-    text = "22 November 2026, 2 turns. [Open the conversation](/c/1f)\n\nThe user wrote: “My sister Mary lives in Lisbon.”"
+    text = "2 turns. [Open the conversation](/c/1f)\n\nThe user wrote: “My sister Mary lives in Lisbon.”"
     revisions.add(alice, "/conversations/mary", text, "user", Origin())
     embed_pending()
     client = sign_in(alice)

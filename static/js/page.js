@@ -54,13 +54,9 @@ document.addEventListener(
 );
 document.addEventListener("submit", ({ target }) => target instanceof Element && target.closest("[data-closes]") && closeMenus(null));
 
-/** A file field in Recall's words instead of the browser's. @param {HTMLInputElement} input */
+/** A file field in Recall's words instead of the browser's, which lies over them unseen. @param {HTMLInputElement} input */
 function showFileField(input) {
-  const line = document.createElement("span");
-  const button = document.createElement("button");
-  const chosen = document.createElement("span");
-  button.type = "button";
-  button.tabIndex = -1; // the field itself has the focus
+  const [line, button, chosen] = ["span", "span", "span"].map((tag) => document.createElement(tag));
   button.ariaHidden = "true";
   button.className = "button button-small";
   button.textContent = input.multiple ? "Choose files" : "Choose a file";
@@ -70,7 +66,6 @@ function showFileField(input) {
     chosen.className = sentence ? "errorlist" : "muted";
     chosen.textContent = sentence || (names.length > 2 ? `${names.length} files` : names.join(", "));
   };
-  button.addEventListener("click", () => input.click());
   input.addEventListener("change", () => show());
   input.form?.addEventListener("reset", () => setTimeout(show));
   input.addEventListener("invalid", (event) => {
@@ -79,9 +74,8 @@ function showFileField(input) {
     input.focus();
   });
   line.className = "row file-field";
-  line.append(button, chosen);
-  input.classList.add("file-input");
-  input.after(line);
+  input.before(line);
+  line.append(input, button, chosen);
 }
 for (const input of document.querySelectorAll('.field > input[type="file"]')) showFileField(/** @type {HTMLInputElement} */ (input));
 

@@ -155,7 +155,7 @@ def test_a_document_is_shown_as_markdown_with_what_is_known_of_it(alice: User, s
     assert "The bed</h3>" in page
     assert "Written by you" in page
     assert 'href="/memory/documents?tag=garden">garden</a>' in page
-    assert "1 indexed passage" in page
+    assert "Searchable passages: 1" in page
     assert 'id="passage-0"' in page
     assert "<script>alert" not in page
     assert "<img src=x" not in page

@@ -51,7 +51,7 @@ def test_a_proposal_stands_with_its_words_where_they_were_said(alice: User, sign
     assert f'I had a long day. <mark class="mark">{QUOTE}</mark> and I&#x27;m allergic to peanuts.' in page
     assert f'href="{reverse("message", args=[message.pk])}"' in page
     assert "Cooking" in page
-    assert "quite sure (90%)" in page
+    assert "Recall is quite sure." in page
     assert "about another person" in page
 
 
@@ -169,7 +169,7 @@ def test_all_shown_of_one_kind_are_decided_by_one_click(alice: User, sign_in: Si
     page = client.get("/memory/review").content.decode()
 
     kinds = page.split('class="kinds"')[1].split("</details>")[0]
-    assert "Person, 3" in kinds
+    assert "Person, <span data-count>3</span>" in kinds
     assert "Goal" not in kinds, "one alone has its own buttons"
     assert all(f'name="fact" value="{fact.pk}"' in kinds for fact in people)
     client.post("/memory/review/together", {"fact": [fact.pk for fact in people], "verb": "accept"})

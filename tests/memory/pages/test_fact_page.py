@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import escape
 
 from accounts.models import User
 from budget.models import Receipt
@@ -99,7 +100,7 @@ def test_where_it_comes_from_is_said_once_and_why_it_was_kept_beside_it(
     client = sign_in(alice)
     for page in (page_of(client, fact), client.get("/memory/about").content.decode()):
         assert page.count(whence) == 1
-        assert page.casefold().count(reason) == 1
+        assert page.casefold().count(escape(reason).casefold()) == 1
         assert page.casefold().count("you said so") <= 1
 
 
@@ -155,7 +156,7 @@ def test_the_lines_and_episodes_that_tell_it_are_named(alice: User, sign_in: Sig
 # Where it was recalled -------------------------------------------------------------------------------------------
 
 
-def test_the_prompts_it_stood_in_and_was_cut_from_are_listed_with_what_they_took(alice: User, sign_in: SignIn) -> None:
+def test_the_prompts_it_stood_in_and_was_cut_from_are_listed(alice: User, sign_in: SignIn) -> None:
     fact, other = know(alice, "The user sings in a choir."), know(alice, "Something else.")
     receipt(answer(say(alice, "When do I sing?")), item(fact), item(other))
     receipt(answer(say(alice, "What do I like?")), item(other), item(fact, kept=False))
@@ -163,9 +164,8 @@ def test_the_prompts_it_stood_in_and_was_cut_from_are_listed_with_what_they_took
 
     page = page_of(sign_in(alice), fact)
 
-    assert "Used in 1 answer (" in page
+    assert "Used in 1 answer." in page
     assert "Left out of 1 in the last 90 days." in page
-    assert '<span class="number">9</span> tokens, 9% of the prompt).' in page
     assert "When do I sing?" in page
     assert "others matched better" in page
     assert "Unrelated?" not in page

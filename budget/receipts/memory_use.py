@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from django.db.models import Count, F, Func, IntegerField, JSONField, Q, QuerySet, Sum, TextField, Value
-from django.db.models.fields.json import KeyTextTransform
+from django.db.models import Count, F, Func, JSONField, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast
 
 from budget.models import Receipt
@@ -44,10 +43,6 @@ class Tally:
 
     kept: int
     cut: int
-    tokens: int
-    """This memory's tokens in the prompts that included it."""
-    prompts: int
-    """All tokens of those prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +70,13 @@ def prompts_with(user: User, ref: str) -> list[RetrievalRecord]:
 
 
 def tally(user: User, ref: str) -> Tally:
-    """How often this memory was kept or cut, and its tokens. One statement."""
+    """How often this memory was kept or cut. One statement."""
     kept = Q(items__contains=[{"ref": ref, "kept": True}])
     figures = _naming(user, ref).aggregate(
         kept=Count("pk", filter=kept),
         cut=Count("pk", filter=~kept),
-        tokens=Sum(Cast(KeyTextTransform("tokens", "item"), IntegerField()), filter=kept),
-        prompts=Sum(F("input_tokens") + F("cache_read_tokens") + F("cache_write_tokens"), filter=kept),
     )
-    return Tally(figures["kept"], figures["cut"], figures["tokens"] or 0, figures["prompts"] or 0)
+    return Tally(figures["kept"], figures["cut"])
 
 
 def load_placement(user: User, message_id: int, ref: str) -> MemoryPlacement:

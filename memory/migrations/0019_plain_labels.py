@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
                     ("librarian", "Written by Recall"),
                     ("upload", "Uploaded"),
                     ("import", "Imported"),
-                    ("sync", "Synchronised from a folder"),
+                    ("sync", "Synchronized from a folder"),
                 ],
                 default="user",
                 max_length=10,

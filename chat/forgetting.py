@@ -34,9 +34,9 @@ from memory.index.indexer import reindex
 from memory.models import Chunk, Document, Episode, Fact, MessageChange
 from memory.ports.forgettable import BusyError
 from memory.refs import ids_by_kind
-from memory.text.parts import blank_parts, parts_of
+from memory.text.parts import blank_parts
 from recall.llm.tokens import count_tokens
-from recall.redaction import FORGOTTEN, MAX_HINTS, Erasure, ErasureItem, batches, words_of
+from recall.redaction import FORGOTTEN, Erasure, ErasureItem, words_of
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -69,7 +69,6 @@ class ConversationEraser:
         _collect_refs(user, erasure)
         _collect_unquotable(user, erasure)
         _collect_answers(user, erasure)
-        _collect_naming(user, erasure)
         _collect_tool_events(user, erasure)
         _collect_segments(user, erasure)
         _collect_artifacts(user, erasure)
@@ -212,20 +211,6 @@ def _repeats(answer: Message, erasure: Erasure) -> bool:
     going = numbers_of(answer.text, erasure.parts.get(f"message:{answer.pk}", ()))
     left = blank_parts(answer.text, going, FORGOTTEN)
     return erasure.is_paraphrased_in(left) or _lines_repeat(answer, erasure)
-
-
-def _collect_naming(user: User, erasure: Erasure) -> None:
-    """Add the parts of other answers that contain its names and codes, wherever those came from."""
-    if not erasure.naming:
-        return
-    staying = ~Q(conversation__in=erasure.conversations) & ~Q(pk__in=erasure.messages) & ~Q(status=STREAMING)
-    answers = Message.objects.for_user(user).filter(staying, role=Message.Role.ASSISTANT)
-    for words in batches(sorted(erasure.naming), MAX_HINTS):
-        naming = answers.filter(text__iregex=rf"(?<![[:alnum:]])({'|'.join(words)})(?![[:alnum:]])")
-        for pk, text in naming.values_list("pk", "text"):
-            parts = {text[part.start : part.end] for part in parts_of(text)}
-            going = {part for part in parts if words_of(part) & erasure.naming}
-            erasure.parts.setdefault(f"message:{pk}", set()).update(going)
 
 
 def _answers_from_tools(user: User, erasure: Erasure) -> set[int]:

@@ -119,7 +119,7 @@ class Erasure:
     telling: set[str] = field(default_factory=set)
     """Words of it that the user uses nowhere else."""
     naming: set[str] = field(default_factory=set)
-    """Names and codes of it that the user uses nowhere else: a trace of it in any answer, unlike other words."""
+    """Names and codes of it that the user uses nowhere else: traces of it in any answer, unlike other words."""
     words: set[str] = field(default_factory=set)
     """Words of it that no remaining text has: set when all else is erased, for the final check."""
     _patterns: dict[str, tuple[int, re.Pattern[str] | None]] = field(default_factory=dict, repr=False)

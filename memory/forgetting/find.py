@@ -41,18 +41,8 @@ def find(user: User, target: Target) -> Erasure:
 
 
 def follow(user: User, erasure: Erasure) -> Erasure:
-    """Add everything that depends on it, then what names it without having known of it."""
+    """Add everything that depends on it."""
     asked_for = set(erasure.episodes)
-    _spread(user, erasure, asked_for)
-    _lines(user, erasure)
-    erasure.naming = _naming(user, erasure)
-    if erasure.naming:
-        _spread(user, erasure, asked_for)
-        _lines(user, erasure)
-    return erasure
-
-
-def _spread(user: User, erasure: Erasure, asked_for: Collection[int]) -> None:
     for _ in range(ROUNDS):
         before = erasure.extent
         _facts(user, erasure)
@@ -64,6 +54,9 @@ def _spread(user: User, erasure: Erasure, asked_for: Collection[int]) -> None:
         _episodes(user, erasure, asked_for)
         if erasure.extent == before:
             break
+    _lines(user, erasure)
+    erasure.naming = _naming(user, erasure)
+    return erasure
 
 
 # Facts -----------------------------------------------------------------------------------------------------------

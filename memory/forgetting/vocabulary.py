@@ -63,13 +63,15 @@ _STARTS: Final = ("", *".!?…:\n-•#/")
 
 def naming_words(text: str) -> set[str]:
     """The words of names and codes in a text: with a capital within a sentence, and no month or day."""
-    found = [one[0] for one in _WORD.finditer(text) if one[0][0].isupper() and _is_within(text[: one.start()])]
+    found = [one[0] for one in _WORD.finditer(text) if one[0][0].isupper() and _is_within(text, one.start())]
     codes = words_of(" ".join(written for written, _ in identifiers_of(text)))
     return (words_of(" ".join(found)) - MONTHS - DAYS) | {word for word in codes if re.search(r"\d", word)}
 
 
-def _is_within(before: str) -> bool:
-    return before.rstrip(_OPENS)[-1:] not in _STARTS
+def _is_within(text: str, start: int) -> bool:
+    """Whether the word at `start` is inside a sentence. Reads 20 characters before it: all of them, for each word,
+    would take quadratic time."""
+    return text[max(0, start - 20) : start].rstrip(_OPENS)[-1:] not in _STARTS
 
 
 def said_elsewhere(user: User, words: Collection[str], erasure: Erasure) -> set[str]:
@@ -89,7 +91,7 @@ def said_elsewhere(user: User, words: Collection[str], erasure: Erasure) -> set[
 def words_in_use(user: User, words: Collection[str], naming: Collection[str]) -> set[str]:
     """The words that occur in any remaining text, or in Recall's own phrases.
 
-    An answer uses a word too, such as its “Noted:”, but for the names and codes of what is forgotten.
+    Words in answers (“Noted:”) count too, except the forgotten names and codes.
     """
     found = set(words) & product_words()
     found |= words_in_column(user, ANSWERS, set(words) - found - set(naming), ())

@@ -78,12 +78,21 @@ class FirstExchange:
 
 def first_words(text: str) -> str:
     """The initial title: the first clauses of the first message, or as many words as there is room for."""
-    whole = " ".join(mask_secrets(text).split())
-    room = whole if is_title_enough(text) else _cut(whole)
+    whole, room = " ".join(mask_secrets(text).split()), _room(text)
     ends = [seam.start() for seam in _SEAM.finditer(room) if seam.start() in CLAUSE_CHARS]
     title = room[: ends[-1]] if ends and len(whole) >= CLAUSE_CHARS.stop else room
     title = title.removesuffix(ELLIPSIS).rstrip(" .,;:!–—-") or room
     return title if is_title_enough(text) else f"{title.rstrip('?')}{ELLIPSIS}"
+
+
+def is_of_first_words(title: str, text: str) -> bool:
+    """Whether the title was made from this message: until version 0.2 it was cut at a word, not at a clause."""
+    return title in (first_words(text), _room(text))
+
+
+def _room(text: str) -> str:
+    whole = " ".join(mask_secrets(text).split())
+    return whole if is_title_enough(text) else _cut(whole)
 
 
 def _cut(title: str) -> str:
@@ -144,7 +153,7 @@ def _load_first_exchange(conversation_id: UUID) -> FirstExchange | None:
         messages = Message.objects.filter(conversation=conversation).defer("search").order_by("seq")
         question: Message | None = messages.filter(role=Message.Role.USER).first()
         answer: Message | None = messages.filter(role=Message.Role.ASSISTANT, status=Message.Status.COMPLETE).first()
-    if question is None or answer is None or conversation.title != first_words(question.text):
+    if question is None or answer is None or not is_of_first_words(conversation.title, question.text):
         return None
     said, known = question.text, secret_values(question.text)
     return FirstExchange(conversation, mask_secrets(said), mask_secrets(answer.text, known, is_own=False), epoch)

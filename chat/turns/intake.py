@@ -15,7 +15,7 @@ from budget.spending import limits
 from chat.attachments import drafts
 from chat.conversations import options
 from chat.conversations.model_choice import ModelNotOfferedError
-from chat.conversations.titles import first_words
+from chat.conversations.titles import first_words, is_of_first_words
 from chat.messages.branches import KEPT, Links, is_typed, links_of, newest_below, notify_branch_switched, switch_branch
 from chat.messages.forget_request import WITHHOLDS, find_request
 from chat.models import Attachment, Conversation, Message
@@ -292,7 +292,8 @@ def _edit(user: User, client_id: UUID, message_id: int, text: str) -> AcceptedTu
     # Rolled back with the rest if that is rejected.
     is_changed = text != earlier.text
     switch_branch(conversation, links_of(conversation), earlier.parent_id, takes_words_back=is_changed)
-    if earlier.parent_id is None and not conversation.title_is_own and conversation.title == first_words(earlier.text):
+    is_own = conversation.title_is_own or not is_of_first_words(conversation.title, earlier.text)
+    if earlier.parent_id is None and not is_own:
         conversation.title = first_words(text)
         conversation.save(update_fields=["title"])
         publish_event(f"user-{user.pk}", "conversations")

@@ -17,6 +17,7 @@ from chat.conversations.titles import (
     clean_title,
     first_words,
     give_title,
+    is_of_first_words,
     request_if_due,
     title_from_rules,
 )
@@ -244,3 +245,13 @@ def test_what_was_forgotten_or_renamed_meanwhile_gets_no_title(
         monkeypatch.setattr(titles, "_ask_model", meanwhile)
         assert give_title(conversation.pk) == ""
     assert title(conversation) == "Mine"
+
+
+def test_a_title_of_an_earlier_version_is_known_as_the_first_words() -> None:
+    said = "My sister Mary lives in Lisbon and I'm allergic to peanuts, so think of that when you plan the trip."
+    cut_at_a_word = f"{said[:59].rsplit(' ', 1)[0]}…"
+
+    assert first_words(said) != cut_at_a_word
+    assert is_of_first_words(first_words(said), said)
+    assert is_of_first_words(cut_at_a_word, said)
+    assert not is_of_first_words("Lisbon", said)

@@ -662,9 +662,17 @@ addEventListener("popstate", () => {
   if (id) showConversation(id);
   else location.reload();
 });
+/** Where the focus goes back to when a new header has replaced what had it. */
+let headerFocus = "";
 document.addEventListener("htmx:oobBeforeSwap", (/** @type {any} */ event) => {
-  const title = document.activeElement;
-  if (title?.id === "title" && event.detail.target.contains(title)) event.preventDefault(); // the user is typing there
+  const focused = /** @type {HTMLElement} */ (document.activeElement);
+  if (!event.detail.target.contains(focused)) return;
+  if (focused.closest("details[open]")) event.preventDefault(); // the user is in the menu, perhaps typing a title
+  else headerFocus = focused.id ? `#${focused.id}` : `#${focused.parentElement?.id} > ${focused.localName}`;
+});
+document.addEventListener("htmx:oobAfterSwap", () => {
+  if (headerFocus) /** @type {HTMLElement | null} */ (document.querySelector(headerFocus))?.focus();
+  headerFocus = "";
 });
 document.addEventListener("recall:list", refetchList);
 setInterval(() => answer && !answer.live && open(), POLL_EVERY);

@@ -36,7 +36,7 @@ def test_a_conversation_is_found_deleted_and_brought_back_by_keyboard(somebody: 
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/$"))
     expect(composer(page)).to_have_value("")
-    type_into_palette(page, "zeppelin", "My zeppelin is called Hindemith.")
+    type_into_palette(page, "zeppelin", "My zeppelin is called Hindemith")
     page.keyboard.press("Enter")
     page.wait_for_url(address)
     expect(composer(page)).to_have_value("And what else")

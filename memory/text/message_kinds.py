@@ -81,7 +81,8 @@ NOT_KNOWN_WORDS: Final = 60
 
 _OF_ITSELF: Final = re.compile(
     r"\b(?:built-in demo|i answer from your memories|a real model|waits (?:in review|under memory)|you said so on"
-    r"|from our conversation on|what i know about you|more, under memory|a simple demo|for telling me|for sharing that"
+    r"|from our conversation on|what i know about you|more, under memory|a simple demo|a demo with simple rules"
+    r"|for telling me|for sharing that"
     r"|that sounds hard|it may help to talk|gets easier|(?:good|sorry) to hear|sorry you feel"
     r"|(?:glad|happy) for you)\b",
     re.IGNORECASE,

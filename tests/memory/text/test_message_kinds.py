@@ -3,6 +3,7 @@
 import pytest
 
 from memory.text.message_kinds import repeats_memories
+from offline.responder.wording import INTRODUCTION, REAL_MODEL, SELF, TO_REVIEW
 
 DEMO = "\n\nI'm Recall's built-in demo: a few rules, not a language model. I answer from your memories."
 
@@ -23,3 +24,8 @@ DEMO = "\n\nI'm Recall's built-in demo: a few rules, not a language model. I ans
 )
 def test_an_answer_that_only_says_the_message_back_adds_nothing(answer: str, message: str, repeats: bool) -> None:
     assert repeats_memories(answer, message, []) is repeats
+
+
+@pytest.mark.parametrize("of_itself", [INTRODUCTION, REAL_MODEL, SELF, TO_REVIEW])
+def test_what_the_demo_says_of_itself_adds_nothing(of_itself: str) -> None:
+    assert repeats_memories(f"Noted: you live in Porto.\n\n{of_itself}", "I live in Porto", [])

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final, Literal
@@ -64,13 +64,17 @@ class RankingProfile:
     """`asked`: only if the question asks for the latest state."""
     importance_boost: float
     """Gain of a memory of importance 1 over one of importance 0, as a share of the total."""
+    chats: Mapping[Part, float] = field(default_factory=dict)
+    """Weights that differ for users whose conversations have no other speakers."""
     kinds: Sequence[QuestionKind] = ()
     """Kinds of questions that are searched and ranked otherwise."""
 
-    def for_kind(self, kind: QuestionKind) -> "RankingProfile":
-        """The profile with the weights of this kind of question."""
-        own = kind.own_words
-        return self if own is None else replace(self, weights={**self.weights, "own_words": own})
+    def for_question(self, kind: QuestionKind, *, is_chat: bool) -> "RankingProfile":
+        """The profile with the weights of this kind of question, and of chats with the model alone."""
+        other: dict[Part, float] = dict(self.chats) if is_chat else {}
+        if kind.own_words is not None:
+            other["own_words"] = kind.own_words
+        return replace(self, weights={**self.weights, **other}) if other else self
 
     @cached_property
     def whole(self) -> float:
@@ -81,31 +85,30 @@ class RankingProfile:
 MEASURED: Final = RankingProfile(
     name="measured",
     weights={
-        # Points of evidence lost in the first five / ten without the part, in 383 questions on long dialogues between
-        # two people · 108 on long chats with an assistant. Half or twice its weight costs less than that.
-        "keyword": 0.70,  # 4.4 / 2.2 · 0.0 / 2.4: its own words, and for less its neighbors' (`Chunk.search`)
-        "semantic": 0.40,  # 2.8 / 3.5 · 5.7 / 7.9
-        "name_match": 0.20,  # 4.2 / 3.5 · 0: said by someone named; vectors blur who
-        "own_words": 0.20,  # 0 · 10.8 / 7.7: users ask for what they said; answers are ten times as long
-        "answer": 0.20,  # 2.3 / 0.5 · -1.9 / -1.0: follows a matching question
-        "date_match": 0.15,  # 3.1 / 2.1 · 0
-        "session": 0.15,  # 1.2 / 0.6 · 0.2 / -0.5: its session is about this
-        "time_match": 0.10,  # 0.0 / 0.1 · 0: names a time, and the question asks when
-        "question": -0.05,  # 0.3 / 0.8 · 0: a short question states nothing
+        # What each is worth: docs/retrieval.md, from `manage.py evaluate --ablation`.
+        "keyword": 0.70,  # its own words, and for less its neighbors' (`Chunk.search`)
+        "semantic": 0.40,
+        "name_match": 0.20,  # said by who is named; vectors blur that
+        "own_words": 0.20,  # users ask for what they said; answers are ten times as long
+        "answer": 0.20,  # follows a matching question
+        "date_match": 0.15,
+        "session": 0.15,  # its session is about this
+        "time_match": 0.10,  # names a time, and the question asks when
+        "question": -0.05,  # a short question states nothing
         # Not included: recency (as a permanent term it costs 6 points; it breaks ties and serves questions for the
         # latest state), importance, access and decay (how much a memory matters, not whether it answers this).
     },
     recent_boost=setting("rag_recent_boost", 1.2),
     boosts_recent="asked",
     importance_boost=setting("rag_importance_boost", 0.0),
+    # Long answers have more of a question's words by chance. A half of its weight finds 2.0 ± 1.7 and 2.2 ± 3.1 points
+    # more in the chats (chosen on five, in the sixth), and 2.4 ± 1.3 and 1.9 ± 0.6 less in the dialogues.
+    chats={"keyword": 0.35},
     kinds=KINDS,
 )
-"""The default: 78 / 86 % of the evidence in the first five / ten of the dialogues, 53 / 63 % of the chats. By words
-alone 67 / 76 and 38 / 47, by meaning alone 52 / 64 and 35 / 45, with the weights of `SEED` 53 / 64 and 32 / 42. Weights
-drawn at random from half to one and a half of these find 77 / 85 and 52 / 60 on average; chosen on all dialogues but
-one they find 78.5 / 85.8 in that one, and on all chats but one 54 / 60. Tried without benefit: MaxSim over token
-vectors (0.7 points for 1 KB a passage), phrases, beginnings of words, the number of words found, evidence from many
-sessions, “how many” against passages with a number, the length of a passage, z-scores."""
+"""The default. Tried without benefit: MaxSim over token vectors (0.7 points for 1 KB a passage), phrases, beginnings of
+words, the number of words found, evidence from many sessions, “how many” against passages with a number, the length of
+a passage, z-scores."""
 
 SEED: Final = RankingProfile(
     name="seed",

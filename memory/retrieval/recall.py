@@ -187,7 +187,7 @@ def retrieve(
     watch.lap("read")
     if question.is_small_talk:
         return RetrievalResult(timings=watch.laps)
-    profile = profile.for_kind(question.kind)
+    profile = profile.for_question(question.kind, is_chat=not collection.authors)
     then = None if as_of is None else list(Fact.objects.for_user(user).known_at(as_of).values_list("pk", flat=True))
     hidden = set(exclude_refs) - told.said
     search = CandidateSearch(

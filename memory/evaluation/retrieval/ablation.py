@@ -12,7 +12,7 @@ from typing import Final
 from memory.evaluation.datasets import Conversation
 from memory.evaluation.retrieval import metrics
 from memory.evaluation.retrieval.run import Product, temporary_user
-from memory.retrieval.ranking import RankingProfile
+from memory.retrieval.ranking import Part, RankingProfile
 
 RECALL_AT: Final = (5, 10)
 WHOLE: Final = "nothing"
@@ -29,15 +29,21 @@ type Figures = tuple[float, ...]
 def variants(profile: RankingProfile) -> dict[str, RankingProfile]:
     """The profile as it is (WHOLE), with other weights, and without each kind of question."""
     changed = {
-        f"{part} × {factor:g}": replace(profile, weights={**profile.weights, part: factor * weight})
-        for part, weight in profile.weights.items()
+        f"{part} × {factor:g}": replace(
+            profile, weights=_scaled(profile.weights, part, factor), chats=_scaled(profile.chats, part, factor)
+        )
+        for part in profile.weights
         for factor in FACTORS
     }
     without = {
         f"kind “{kind.name}”": replace(profile, kinds=tuple(other for other in profile.kinds if other != kind))
         for kind in profile.kinds
     }
-    return {WHOLE: profile, **changed, **without}
+    return {WHOLE: profile, **changed, "weights of chats": replace(profile, chats={}), **without}
+
+
+def _scaled(weights: Mapping[Part, float], scaled: Part, factor: float) -> dict[Part, float]:
+    return {part: factor * weight if part == scaled else weight for part, weight in weights.items()}
 
 
 def compare(
@@ -62,18 +68,35 @@ def compare(
     return figures
 
 
+def differences(figures: Mapping[str, Sequence[Figures]]) -> dict[str, list[Figures]]:
+    """What each change gains in each conversation; of WHOLE, its figures; and what is gained by choosing elsewhere."""
+    whole = figures[WHOLE]
+    gained = {
+        name: [_difference(other, own) for other, own in zip(by_conversation, whole, strict=True)]
+        for name, by_conversation in figures.items()
+        if name != WHOLE
+    }
+    chosen, kept = _chosen_elsewhere(figures)
+    return {WHOLE: list(whole), **gained, f"chosen on all others ({chosen})": kept}
+
+
 def render(file: str, figures: Mapping[str, Sequence[Figures]]) -> Iterator[str]:
     """The lines of a Markdown table: what changes without a part or a kind, or with another weight."""
-    whole = figures[WHOLE]
     yield f"| {file}: change | R@5 | R@10 |"
     yield "|---|---|---|"
-    yield f"| {WHOLE} | {_spread(whole, 0)} | {_spread(whole, 1)} |"
-    for name, by_conversation in figures.items():
-        if name != WHOLE:
-            gained = [_difference(other, own) for other, own in zip(by_conversation, whole, strict=True)]
-            yield f"| {name} | {_spread(gained, 0, '+')} | {_spread(gained, 1, '+')} |"
-    chosen, kept = _chosen_elsewhere(figures)
-    yield f"| chosen on all others ({chosen}) | {_spread(kept, 0, '+')} | {_spread(kept, 1, '+')} |"
+    for name, rows in differences(figures).items():
+        cells = [f"{middle:{'' if name == WHOLE else '+'}.1f} ± {spread:.1f}" for middle, spread in _spreads(rows)]
+        yield f"| {name} | {' | '.join(cells)} |"
+
+
+def kept_figures(figures: Mapping[str, Sequence[Figures]]) -> dict[str, tuple[float, str]]:
+    """The same for `bench/results`: name → points and unit."""
+    return {
+        f"{name.partition(' (')[0]}, R@{k}{sign}": (value, "%" if name == WHOLE else "points")
+        for name, rows in differences(figures).items()
+        for k, spread in zip(RECALL_AT, _spreads(rows), strict=True)
+        for sign, value in zip(("", ", ±"), spread, strict=True)
+    }
 
 
 def _chosen_elsewhere(figures: Mapping[str, Sequence[Figures]]) -> tuple[str, list[Figures]]:
@@ -94,6 +117,6 @@ def _difference(other: Figures, own: Figures) -> Figures:
     return tuple(one - before for one, before in zip(other, own, strict=True))
 
 
-def _spread(rows: Sequence[Figures], column: int, sign: str = "") -> str:
-    values = [row[column] for row in rows]
-    return f"{mean(values):{sign}.1f} ± {stdev(values) if len(values) > 1 else 0.0:.1f}"
+def _spreads(rows: Sequence[Figures]) -> list[tuple[float, float]]:
+    """Mean and standard deviation of each column."""
+    return [(mean(values), stdev(values) if len(values) > 1 else 0.0) for values in zip(*rows, strict=True)]

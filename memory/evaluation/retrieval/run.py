@@ -95,6 +95,10 @@ class Recalled:
     """Percentage of all recalled memories that are labeled as evidence of an answerable question."""
     lost_to_silence: float
     """Points of R@10 lost to answerable questions for which nothing is recalled."""
+    silences: int
+    """Questions for which nothing is recalled."""
+    right_silences: int
+    """Those of them that ask for what was never said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +237,8 @@ def _recalled(given: Sequence[AnswerStats]) -> Recalled:
         mean_memories=sum(one.memories for one in given) / max(1, len(given)),
         useful_share=100 * sum(one.useful for one in given) / max(1, sum(one.memories for one in given)),
         lost_to_silence=metrics.per_cent([one.lost for one in answerable]),
+        silences=sum(not one.memories for one in given),
+        right_silences=sum(not one.memories for one in adversarial),
     )
 
 

@@ -58,7 +58,10 @@ def _recalled(evaluation: Evaluation) -> Iterator[str]:
         f" R@10 lost where nothing is recalled: {recalled.lost_to_silence:.1f} points."
     )
     if recalled.for_adversarial is not None:
-        yield f"Anything recalled at all for adversarial questions: {recalled.for_adversarial:.1f} %."
+        yield (
+            f"Anything recalled at all for adversarial questions: {recalled.for_adversarial:.1f} %."
+            f" Of {recalled.silences} silences {recalled.right_silences} are right."
+        )
 
 
 def _times(evaluation: Evaluation) -> Iterator[str]:
@@ -85,6 +88,8 @@ def figures(evaluation: Evaluation) -> dict[str, tuple[float, str]]:
         "recalled, with evidence": (recalled.with_evidence, "%"),
         "recalled, useful share": (recalled.useful_share, "%"),
         "recalled, lost to silence": (recalled.lost_to_silence, "points"),
+        "silences": (recalled.silences, ""),
+        "right silences": (recalled.right_silences, ""),
     }
     if recalled.for_adversarial is not None:
         found["recalled, for adversarial"] = (recalled.for_adversarial, "%")

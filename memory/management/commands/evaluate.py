@@ -3,7 +3,7 @@
 import json
 import signal
 from argparse import BooleanOptionalAction
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memory.embeddings.port import embedder
 from memory.evaluation.datasets import Conversation, UnknownLayoutError, read
-from memory.evaluation.retrieval.ablation import compare, variants
+from memory.evaluation.retrieval.ablation import compare, kept_figures, variants
 from memory.evaluation.retrieval.ablation import render as render_ablation
 from memory.evaluation.retrieval.product import recall_itself
 from memory.evaluation.retrieval.run import Evaluation, evaluate
@@ -22,6 +22,9 @@ from memory.retrieval.ranking import MEASURED, PROFILES, RankingProfile
 
 INTERRUPTED: Final = 130
 """The exit code of a program that Ctrl-C ended."""
+
+type Keep = Callable[[str, Path, dict[str, tuple[float, str]], Mapping[str, float]], None]
+"""Keeps the figures and ratios of a file under the name of what measured them."""
 
 
 class Command(BaseCommand):
@@ -47,29 +50,30 @@ class Command(BaseCommand):
         parser.add_argument("--record", action="store_true", help="keep the figures in bench/results")
 
     def handle(self, *args: Any, files: Sequence[Path], as_json: bool, ablation: bool, **options: Any) -> None:
-        keep = _recorder(options["profile"]) if options["record"] else lambda path, evaluation: None
+        keep: Keep = _recorder(options["profile"]) if options["record"] else lambda bench, path, figures, ratios: None
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # a SIGTERM cleans up like Ctrl-C
         evaluations = []
         try:
             if ablation:
-                self._ablate(files, PROFILES[options["profile"]])
+                self._ablate(files, PROFILES[options["profile"]], keep)
                 return
             with lines_to(options["run"]) as write:
                 for path, conversations in [(path, _read(path)) for path in files]:
                     evaluations.append(self._evaluate(path, conversations, write, **options))
                     if not as_json:
                         self.stdout.write(render(evaluations[-1]) + "\n")
-                    keep(path, evaluations[-1])
+                    keep("evaluate", path, figures(evaluations[-1]), ratios(evaluations[-1]))
         except KeyboardInterrupt:
             raise CommandError("Interrupted. The temporary user was removed.", returncode=INTERRUPTED) from None
         if as_json:
             self.stdout.write(json.dumps([asdict(evaluation) for evaluation in evaluations], indent=2))
 
-    def _ablate(self, files: Sequence[Path], profile: RankingProfile) -> None:
+    def _ablate(self, files: Sequence[Path], profile: RankingProfile, keep: Keep) -> None:
         products = {name: recall_itself(variant) for name, variant in variants(profile).items()}
         for path, conversations in [(path, _read(path)) for path in files]:
-            figures = compare(conversations, products, self.stderr.write)
-            self.stdout.write("\n".join(render_ablation(path.name, figures)) + "\n")
+            found = compare(conversations, products, self.stderr.write)
+            self.stdout.write("\n".join(render_ablation(path.name, found)) + "\n")
+            keep("ablation", path, kept_figures(found), {})
 
     def _evaluate(
         self,
@@ -93,13 +97,13 @@ class Command(BaseCommand):
         )
 
 
-def _recorder(profile: str) -> Callable[[Path, Evaluation], None]:
-    """A function that keeps an evaluation in `bench/results`. Made before the run, so that its load isn't the run's."""
+def _recorder(profile: str) -> Keep:
+    """A function that keeps the figures in `bench/results`. Made before the run, so that its load isn't the run's."""
     from bench.results import record  # only here: the application doesn't import the benches
 
-    def keep(path: Path, evaluation: Evaluation) -> None:
+    def keep(bench: str, path: Path, figures: dict[str, tuple[float, str]], ratios: Mapping[str, float]) -> None:
         kind = "" if profile == MEASURED.name else f".{profile}"
-        record(f"evaluate.{path.stem}{kind}", figures(evaluation), ratios(evaluation))
+        record(f"{bench}.{path.stem}{kind}", figures, ratios)
 
     return keep
 

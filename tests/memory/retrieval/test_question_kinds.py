@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from memory.retrieval.query import parse_question
-from memory.retrieval.question_kinds import KINDS, kind_of
+from memory.retrieval.question_kinds import KINDS, PLAIN, kind_of
 from memory.retrieval.ranking import CALIBRATIONS, MEASURED, SEED, TOP_K, Candidate, rerank
 from memory.retrieval.recall import retrieve
 from tests.memory.retrieval.test_recall import talk
@@ -80,7 +80,7 @@ def _said(number: int, day: int, *, own: bool = True, words: float = 0.5) -> Can
 
 def _refs(question: str, *candidates: Candidate) -> list[str]:
     asked = parse_question(question, (), NOW)
-    profile = MEASURED.for_kind(asked.kind)
+    profile = MEASURED.for_question(asked.kind, is_chat=False)
     return [row.candidate.ref for row in rerank(asked, candidates, profile, NOW, calibration=MINILM)]
 
 
@@ -120,3 +120,19 @@ def test_a_summary_recalls_twice_as_many_memories(alice: User, bob: User) -> Non
     assert len(retrieve(alice, "Summarize my boathouse.", now=NOW, top_k=3).kept) == 3
     assert len(retrieve(alice, "What is my boathouse made of?", now=NOW).kept) == TOP_K
     assert not any("roof" in item.text for item in summary.kept)
+
+
+@pytest.mark.django_db
+def test_words_count_less_where_only_the_model_answers(alice: User, bob: User) -> None:
+    said = "We keep the larch planks in the boathouse."
+    talk(alice, said)
+    talk(bob, said, authors=("Ines",))
+
+    [[of_alice], [of_bob]] = [retrieve(user, "Where are the planks?", now=NOW).kept for user in (alice, bob)]
+
+    assert of_alice.parts["keyword"] == of_bob.parts["keyword"]
+    of_chats = MEASURED.for_question(PLAIN, is_chat=True)
+    assert of_chats.weights == {**MEASURED.weights, **MEASURED.chats}
+    for item, profile in ((of_alice, of_chats), (of_bob, MEASURED)):
+        total = sum(weight * item.parts[part] for part, weight in profile.weights.items())
+        assert item.score == pytest.approx(total / profile.whole)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from memory.evaluation.retrieval.ablation import WHOLE, compare, render, variants
+from memory.evaluation.retrieval.ablation import WHOLE, compare, kept_figures, render, variants
 from memory.evaluation.retrieval.run import Answer
 from memory.retrieval.question_kinds import KINDS
 from memory.retrieval.ranking import MEASURED
@@ -18,6 +18,9 @@ def test_every_part_and_every_kind_is_left_out_once() -> None:
     for part in MEASURED.weights:
         assert changed[f"{part} × 0"].weights[part] == 0
         assert changed[f"{part} × 2"].weights == {**MEASURED.weights, part: 2 * MEASURED.weights[part]}
+        assert changed[f"{part} × 0"].chats.get(part, 0) == 0
+    assert changed["keyword × 2"].chats["keyword"] == 2 * MEASURED.chats["keyword"]
+    assert not changed["weights of chats"].chats
     for kind in KINDS:
         assert set(changed[f"kind “{kind.name}”"].kinds) == set(KINDS) - {kind}
 
@@ -42,6 +45,15 @@ def test_a_change_that_was_chosen_elsewhere_is_judged_in_the_conversation_left_o
 
     assert change == "| helps two, harms one | +1.0 ± 8.7 | +1.0 ± 8.7 |"
     assert chosen.startswith("| chosen on all others (nothing, helps two, harms one) | -3.0 ± 5.2 |")
+
+
+def test_the_figures_that_are_kept_have_their_spread() -> None:
+    kept = kept_figures({WHOLE: [(50.0, 60.0), (52.0, 60.0)], "without words": [(40.0, 60.0), (44.0, 58.0)]})
+
+    assert kept["nothing, R@5"] == (51.0, "%")
+    assert kept["without words, R@5"] == (-9.0, "points")
+    assert kept["without words, R@5, ±"][0] == pytest.approx(1.414, abs=0.001)
+    assert kept["chosen on all others, R@10"] == (0.0, "points")
 
 
 def test_a_change_within_chance_is_not_chosen() -> None:

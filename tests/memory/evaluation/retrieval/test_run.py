@@ -106,7 +106,9 @@ def test_adversarial_questions_stand_apart_and_count_only_with_evidence() -> Non
 
 def test_what_a_prompt_would_hold_is_counted() -> None:
     evaluation, _ = evaluated(Recorder().product())
-    assert evaluation.recalled == run.Recalled(50.0, 50.0, mean_memories=1.0, useful_share=25.0, lost_to_silence=0.0)
+    assert evaluation.recalled == run.Recalled(
+        50.0, 50.0, mean_memories=1.0, useful_share=25.0, lost_to_silence=0.0, silences=1, right_silences=1
+    )
 
 
 def test_the_run_has_a_line_a_question_with_the_items_in_order() -> None:

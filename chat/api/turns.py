@@ -48,7 +48,7 @@ router.add_router("/answers", provenance.router)
 KEEP_ALIVE_SECONDS: Final = 15.0
 """Send a comment after this much silence: proxies close silent streams, and writing detects lost clients."""
 LOOK_EVERY: Final = 0.5
-"""Seconds between two looks at an answer that another process is writing: only who sent its message twice waits so."""
+"""Seconds between two checks of an answer that another process writes; only a repeated message waits for it."""
 STILL_THERE: Final = ": still there\n\n"
 STREAM: Final = "text/event-stream"
 FORWARDED: Final = frozenset({"delta", "status"})

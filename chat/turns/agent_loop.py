@@ -86,7 +86,7 @@ async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun
             raise
         except (AnthropicError, httpx2.HTTPError) as error:
             if caches and isinstance(error, BadRequestError) and MARK in str(error):
-                log.warning("The model server refused cache_control; prompts are sent without it. %s", error)
+                log.warning("%s refused cache_control; prompts are sent without it.", request["model"])
                 refuse_caching(request["model"])
                 continue
             failure, attempt = classify(error), attempt + 1

@@ -9,8 +9,8 @@
 again: 4 ms of 10 for the search of `memory/retrieval/candidates.py`. It is also planned once (`PLANNED_ONCE` in
 `recall/db/engine/base.py`), so whatever the planner must know is in the statement itself.
 
-Both use Django's own cursor, so that tools that count or time statements see them. Statements that are only sent then,
-and waited for together, are timed by `pipeline_wrappers`.
+Both use Django's own cursor, so that tools that count or time statements see them; `pipeline_wrappers` time statements
+that are sent together.
 """
 
 import re

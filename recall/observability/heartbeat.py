@@ -50,7 +50,7 @@ def record(name: str) -> None:
 
 
 def seconds_since(kind: str) -> float | None:
-    """Seconds since the last heartbeat of any process of a kind, WORKER or CLOCK; None: there was none."""
+    """Seconds since the last heartbeat of a kind: WORKER, CLOCK, QUEUE or BACKUP; None: there was none."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT extract(epoch FROM now() - max(seen_at)) FROM recall_heartbeat WHERE starts_with(name, %s)", [kind]

@@ -19,8 +19,9 @@ SENTENCES: Final = {
 }
 """What `find_degraded` names → what it means."""
 QUEUE_SLOW_AFTER: Final = 120
+"""Seconds that a task may wait."""
 BACKUP_OLD_AFTER: Final = 26 * 3600
-"""Seconds, as in docker/alerts.yaml."""
+"""Seconds, as in BackupOld of docker/alerts.yaml."""
 
 
 class Status(NamedTuple):

@@ -102,7 +102,7 @@ def test_transaction_mode_is_refused_with_the_reason(server: Server, is_busy: bo
 
 
 @pytest.mark.parametrize(
-    "command", ["python manage.py prepare", "celery --app recall worker", "celery --app recall beat"]
+    "command", ["python manage.py prepare", "celery --quiet --app recall worker", "celery --quiet --app recall beat"]
 )
 def test_a_process_says_so_in_one_sentence(server: Server, tmp_path: Path, command: str) -> None:
     with pooling(server, "transaction") as address:

@@ -79,7 +79,7 @@ def _about(words: str) -> str:
 
 def _plain(words: str) -> str:
     """Without contractions and capitals: “don't” and “do not” are the same."""
-    words = (
-        words.replace("’", "'").replace("can't", "can not").replace("won't", "will not").replace("cannot", "can not")
-    )
-    return words.replace("n't", " not").replace("'re", " are").replace("'ve", " have").replace("'ll", " will").lower()
+    words = words.replace("’", "'").lower()
+    for short, long in _SHORT.items():
+        words = words.replace(short, long)
+    return words

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from chat.compaction.summaries import rule_engine, schema
-from chat.conversations import markdown_export, search_query, topics
+from chat.conversations import markdown_export, search_query, titles, topics
 from chat.importing import claude
 from chat.messages import forget_request
 from chat.prompt import ablation, stated_identity
 from chat.tools import recency_cues, snippets
 from memory import tombstones
-from memory.forgetting import scope
+from memory.forgetting import scope, vocabulary
 from memory.network import pieces
 from memory.retrieval import cues, query, question_kinds
 from memory.secrets import secrets_filter
@@ -63,6 +63,7 @@ READS: dict[Any, Callable[[str], object]] = {
     second_person: second_person.second_person,
     user_text: user_text.mask_foreign_text,
     scope: lambda text: scope.decide(scope.read_topic("the move to Lisbon"), text),
+    vocabulary: vocabulary.naming_words,
     pieces: lambda text: list(pieces.windows(text)),
     query: lambda text: query.parse_question(text, (), NOW),
     cues: lambda text: [query.parse_question(text, (), NOW, languages=[language]) for language in cues.CUES],
@@ -74,6 +75,7 @@ READS: dict[Any, Callable[[str], object]] = {
     schema: schema.to_single_line,
     markdown_export: markdown_export.close_fences,
     search_query: lambda text: search_query.highlight(text, search_query.parse_query("sea")),
+    titles: titles.first_words,
     topics: lambda text: topics.topics_of([text], [text], 3),
     claude: lambda text: list(claude.split_statements(text)),
     forget_request: lambda text: forget_request.find_request(f"forget {text}"),

@@ -212,8 +212,8 @@ REFUSED = {
     "an archive": ("a.docx", b"PK\x03\x04....", "archive"),
     "a program": ("a.txt", b"\x7fELF....", "a program"),
     "a PDF in name only": ("a.pdf", b"just words", "called PDF"),
-    "bytes": ("a.md", bytes(range(1, 256)) * 50, "no text"),
-    "NUL everywhere": ("a.txt", b"ab\x00c" * 1_000, "no text"),
+    "bytes": ("a.md", bytes(range(1, 256)) * 50, "isn.t a text file"),
+    "NUL everywhere": ("a.txt", b"ab\x00c" * 1_000, "isn.t a text file"),
     "a broken PDF": ("a.pdf", b"%PDF-1.7 and no more", "damaged"),
     "a locked PDF": (
         "a.pdf",

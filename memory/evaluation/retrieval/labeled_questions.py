@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from memory.evaluation.retrieval.metrics import per_cent, recall
 from memory.evaluation.retrieval.product import index
@@ -18,13 +18,11 @@ from memory.evaluation.retrieval.run import temporary_user
 from memory.models import Fact
 from memory.ports.source import Utterance, get_source
 from memory.query_encoder.labeled import Question
+from memory.retrieval.ranking import TOP_K
 from memory.retrieval.recall import retrieve
 
 if TYPE_CHECKING:
     from accounts.models import User
-
-RECALLED: Final = 5
-"""Memories that count as recalled: as many as a prompt contains (`ranking.py: TOP_K`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +38,11 @@ class Asked:
         return bool(self.question.answers)
 
     @property
+    def is_hit(self) -> bool:
+        """Whether the first memory answers it."""
+        return bool(self.kept) and self.kept[0] in self.question.answers
+
+    @property
     def has_nothing(self) -> bool:
         """Whether no memory answers it or helps."""
         return not self.question.answers and not self.question.helps
@@ -53,7 +56,7 @@ class Figures:
     hit: float
     """Of the answerable: an answer is the first memory."""
     recalled: float
-    """Of the answers: among the first RECALLED."""
+    """Of the answers: among the first TOP_K."""
     unanswerable: int
     silent: float
     """Of those that nothing answers or helps: nothing is recalled."""
@@ -76,12 +79,12 @@ def ask_all(questions: Sequence[Question], language: str, now: datetime) -> Iter
 
 def figures(asked: Sequence[Asked]) -> Figures:
     """What the answers to these questions come to."""
-    answerable = [(one.question.answers, one.kept) for one in asked if one.has_answer]
+    answerable = [one for one in asked if one.has_answer]
     nothing = [one.kept for one in asked if one.has_nothing]
     return Figures(
         answerable=len(answerable),
-        hit=per_cent([float(kept[:1] != () and kept[0] in answers) for answers, kept in answerable]),
-        recalled=per_cent([recall(answers, kept, RECALLED) for answers, kept in answerable]),
+        hit=per_cent([float(one.is_hit) for one in answerable]),
+        recalled=per_cent([recall(one.question.answers, one.kept, TOP_K) for one in answerable]),
         unanswerable=len(nothing),
         silent=per_cent([float(not kept) for kept in nothing]),
     )

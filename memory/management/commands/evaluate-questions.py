@@ -57,7 +57,7 @@ def _row(name: str, found: Figures) -> str:
 
 def _is_right(one: Asked) -> bool:
     if one.has_answer:
-        return one.kept[:1] != () and one.kept[0] in one.question.answers
+        return one.is_hit
     return not one.has_nothing or not one.kept
 
 

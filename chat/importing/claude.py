@@ -63,7 +63,7 @@ def parse_conversation(entry: Mapping[str, Any]) -> ParsedEntry:
     Raises:
         BrokenEntryError: nothing in it can be read.
     """
-    title = as_text(entry.get("as_id")).strip()[:TITLE_CHARS]
+    title = as_text(entry.get("name")).strip()[:TITLE_CHARS]
     messages = [as_mapping(message) for message in entry["chat_messages"]]
     if messages and not any(messages):
         raise BrokenEntryError(title or as_id(entry.get("uuid")))

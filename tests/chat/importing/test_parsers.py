@@ -125,6 +125,7 @@ def test_a_tree_of_twenty_thousand_messages_needs_no_recursion() -> None:
 
 def test_claudes_branches_follow_the_parents_and_the_current_leaf() -> None:
     garden = thread(CLAUDE, 0)
+    assert garden.title == "The garden in May"
     assert [said.text for said in branch(garden)] == [
         "What shall I sow?",
         "Beans.\n\nAnd squash.",

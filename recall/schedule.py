@@ -134,4 +134,6 @@ class BeatThread(bootsteps.StartStopStep):
         super().__init__(worker, **options)
 
     def create(self, worker: Any) -> Any:
-        return EmbeddedService(worker.app, thread=True, schedule_filename=str(settings.VAR_DIR / "beat-schedule"))
+        file = str(settings.VAR_DIR / "beat-schedule")
+        # Named here, because an embedded service ignores `beat_scheduler`.
+        return EmbeddedService(worker.app, thread=True, schedule_filename=file, scheduler_cls=Scheduler)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from celery.beat import PersistentScheduler
 from celery.schedules import crontab
 
 from recall import celery
-from recall.schedule import BEAT_SCHEDULE, STANDBY_SECONDS, Scheduler
+from recall.schedule import BEAT_SCHEDULE, STANDBY_SECONDS, BeatThread, Scheduler
 
 
 @pytest.fixture
@@ -66,3 +67,13 @@ def test_a_clock_that_takes_over_does_not_repeat_what_the_other_sent(
     for _ in range(2 * len(BEAT_SCHEDULE)):
         second.tick()
     assert not sent & nightly
+
+
+def test_the_clock_within_a_worker_takes_turns_with_the_others_as_well(
+    clocks: tuple[Scheduler, Scheduler], settings: Any, tmp_path: Path
+) -> None:
+    settings.VAR_DIR = tmp_path
+    worker = SimpleNamespace(app=celery.app)
+    inside = BeatThread(worker, with_beat=True).create(worker).service.get_scheduler()
+    assert clocks[0].leads()
+    assert inside.tick() == STANDBY_SECONDS

@@ -47,6 +47,10 @@ STOP_WORDS: Final = frozenset(
 """English words without meaning of their own (PostgreSQL's list, and the most common verbs)."""
 
 
+_UNFOLDED: Final = {"ss": "ß|ẞ", "i\u0307": "İ"}
+"""What `casefold` writes as two characters, in its other spellings: ignoring case alone doesn't match them."""
+
+
 def words_of(text: str) -> set[str]:
     """The meaningful words of a text, in lower case; numbers count, single letters don't."""
     found = {word.casefold() for word in _WORD.findall(text)}
@@ -156,9 +160,9 @@ class Erasure:
         for texts in batches(sorted(self.texts), MAX_HINTS):
             longest = {max(_WORD.findall(text), key=len, default="") for text in texts} - {""}
             if longest:
-                yield rf"(?<![[:alnum:]])({'|'.join(sorted(longest))})(?![[:alnum:]])"
+                yield rf"(?<![[:alnum:]])({'|'.join(map(in_any_case, sorted(longest)))})(?![[:alnum:]])"
         for words in batches(sorted(self.words), MAX_HINTS):
-            yield rf"({'|'.join(words)})"
+            yield rf"({'|'.join(map(in_any_case, words))})"
 
     def words_pattern(self) -> re.Pattern[str] | None:
         """Matches any of the words that no remaining text has."""
@@ -234,8 +238,16 @@ def _texts_pattern(texts: set[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(wanted), re.IGNORECASE) if wanted else None
 
 
+def in_any_case(word: str) -> str:
+    """A pattern, for Python and PostgreSQL, of a word that is matched ignoring case: “straße” is “STRASSE” as well."""
+    pattern = re.escape(word.casefold())
+    for folded, others in _UNFOLDED.items():
+        pattern = pattern.replace(folded, f"(?:{folded}|{others})")
+    return pattern
+
+
 def _words_pattern(words: set[str]) -> re.Pattern[str] | None:
-    any_of = "|".join(map(re.escape, sorted(words)))
+    any_of = "|".join(map(in_any_case, sorted(words)))
     return re.compile(rf"(?<![^\W_])(?:{any_of})(?![^\W_])", re.IGNORECASE) if words else None
 
 
@@ -245,7 +257,7 @@ def _sequence_pattern(words: Iterable[str]) -> str:
     A character is part of a word or between words, never both: otherwise a line of underscores would be matched in
     as many ways as it can be divided.
     """
-    joined = r"[\W_]+".join(map(re.escape, words))
+    joined = r"[\W_]+".join(map(in_any_case, words))
     return rf"(?<![^\W_]){joined}(?![^\W_])" if joined else ""
 
 

@@ -18,7 +18,7 @@ from psycopg import sql
 from memory.forgetting.scope import DAYS, MONTHS
 from memory.librarian.decision import Reason
 from memory.tombstones import identifiers_of
-from recall.redaction import Erasure, batches, words_of
+from recall.redaction import Erasure, batches, in_any_case, words_of
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -109,7 +109,7 @@ def words_in_column(user: User, column: Column, words: Collection[str], aside: C
             column=sql.Identifier(column.name),
             own=sql.SQL(column.own or "true"),
         )
-        either = "|".join(batch).replace("ss", "(?:ss|ß)")  # words are casefolded
+        either = "|".join(map(in_any_case, batch))
         pattern = rf"(?<![[:alnum:]])({either})(?![[:alnum:]])"  # an underscore ends a word, unlike for \y
         with connection.cursor() as cursor:
             cursor.execute(statement, {"user": user.pk, "pattern": pattern, "aside": list(aside)})

@@ -47,6 +47,18 @@ def test_blanks_punctuation_and_case_make_no_difference(text: str, cleaned: str)
     assert forgetting("I live in Porto.").redact(text) == cleaned
 
 
+@pytest.mark.parametrize("written", ["Gartenstraße", "GARTENSTRASSE", "GARTENSTRAẞE", "gartenstrasse"])
+@pytest.mark.parametrize("found", ["Gartenstraße", "GARTENSTRASSE", "GARTENSTRAẞE", "gartenstrasse"])
+def test_a_sharp_s_is_a_double_one(written: str, found: str) -> None:
+    text = f"They moved to {found} 4 in May."
+    assert forgetting(f"{written} 4").redact(text) == f"They moved to {FORGOTTEN} in May."
+    assert forgetting(words=tuple(words_of(written))).redact(text) == f"They moved to {FORGOTTEN} 4 in May."
+
+
+def test_a_dotted_capital_i_is_an_i_with_a_dot() -> None:
+    assert forgetting(words=tuple(words_of("İzmir"))).redact("In İzmir.") == f"In {FORGOTTEN}."
+
+
 def test_json_keeps_its_shape_and_what_code_reads() -> None:
     erasure = forgetting("I live in Porto", words=("memories", "porto"))
     erasure.refs = {"fact:7", "document:/profile"}

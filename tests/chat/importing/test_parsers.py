@@ -135,6 +135,10 @@ def test_claudes_branches_follow_the_parents_and_the_current_leaf() -> None:
     assert [said.text for said in branch(garden, "m3b")][-1] == "And in July?"
 
 
+def test_claudes_conversations_keep_their_titles() -> None:
+    assert (thread(CLAUDE, 0).title, str(found(CLAUDE)[2])) == ("The garden in May", "Torn to pieces")
+
+
 def test_an_older_claude_export_is_a_line() -> None:
     old = thread(CLAUDE, 1)
     assert [said.text for said in branch(old)] == [

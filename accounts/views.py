@@ -9,15 +9,15 @@ from allauth.core import ratelimit
 from allauth.mfa.models import Authenticator
 from django import forms
 from django.contrib.auth import logout
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from accounts import deletion, secret_encryption
 from accounts.api import keys
 from accounts.models import User
+from recall.views import signed_in_form
 
 
 class LeavingForm(forms.Form):
@@ -45,9 +45,7 @@ class LeavingForm(forms.Form):
         return typed
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 def delete_account(request: HttpRequest) -> HttpResponse:
     """Show what will be deleted, ask for the password, and delete."""
     user = request.user

@@ -1,18 +1,20 @@
-"""View helpers that every app uses: the signed-in user, htmx requests, form errors, and views that only take POST."""
+"""View helpers that every app uses: the signed-in user, htmx requests, form errors, and what a view requires."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from django.contrib.auth.decorators import login_required
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from recall.observability import request_id
 
@@ -42,16 +44,31 @@ def first_error(form: BaseForm) -> str:
     return str(next(iter(form.errors.values()))[0])
 
 
+def signed_in_page[View: Callable[..., Any]](view: View) -> View:
+    """A page or partial of the signed-in user, never cached."""
+    return require_safe(login_required(never_cache(view)))
+
+
+def signed_in_form[View: Callable[..., Any]](view: View) -> View:
+    """A page of the signed-in user and the form on it, never cached."""
+    return require_http_methods(["GET", "HEAD", "POST"])(login_required(never_cache(view)))
+
+
+def signed_in_post[View: Callable[..., Any]](view: View) -> View:
+    """An action of the signed-in user."""
+    return require_POST(login_required(view))
+
+
 def post_only[**P](
     page: str, *shared: str, at: str = ""
 ) -> Callable[[Callable[P, HttpResponse]], Callable[P, HttpResponse]]:
-    """Accept POST only; GET (a typed or reloaded form address) redirects to `page`, at the anchor `at`.
+    """An action of the signed-in user; GET (a typed or reloaded form address) redirects to `page`, at the anchor `at`.
 
     `shared`: the URL arguments that both addresses have.
     """
 
     def decorate(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
-        post_view: Callable[P, HttpResponse] = require_POST(view)
+        post_view: Callable[P, HttpResponse] = signed_in_post(view)
 
         @wraps(view)
         def answer(*args: P.args, **kwargs: P.kwargs) -> HttpResponse:

@@ -4,12 +4,9 @@ import json
 from typing import Final
 from uuid import UUID, uuid4
 
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
 
 from accounts.models import User
 from budget.models import Receipt
@@ -21,7 +18,7 @@ from chat.prompt.stated_identity import open_offers
 from chat.turns.comparison import tried_without
 from memory.models import Fact
 from memory.refs import ids_by_kind
-from recall.views import is_htmx, signed_in_user
+from recall.views import is_htmx, signed_in_page, signed_in_user
 
 SHOWN_FROM: Final = 0.7
 """Share of the budget from which the line beside the composer is shown: below it there is nothing to act on."""
@@ -29,9 +26,7 @@ QUOTED: Final = 200
 """Characters of a message that perhaps changed another."""
 
 
-@require_safe
-@login_required
-@never_cache  # the receipt grows while the answer is being written
+@signed_in_page  # the receipt grows while the answer is being written
 def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
     """What one answer used, what was left out, and what it cost."""
     user = signed_in_user(request)
@@ -72,9 +67,7 @@ def _load_quotes(user: User, found: Receipt) -> dict[str, str]:
     )
 
 
-@require_safe
-@login_required
-@never_cache  # the receipt grows while the answer is being written
+@signed_in_page  # the receipt grows while the answer is being written
 def debug(request: HttpRequest, message_id: int) -> HttpResponse:
     """MEMORY_DEBUG, RAG_DEBUG and SEARCH_DEBUG of the user's own turn; staff only."""
     receipts = Receipt.objects.for_user(signed_in_user(request)).filter(conversation__deleted_at=None)
@@ -85,9 +78,7 @@ def debug(request: HttpRequest, message_id: int) -> HttpResponse:
     return render(request, "budget/debug.html", {"views": views})
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def line(request: HttpRequest, conversation: UUID) -> HttpResponse:
     """The small bar below the composer: the latest turn of one conversation, once it fills much of the budget."""
     conversations = Conversation.objects.not_deleted().for_user(signed_in_user(request)).only("user")

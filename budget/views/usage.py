@@ -5,13 +5,10 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
 from budget.models import Receipt
@@ -27,7 +24,7 @@ from memory.refs import ids_by_kind
 from memory.review import decisions
 from recall.figures import percent
 from recall.llm.client import get_capabilities
-from recall.views import is_htmx, post_only, signed_in_user
+from recall.views import is_htmx, post_only, signed_in_page, signed_in_post, signed_in_user
 
 PAGE = "budget/usage.html"
 ADVANCED = "budget/advanced.html"
@@ -35,49 +32,38 @@ type Labels = dict[str, tuple[str, str]]
 """Ref → label and address."""
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def home(request: HttpRequest) -> HttpResponse:
     """Today, this month, the cost by day, and limits."""
     return _render_usage(request)
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def now(request: HttpRequest) -> HttpResponse:
     """The figures and the chart, updated after each turn."""
     return render(request, f"{PAGE}#live", _load_totals(signed_in_user(request)))
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def advanced(request: HttpRequest) -> HttpResponse:
     """The latest turn, caching, trends, the token plan, and memory costs."""
     return _render_advanced(request)
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def turn(request: HttpRequest) -> HttpResponse:
     """The latest turn, updated while it is answered."""
     context = {"now": live.build_live_status(signed_in_user(request)), "is_update": True}
     return render(request, f"{ADVANCED}#turn", context)
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def charts(request: HttpRequest) -> HttpResponse:
     """The charts, updated after each turn."""
     return render(request, f"{ADVANCED}#trends", {"charts": trends(signed_in_user(request))})
 
 
 @post_only("usage_advanced", at="plan")
-@login_required
 def plan(request: HttpRequest) -> HttpResponse:
     """Preview a plan, start from a preset, save it, or reset to the default."""
     user, deed = signed_in_user(request), request.POST.get("do", "preview")
@@ -99,7 +85,6 @@ def plan(request: HttpRequest) -> HttpResponse:
 
 
 @post_only("usage", at="limits")
-@login_required
 def limits(request: HttpRequest) -> HttpResponse:
     """Save the user's limits, all at once."""
     errors = limiting.save(signed_in_user(request), request.POST)
@@ -110,8 +95,7 @@ def limits(request: HttpRequest) -> HttpResponse:
     return redirect(f"{reverse('usage')}#limits")
 
 
-@require_POST
-@login_required
+@signed_in_post
 def retire(request: HttpRequest, pk: int) -> HttpResponse:
     """Reject a fact that costs more than it helps; it can be undone."""
     fact = get_object_or_404(Fact.objects.for_user(signed_in_user(request)), pk=pk)

@@ -16,7 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.utils.html import format_html
 from django.utils.http import content_disposition_header
-from django.views.decorators.http import condition, require_http_methods, require_POST, require_safe
+from django.views.decorators.http import condition, require_http_methods, require_safe
 
 from accounts.models import User
 from chat.attachments import images
@@ -27,7 +27,7 @@ from chat.conversations.model_choice import ModelNotOfferedError, defaults_of, v
 from chat.models import Attachment, Conversation
 from memory.documents.readers.formats import NotReadableError
 from recall.llm.client import get_capabilities
-from recall.views import is_htmx, signed_in_user
+from recall.views import is_htmx, signed_in_post, signed_in_user
 
 SHOWN: Final = ("image/png", "image/jpeg", "image/webp")
 """Media types served inline: images that Recall encoded itself. The rest are downloads."""
@@ -70,8 +70,7 @@ def _accept(request: HttpRequest) -> HttpResponse:
     return _private(JsonResponse(as_json(row, sees=sees), status=HTTPStatus.CREATED))
 
 
-@require_POST
-@login_required
+@signed_in_post
 def remove(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a draft. A sent attachment is deleted with its message (`/memory/forget`)."""
     get_object_or_404(_own_rows(request).filter(message=None).only("pk"), pk=pk).delete()

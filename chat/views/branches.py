@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 from pydantic import ValidationError
 
 from accounts.models import User
@@ -20,7 +20,7 @@ from chat.turns import intake
 from chat.turns.start import STATUS, accept
 from chat.views.turns import posted_text
 from recall.db.connections import run_in_thread
-from recall.views import is_htmx, signed_in_user
+from recall.views import is_htmx, signed_in_post, signed_in_user
 
 
 @login_required
@@ -70,8 +70,7 @@ def _edit_error(request: HttpRequest, user: User, pk: int, refused: TurnRejected
     return _edit_page(request, user, pk, refused.sentence)
 
 
-@login_required
-@require_POST
+@signed_in_post
 def follow_branch(request: HttpRequest, pk: int) -> HttpResponse:
     """Switch to the newest branch that contains this message."""
     try:

@@ -14,7 +14,7 @@ from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from chat.attachments.view import attached_to
 from chat.compaction import jobs
@@ -34,7 +34,7 @@ from chat.turns.comparison import comparison
 from chat.turns.oversized_message import keep_as_document
 from memory.librarian import run as librarian
 from memory.models import LibrarianRun
-from recall.views import is_htmx, signed_in_user
+from recall.views import is_htmx, signed_in_page, signed_in_post, signed_in_user
 
 PREVIEW_CHARS = 400
 
@@ -56,9 +56,7 @@ def new(request: HttpRequest) -> HttpResponse:
     return render(request, PAGE, {"list": list_for(request), "conversation": None})
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def conversation(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The chat page with this conversation."""
     found = _get_own(request, pk)
@@ -66,9 +64,7 @@ def conversation(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, PAGE, context)
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def conversation_messages(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The messages, refetched after a change elsewhere; or only those before (`until`) or after what is shown."""
     found = _get_own(request, pk)
@@ -79,17 +75,13 @@ def conversation_messages(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, f"{PAGE}#messages", context)
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def librarian_state(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The librarian's status of this conversation, and the number of proposals to review."""
     return _render_librarian(request, _get_own(request, pk), "librarian_and_count")
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def compacted_turns(request: HttpRequest, pk: UUID, segment: int) -> HttpResponse:
     """The messages that one summary replaces."""
     found = _get_own(request, pk)
@@ -100,16 +92,13 @@ def compacted_turns(request: HttpRequest, pk: UUID, segment: int) -> HttpRespons
     return render(request, f"{PAGE}#compacted_messages", {"conversation": found, "turns": turns})
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def compaction_state(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Whether older turns are being compacted, or will be soon."""
     return _render_compaction(request, _get_own(request, pk))
 
 
-@require_POST
-@login_required
+@signed_in_post
 @transaction.atomic
 def compact(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Compact the older turns now."""
@@ -119,8 +108,7 @@ def compact(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _render_compaction(request, found) if is_htmx(request) else redirect("conversation", pk)
 
 
-@require_POST
-@login_required
+@signed_in_post
 def end(request: HttpRequest, pk: UUID) -> HttpResponse:
     """End the conversation: the librarian reads it now."""
     found = _get_own(request, pk)
@@ -131,8 +119,7 @@ def end(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _render_librarian(request, found, "librarian")
 
 
-@require_POST
-@login_required
+@signed_in_post
 def read_again(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Retry the librarian's failed runs."""
     found = _get_own(request, pk)
@@ -180,9 +167,7 @@ def message(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "chat/branch.html", {"conversation": found.conversation, "pk": pk, "turns": turns})
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def answers(request: HttpRequest) -> HttpResponse:
     """Answers up to a day, latest first, with the memories each one used."""
     user = signed_in_user(request)
@@ -190,9 +175,7 @@ def answers(request: HttpRequest) -> HttpResponse:
     return render(request, "chat/answers.html", {"until": until, "given": answers_until(user, until)})
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def compare(request: HttpRequest, pk: int) -> HttpResponse:
     """An answer without a memory, beside the original."""
     try:
@@ -203,8 +186,7 @@ def compare(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, f"chat/compare.html{partial}", {"pair": pair})
 
 
-@require_POST
-@login_required
+@signed_in_post
 def keep(request: HttpRequest, pk: int) -> HttpResponse:
     """Continue the conversation from this answer instead of the other one."""
     try:
@@ -218,8 +200,7 @@ def keep(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("message", pk=pk)
 
 
-@require_POST
-@login_required
+@signed_in_post
 def keep_using(request: HttpRequest, pk: int) -> HttpResponse:
     """Use again what this message asked to forget."""
     with transaction.atomic():

@@ -5,15 +5,12 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import reauthentication
 from accounts.models import User
@@ -24,7 +21,7 @@ from chat.conversations import retention
 from chat.importing import jobs
 from chat.importing.view import list_imports, unread_imports
 from chat.models import ImportJob
-from recall.views import is_htmx, signed_in_user
+from recall.views import is_htmx, signed_in_form, signed_in_page, signed_in_post, signed_in_user
 
 PAGE = "chat/import.html"
 NO_FILE = "Choose a file first."
@@ -32,9 +29,7 @@ EXPORT_CARD = "export-title"
 """Fragment of the page's export section."""
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 def imports(request: HttpRequest) -> HttpResponse:
     """Imports and their progress; a POST uploads a file."""
     if request.method != "POST":
@@ -52,16 +47,13 @@ def imports(request: HttpRequest) -> HttpResponse:
     return redirect("import")
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def import_jobs(request: HttpRequest) -> HttpResponse:
     """The list of imports, for a page that polls it."""
     return render(request, f"{PAGE}#jobs" if is_htmx(request) else PAGE, _page_context(signed_in_user(request)))
 
 
-@require_POST
-@login_required
+@signed_in_post
 def cancel_import(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel an import."""
     job = get_object_or_404(ImportJob.objects.for_user(signed_in_user(request)), pk=pk)
@@ -72,8 +64,7 @@ def cancel_import(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("import")
 
 
-@require_POST
-@login_required
+@signed_in_post
 def read_imported(request: HttpRequest) -> HttpResponse:
     """Have the librarian read imported conversations."""
     count = jobs.request_readings(signed_in_user(request), request.POST.get("origin", "")[:20])
@@ -81,9 +72,7 @@ def read_imported(request: HttpRequest) -> HttpResponse:
     return redirect("import")
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def export(request: HttpRequest) -> HttpResponseBase:
     """Download everything as one archive, after reauthentication: an open browser alone must not be enough."""
     if not reauthentication.is_confirmed(request):

@@ -17,8 +17,7 @@ from django.urls import Resolver404, resolve
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.http import content_disposition_header
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from chat.archive.stream import stream_from_thread
@@ -31,7 +30,7 @@ from chat.pages.conversation import PAGE, get_own_conversation, header_context, 
 from chat.protocol import ConversationOptions
 from memory.trash import NOTHING_TO_UNDO
 from recall.db.notify import publish_event
-from recall.views import first_error, is_htmx, signed_in_user
+from recall.views import first_error, is_htmx, signed_in_page, signed_in_post, signed_in_user
 
 TITLE_CHARS = 200
 MAX_SELECTED = 1_000
@@ -42,9 +41,7 @@ STOP_FIRST = "Recall is still answering {where}. Stop it first, then delete."
 # The list --------------------------------------------------------------------------------------------------------
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def conversations(request: HttpRequest) -> HttpResponse:
     """The conversation list, with the header of the open chat and the number of proposals to review."""
     return render(
@@ -62,17 +59,14 @@ def _list_and_header(request: HttpRequest, current: UUID | None) -> dict[str, An
 # One conversation ------------------------------------------------------------------------------------------------
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def menu(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The menu of a row in the list, or without JavaScript a page."""
     partial = f"{PAGE}#conversation_menu" if is_htmx(request) else "chat/conversation_menu.html"
     return render(request, partial, {"conversation": get_own_conversation(signed_in_user(request), pk)})
 
 
-@require_POST
-@login_required
+@signed_in_post
 @transaction.atomic
 def rename(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Rename the conversation: automatic titles no longer replace its title. An empty title changes nothing."""
@@ -84,8 +78,7 @@ def rename(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _done(request, found)
 
 
-@require_POST
-@login_required
+@signed_in_post
 @transaction.atomic
 def pin(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Pin it to the top of the list, or unpin it (`pinned` is empty)."""
@@ -95,8 +88,7 @@ def pin(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _done(request, found)
 
 
-@require_POST
-@login_required
+@signed_in_post
 @transaction.atomic
 def archive(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Archive it, with an undo; or unarchive it (`archived` is empty)."""
@@ -111,8 +103,7 @@ def archive(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _done(request, found)
 
 
-@require_POST
-@login_required
+@signed_in_post
 def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Delete the conversation, with an undo."""
     found = get_own_conversation(signed_in_user(request), pk)
@@ -125,8 +116,7 @@ def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _gone(request, [pk])
 
 
-@require_POST
-@login_required
+@signed_in_post
 def change_options(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Change the conversation's role, project, model or effort."""
     found = get_own_conversation(signed_in_user(request), pk)
@@ -166,8 +156,7 @@ def export_markdown(request: HttpRequest, pk: UUID) -> StreamingHttpResponse:
 # Several ---------------------------------------------------------------------------------------------------------
 
 
-@require_POST
-@login_required
+@signed_in_post
 def bulk_action(request: HttpRequest) -> HttpResponse:
     """Archive, unarchive or delete the selected conversations."""
     chosen = [pk for pk in map(_parse_uuid, request.POST.getlist("conversation")[:MAX_SELECTED]) if pk is not None]
@@ -209,8 +198,7 @@ def _unarchive_selected(request: HttpRequest, chosen: Sequence[UUID]) -> HttpRes
     return _back(request)
 
 
-@require_POST
-@login_required
+@signed_in_post
 def restore(request: HttpRequest) -> HttpResponse:
     """Undo the deletion made at that moment."""
     moment = _parse_moment(request.POST.get("deleted", ""))
@@ -222,8 +210,7 @@ def restore(request: HttpRequest) -> HttpResponse:
     return _undone(request, found)
 
 
-@require_POST
-@login_required
+@signed_in_post
 @transaction.atomic
 def unarchive(request: HttpRequest) -> HttpResponse:
     """Undo the archiving made at that moment."""

@@ -3,25 +3,20 @@
 import secrets
 from typing import Final
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.templatetags.static import static
-from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
-from django.views.decorators.http import require_safe
 
 from chat.models import Message
 from recall.rendering.previews import document, headers, is_cut_off
 from recall.rendering.render import preview_blocks
-from recall.views import signed_in_user
+from recall.views import signed_in_page, signed_in_user
 
 DIAGRAM_SCRIPTS: Final = ("vendor/mermaid.min.js", "js/diagram.js")
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 @xframe_options_sameorigin
 def preview(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Block `number` of the user's own answer, only within a frame of Recall's own page."""

@@ -3,12 +3,9 @@
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
 
 from chat.forms import ProjectForm
 from chat.models import Project
@@ -17,15 +14,13 @@ from chat.projects import projects
 from chat.projects.undo_tokens import UndoExpiredError
 from memory.documents import uploads
 from memory.documents.tree import NotMovedError
-from recall.views import first_error, post_only, signed_in_user
+from recall.views import first_error, post_only, signed_in_form, signed_in_post, signed_in_user
 
 LIST = "chat/projects.html"
 PAGE = "chat/project.html"
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 def project_list(request: HttpRequest) -> HttpResponse:
     """The user's projects; a POST creates one."""
     user = signed_in_user(request)
@@ -40,9 +35,7 @@ def project_list(request: HttpRequest) -> HttpResponse:
     return redirect("project", created.pk)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 def project(request: HttpRequest, pk: int) -> HttpResponse:
     """One project; a POST changes its name, instructions or scope."""
     found = _get_own_project(request, pk)
@@ -61,8 +54,7 @@ def project(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("project", pk)
 
 
-@require_POST
-@login_required
+@signed_in_post
 def archive_project(request: HttpRequest, pk: int) -> HttpResponse:
     """Archive it, or with `back` unarchive it."""
     found = _get_own_project(request, pk)
@@ -73,7 +65,6 @@ def archive_project(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @post_only("projects")
-@login_required
 def delete_project(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete it, but not its documents and conversations; the page it renders offers to undo that."""
     found = _get_own_project(request, pk)
@@ -82,7 +73,6 @@ def delete_project(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @post_only("projects")
-@login_required
 def restore_project(request: HttpRequest) -> HttpResponse:
     """Undo the deletion of a project."""
     try:
@@ -95,7 +85,6 @@ def restore_project(request: HttpRequest) -> HttpResponse:
 
 
 @post_only("project", "pk")
-@login_required
 def upload_to_project(request: HttpRequest, pk: int) -> HttpResponse:
     """Upload files into the project's folder; they are read in the background."""
     found = _get_own_project(request, pk)

@@ -3,26 +3,21 @@
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from chat.forms import RoleForm
 from chat.models import Role
 from chat.projects import roles
 from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
 from chat.projects.undo_tokens import UndoExpiredError
-from recall.views import first_error, post_only, signed_in_user
+from recall.views import first_error, post_only, signed_in_form, signed_in_user
 
 PAGE = "chat/roles.html"
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 def role_list(request: HttpRequest) -> HttpResponse:
     """The user's roles; a POST creates one."""
     if request.method != "POST":
@@ -39,7 +34,6 @@ def role_list(request: HttpRequest) -> HttpResponse:
 
 
 @post_only("roles")
-@login_required
 def role(request: HttpRequest, pk: int) -> HttpResponse:
     """Edit a role."""
     found = _get_own_role(request, pk)
@@ -58,7 +52,6 @@ def role(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @post_only("roles")
-@login_required
 def delete_role(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a role; the page it renders offers to undo that."""
     found = _get_own_role(request, pk)
@@ -67,7 +60,6 @@ def delete_role(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @post_only("roles")
-@login_required
 def restore_role(request: HttpRequest) -> HttpResponse:
     """Undo the deletion of a role."""
     try:

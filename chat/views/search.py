@@ -6,20 +6,17 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from chat.pages.palette import COOKIE, OFF, SHORTCUTS, find_options
 from chat.pages.search import build_search
 from chat.projects.projects import projects_of
-from recall.views import is_htmx, signed_in_user
+from recall.views import is_htmx, signed_in_page, signed_in_user
 
 YEAR_SECONDS = 365 * 24 * 3600
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def search_everything(request: HttpRequest) -> HttpResponse:
     """Conversations, facts and documents that match the query, or one of these with `in`."""
     user = signed_in_user(request)
@@ -28,9 +25,7 @@ def search_everything(request: HttpRequest) -> HttpResponse:
     return render(request, f"chat/search.html{partial}", context, status=200 if context["is_valid"] else 422)
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def palette(request: HttpRequest) -> HttpResponse:
     """The options that match `q`, on the page of the conversation `at`."""
     try:

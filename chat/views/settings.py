@@ -8,7 +8,6 @@ from allauth.usersessions.adapter import get_adapter as sessions_adapter
 from allauth.usersessions.models import UserSession
 from allauth.usersessions.views import ListUserSessionsView
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -17,7 +16,6 @@ from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.api import keys
 from accounts.forms import ProfileForm
@@ -27,7 +25,7 @@ from chat.pages import settings
 from chat.prompt.stated_identity import offer_id
 from chat.prompt.user_context import load_relationship_so_far, reached_stage
 from memory.index import language_change
-from recall.views import is_htmx, post_only, signed_in_user
+from recall.views import is_htmx, post_only, signed_in_form, signed_in_page, signed_in_post, signed_in_user
 
 SAVED: Final = "Saved."
 THEMES: Final = ("", "light", "dark")
@@ -37,9 +35,7 @@ YEAR: Final = 365 * 24 * 3600
 """Lifetime of the theme cookie in seconds, as in static/js/page.js."""
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 def account(request: HttpRequest) -> HttpResponse:
     """Name, time zone, language, tone and theme."""
     user = signed_in_user(request)
@@ -57,9 +53,7 @@ def account(request: HttpRequest) -> HttpResponse:
     return _render_form(request, "settings/account.html", page, bool(form.errors))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 def model(request: HttpRequest) -> HttpResponse:
     """Model and effort of new conversations."""
     user = signed_in_user(request)
@@ -77,7 +71,6 @@ def model(request: HttpRequest) -> HttpResponse:
 
 
 @post_only("settings_account", at="appearance")
-@login_required
 @never_cache
 def theme(request: HttpRequest) -> HttpResponse:
     """Light, dark or system theme: a cookie of this browser, so that pages don't flash."""
@@ -97,9 +90,7 @@ def _chosen_theme(request: HttpRequest) -> str:
     return chosen if chosen in THEMES else ""
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def data(request: HttpRequest) -> HttpResponse:
     """Stored data and its retention, export and deletion."""
     return render(request, "settings/data.html", settings.stored_data(signed_in_user(request)))
@@ -108,17 +99,13 @@ def data(request: HttpRequest) -> HttpResponse:
 # API keys --------------------------------------------------------------------------------------------------------
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def key_list(request: HttpRequest) -> HttpResponse:
     """The user's API keys."""
     return render(request, "settings/keys.html", _keys_context(request))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 @reauthentication_required(app="allauth.mfa")  # type: ignore[untyped-decorator]
 @sensitive_variables("secret")
 def create_key(request: HttpRequest) -> HttpResponse:
@@ -137,8 +124,7 @@ def create_key(request: HttpRequest) -> HttpResponse:
     return render(request, "settings/keys.html", {**_keys_context(request), "made": key, "secret": secret})
 
 
-@require_POST
-@login_required
+@signed_in_post
 @never_cache
 def revoke_key(request: HttpRequest, pk: int) -> HttpResponse:
     """Revoke a key; it stops working immediately."""
@@ -178,8 +164,7 @@ class EndOtherSessions(ListUserSessionsView):  # type: ignore[misc]
     success_url = reverse_lazy("settings_security")
 
 
-@require_POST
-@login_required
+@signed_in_post
 def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     """End another session; the current one is ended by signing out."""
     ending = get_object_or_404(UserSession.objects.filter(user=signed_in_user(request)), pk=pk)
@@ -190,8 +175,7 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("settings_security")
 
 
-@require_POST
-@login_required
+@signed_in_post
 def answer_offer(request: HttpRequest) -> HttpResponse:
     """Store a name or time zone that was said in a chat in the account, or don't offer it again."""
     user = signed_in_user(request)

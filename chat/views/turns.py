@@ -4,10 +4,8 @@ from typing import Any, cast
 from uuid import NAMESPACE_OID, uuid4, uuid5
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_POST
 from pydantic import ValidationError
 
 from accounts.models import User
@@ -15,10 +13,10 @@ from chat.protocol import OPTION_FIELDS, VERSION, Send, Without
 from chat.turn import TurnRejectedError
 from chat.turns.start import STATUS, accept
 from recall.db.connections import run_in_thread
+from recall.views import signed_in_post
 
 
-@login_required
-@require_POST
+@signed_in_post
 async def answer_without(request: HttpRequest, pk: int) -> HttpResponse:
     """Answer again without these memories, and lead to the page that shows both answers.
 
@@ -40,8 +38,7 @@ async def answer_without(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("compare_answers", pk=accepted["message"])
 
 
-@login_required
-@require_POST
+@signed_in_post
 async def send_over_http(request: HttpRequest) -> JsonResponse:
     """A message too long for a frame: the same fields, form-encoded (docs/protocol.md)."""
     user = cast(User, await request.auser())

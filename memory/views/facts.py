@@ -7,12 +7,9 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
 
 from budget.models import Receipt
 from budget.receipts import memory_use
@@ -23,22 +20,19 @@ from memory.models import Fact
 from memory.pages.fact import build_fact_page
 from memory.pages.why import explain_recall
 from memory.review import decisions
-from recall.views import post_only, signed_in_user
+from recall.views import post_only, signed_in_page, signed_in_user
 
 LINK_STRENGTH: Final = 0.5
 """Of a link stated on the page, which doesn't ask for it."""
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def fact(request: HttpRequest, pk: int) -> HttpResponse:
     """One fact: its source, its history, and the answers that used it."""
     return _render_fact(request, _get_own_fact(request, pk))
 
 
 @post_only("memory:fact", "pk")
-@login_required
 def correct(request: HttpRequest, pk: int) -> HttpResponse:
     """Correct the wording or validity of an active fact."""
     fact, user = _get_own_fact(request, pk), signed_in_user(request)
@@ -56,7 +50,6 @@ def correct(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @post_only("memory:fact", "pk")
-@login_required
 def link_fact(request: HttpRequest, pk: int) -> HttpResponse:
     """Link the fact to another one."""
     fact, user, form = _get_own_fact(request, pk), signed_in_user(request), LinkForm(request.POST)
@@ -69,7 +62,6 @@ def link_fact(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @post_only("memory:fact", "pk")
-@login_required
 def unlink_fact(request: HttpRequest, pk: int, other: int) -> HttpResponse:
     """Remove the links between two facts that the user may state."""
     if not links.unlink(signed_in_user(request), _get_own_fact(request, pk).pk, other):
@@ -88,9 +80,7 @@ def _saved_sentence(old: Fact, now: Fact) -> str:
     return f"Saved. It applies from the next answer.{history}"
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpResponse:
     """Why a memory was used in an answer, or left out."""
     user = signed_in_user(request)

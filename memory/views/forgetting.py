@@ -3,12 +3,10 @@
 from typing import Any, Final
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import reauthentication, sessions
 from chat.messages.forget_request import find_request
@@ -19,16 +17,14 @@ from memory.forgetting.verify import search_rows
 from memory.models import Forgetting, Tombstone
 from memory.pages.forgetting import MAX_RECEIPTS, build_preview, build_table_hits, find_matches, load_receipts
 from memory.ports.forgettable import BusyError
-from recall.views import signed_in_user
+from recall.views import signed_in_form, signed_in_page, signed_in_post, signed_in_user
 
 CONFIRMED_BY: Final = "forget everything"
 """Typed to confirm, so that a wrong click can't empty the memory."""
 MAX_TOPIC_LENGTH: Final = 200
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 def forgetting(request: HttpRequest) -> HttpResponse:
     """GET previews; POST forgets what the preview listed, unless that has changed.
 
@@ -68,9 +64,7 @@ def _render_preview(request: HttpRequest, target: Target, sentence: str = "", st
     return render(request, "memory/forget.html", context, status=status)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 def topic(request: HttpRequest) -> HttpResponse:
     """Everything that matches the words, each with a checkbox.
 
@@ -81,16 +75,13 @@ def topic(request: HttpRequest) -> HttpResponse:
     return render(request, "memory/forget_topic.html", {"words": words, "found": found})
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def forgotten(request: HttpRequest) -> HttpResponse:
     """The receipts of forgetting."""
     return _render_receipts(request)
 
 
-@require_POST
-@login_required
+@signed_in_post
 @never_cache
 def check_again(request: HttpRequest) -> HttpResponse:
     """Search all of the user's data for words, which are not stored."""
@@ -101,8 +92,7 @@ def check_again(request: HttpRequest) -> HttpResponse:
     )
 
 
-@require_POST
-@login_required
+@signed_in_post
 @never_cache
 def allow_again(request: HttpRequest, pk: int) -> HttpResponse:
     """Let in again what one forgetting keeps out."""

@@ -5,14 +5,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from chat.prompt.user_context import stages_reached
 from memory import trash
@@ -37,7 +34,7 @@ from memory.pages.time_travel import build_past_profile, build_sliders
 from memory.text.fact_lines import without_marks
 from memory.tombstones import ForgottenTextError
 from recall.db.notify import publish_event
-from recall.views import first_error, is_htmx, post_only, signed_in_user
+from recall.views import first_error, is_htmx, post_only, signed_in_form, signed_in_page, signed_in_post, signed_in_user
 
 MOVED: Final = "memory-moved"
 """Session key: the old and new path of the last move, until the next page has offered to undo it."""
@@ -45,17 +42,13 @@ MOVED: Final = "memory-moved"
 # Profile ---------------------------------------------------------------------------------------------------------
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def about_you(request: HttpRequest) -> HttpResponse:
     """What Recall knows about the user: facts, profile documents, boundaries."""
     return render(request, "memory/about.html", _build_about(request))
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def time_travel(request: HttpRequest) -> HttpResponse:
     """What Recall knew on the day `at`, of what was true on the day `true`; today without them."""
     user, now = signed_in_user(request), timezone.now()
@@ -69,7 +62,6 @@ def time_travel(request: HttpRequest) -> HttpResponse:
 
 
 @post_only("memory:about", at="boundaries")
-@login_required
 def add_boundary(request: HttpRequest) -> HttpResponse:
     """Add a boundary."""
     form = BoundaryForm(request.POST)
@@ -79,8 +71,7 @@ def add_boundary(request: HttpRequest) -> HttpResponse:
     return _redirect_to_boundaries(request, "Boundary added. It applies from the next answer.")
 
 
-@require_POST
-@login_required
+@signed_in_post
 def save_boundary(request: HttpRequest, pk: int) -> HttpResponse:
     """Change the text of a boundary."""
     boundary = get_object_or_404(Boundary.objects.for_user(signed_in_user(request)), pk=pk)
@@ -93,8 +84,7 @@ def save_boundary(request: HttpRequest, pk: int) -> HttpResponse:
     return _redirect_to_boundaries(request, "Boundary saved.")
 
 
-@require_POST
-@login_required
+@signed_in_post
 def remove_boundary(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a boundary."""
     get_object_or_404(Boundary.objects.for_user(signed_in_user(request)), pk=pk).delete()
@@ -117,9 +107,7 @@ def _build_about(request: HttpRequest, **instead: Any) -> dict[str, Any]:
 # The knowledge base ----------------------------------------------------------------------------------------------
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def document(request: HttpRequest, path: str = "") -> HttpResponse:
     """The document at a path, otherwise the folder (always with `?below`), or the documents with a tag."""
     if not path and "tag" in request.GET:
@@ -150,7 +138,6 @@ def _render_folder(request: HttpRequest, path: str, status: int = 200, **more: A
 
 
 @post_only("memory:documents")
-@login_required
 def new_document(request: HttpRequest) -> HttpResponse:
     """Create a document at an unused path."""
     form = NewDocumentForm(request.POST)
@@ -166,7 +153,6 @@ def new_document(request: HttpRequest) -> HttpResponse:
 
 
 @post_only("memory:documents")
-@login_required
 def move(request: HttpRequest) -> HttpResponse:
     """Move or rename a document or folder."""
     path = _parse_path(PlaceForm(request.POST))
@@ -218,7 +204,6 @@ def _pop_previous_path(request: HttpRequest, path: str) -> str:
 
 
 @post_only("memory:documents")
-@login_required
 def tag(request: HttpRequest) -> HttpResponse:
     """Replace a document's tags."""
     path = _parse_path(PlaceForm(request.POST))
@@ -244,8 +229,7 @@ def _render_refusal(request: HttpRequest, path: str, sentence: str, status: int)
     return render(request, "memory/document.html", {**context, **more}, status=status)
 
 
-@require_POST
-@login_required
+@signed_in_post
 def remove(request: HttpRequest) -> HttpResponse:
     """Delete a document or folder; the next page offers to undo it."""
     path = _parse_path(PlaceForm(request.POST))
@@ -259,8 +243,7 @@ def remove(request: HttpRequest) -> HttpResponse:
     return redirect(knowledge.document_url(folder if is_left else tree.ROOT))
 
 
-@require_POST
-@login_required
+@signed_in_post
 def restore(request: HttpRequest) -> HttpResponse:
     """Undo a deletion by its time."""
     form = RestoreForm(request.POST)
@@ -276,9 +259,7 @@ def _count_documents(documents: Sized) -> str:
     return f"{len(documents)} document{'' if len(documents) == 1 else 's'}"
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 def upload(request: HttpRequest) -> HttpResponse:
     """POST accepts files to read in the background; GET shows their progress."""
     refused = _accept_files(request) if request.method == "POST" else []
@@ -310,8 +291,7 @@ def _accept_files(request: HttpRequest) -> list[tuple[str, str]]:
     return refused
 
 
-@require_POST
-@login_required
+@signed_in_post
 def retry_upload(request: HttpRequest, pk: int) -> HttpResponse:
     """Read a file again after the reader timed out or crashed."""
     uploads.retry_upload(get_object_or_404(Upload.objects.for_user(signed_in_user(request)).defer("content"), pk=pk))
@@ -332,7 +312,6 @@ def _or_404[T](found: T | None) -> T:
 
 
 @post_only("memory:documents")
-@login_required
 def save_document(request: HttpRequest, pk: int) -> HttpResponse:
     """Save a document, unless it has changed since."""
     document = get_object_or_404(Document.objects.for_user(signed_in_user(request)), pk=pk)
@@ -371,9 +350,7 @@ def _render_document(request: HttpRequest, shown: Editor, status: int = 200) -> 
     return redirect(f"{reverse('memory:about')}#document-{shown.document.pk}")
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def versions(request: HttpRequest, pk: int, number: int | None = None) -> HttpResponse:
     """A document's versions and the changes of one."""
     document = get_object_or_404(Document.objects.for_user(signed_in_user(request)), pk=pk)
@@ -383,8 +360,7 @@ def versions(request: HttpRequest, pk: int, number: int | None = None) -> HttpRe
         raise Http404 from None
 
 
-@require_POST
-@login_required
+@signed_in_post
 def revert_document(request: HttpRequest, pk: int) -> HttpResponse:
     """Restore an earlier version as the newest one."""
     document = get_object_or_404(Document.objects.for_user(signed_in_user(request)).select_related("user"), pk=pk)
@@ -405,9 +381,7 @@ def revert_document(request: HttpRequest, pk: int) -> HttpResponse:
 # Episodes --------------------------------------------------------------------------------------------------------
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def episodes(request: HttpRequest) -> HttpResponse:
     """Episodes by month."""
     user = signed_in_user(request)
@@ -416,9 +390,7 @@ def episodes(request: HttpRequest) -> HttpResponse:
     return render(request, "memory/timeline.html", context)
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def story(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The episodes of one conversation."""
     try:

@@ -8,14 +8,11 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import truncatechars
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from accounts.staff import access_log
@@ -42,7 +39,7 @@ from memory.review.bulk_review import batch_of, decide_batch, undo_batch
 from memory.review.evidence import FactView
 from memory.review.merge import merge
 from memory.text.second_person import second_person
-from recall.views import first_error, is_htmx, post_only, signed_in_user
+from recall.views import first_error, is_htmx, post_only, signed_in_form, signed_in_page, signed_in_user
 
 ROWS: Final = {"review": "memory/review.html#row", "about": "memory/about.html#fact"}
 """The template that re-renders a fact after a decision, by page."""
@@ -59,9 +56,7 @@ DECISIONS: Final[dict[str, Callable[..., ReviewAction]]] = {
 """Decisions that need no wording."""
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def review_queue(request: HttpRequest) -> HttpResponse:
     """All proposals, by conversation."""
     return render(request, "memory/review.html", build_queue(signed_in_user(request)))
@@ -71,7 +66,6 @@ def review_queue(request: HttpRequest) -> HttpResponse:
 
 
 @post_only("memory:review")
-@login_required
 def decide(request: HttpRequest, pk: int, verb: ReviewAction.Verb) -> HttpResponse:
     """Accept, edit and accept, keep both, or reject a proposal."""
     fact = get_object_or_404(Fact.objects.for_user(signed_in_user(request)), pk=pk)
@@ -89,7 +83,6 @@ def decide(request: HttpRequest, pk: int, verb: ReviewAction.Verb) -> HttpRespon
 
 
 @post_only("memory:review")
-@login_required
 def undo(request: HttpRequest, pk: int) -> HttpResponse:
     """Undo a decision, or its whole batch."""
     action = get_object_or_404(ReviewAction.objects.for_user(signed_in_user(request)).select_related("fact"), pk=pk)
@@ -135,7 +128,6 @@ def _undone_sentence(facts: list[Fact], refusals: list[str]) -> str:
 
 
 @post_only("memory:review")
-@login_required
 def decide_selected(request: HttpRequest) -> HttpResponse:
     """Accept or reject the selected facts, or show the merge form."""
     form = FactsForm(request.POST)
@@ -155,9 +147,7 @@ def decide_selected(request: HttpRequest) -> HttpResponse:
     return _render_queue(request, BatchNotice(sentence, ReviewAction.objects.get(pk=first.pk) if first else None))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 def merge_facts(request: HttpRequest) -> HttpResponse:
     """GET shows the merge form, POST merges."""
     if request.method != "POST":
@@ -215,7 +205,6 @@ def _get_own_facts(request: HttpRequest, chosen: Collection[int]) -> list[Fact]:
 
 
 @post_only("memory:review")
-@login_required
 def rule_for(request: HttpRequest, pk: int) -> HttpResponse:
     """Set “always” or “never” for proposals like this one, and offer the same decision on the pending ones."""
     fact = get_object_or_404(Fact.objects.for_user(signed_in_user(request)), pk=pk)
@@ -237,17 +226,13 @@ def rule_for(request: HttpRequest, pk: int) -> HttpResponse:
 # Decisions and the access log ------------------------------------------------------------------------------------
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def decision_list(request: HttpRequest) -> HttpResponse:
     """Decisions that can be undone."""
     return render(request, "memory/history.html", build_history_page(signed_in_user(request), request.GET.get("page")))
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def access_log_page(request: HttpRequest) -> HttpResponse:
     """Which admins viewed the user's memory."""
     entries = Paginator(access_log.latest(signed_in_user(request)), LOG_PAGE_SIZE).get_page(request.GET.get("page"))

@@ -1,27 +1,23 @@
 """Views of the rules page: what is saved automatically, and consolidation, whose report htmx polls for."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
 
 from memory.consolidation import jobs
 from memory.forms import PoliciesForm
 from memory.librarian.policies import set_rules
 from memory.pages.consolidation import load_reports
 from memory.pages.review import build_rules_page
-from recall.views import first_error, is_htmx, post_only, signed_in_user
+from recall.views import first_error, is_htmx, post_only, signed_in_form, signed_in_page, signed_in_user
 
 PAGE = "memory:rules"
 ANCHOR = "clean-up"
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@never_cache
+@signed_in_form
 def rules_page(request: HttpRequest) -> HttpResponse:
     """The memory rules, with the share of correct proposals."""
     if request.method != "POST":
@@ -36,7 +32,6 @@ def rules_page(request: HttpRequest) -> HttpResponse:
 
 
 @post_only(PAGE, at=ANCHOR)
-@login_required
 @never_cache
 def start_consolidation(request: HttpRequest) -> HttpResponse:
     """Queue consolidation; requested twice, it is queued once."""
@@ -47,9 +42,7 @@ def start_consolidation(request: HttpRequest) -> HttpResponse:
     return redirect(f"{reverse(PAGE)}#{ANCHOR}")
 
 
-@require_safe
-@login_required
-@never_cache
+@signed_in_page
 def consolidation_reports(request: HttpRequest) -> HttpResponse:
     """The reports alone, for a page that polls."""
     if not is_htmx(request):

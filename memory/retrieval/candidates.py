@@ -243,6 +243,7 @@ class CandidateSearch:
                 known_rows=_SQL["known_rows"] if by_index else "NULL::float8",
                 weighing=_WEIGHING,
                 dimension=DIMENSION,
+                deleted=_SQL["deleted"],
             ),
             near=", ".join(self._part(self._way_of_meaning(table, models), table, own) for table, own in tables),
             hits=", ".join(self._part(f"{way}_hits", table, own) for table, own in tables),

@@ -38,6 +38,17 @@ WITH languages AS MATERIALIZED (
         scale, set_config('hnsw.ef_search', %(nearby)s::text, true)
     FROM unnest(%(models)s::text[], %(vectors)s::text[], %(unrelated)s::float8[], %(scales)s::float8[])
         AS put (model, meaning, unrelated, scale)
+), {deleted}
+
+
+-- part: deleted
+-- Nothing of a deleted conversation is recalled, nor the document about it, though their rows remain while it can be
+-- restored. The lists are made once per statement: wherever a condition repeated them, each of its lists was set up.
+deleted AS MATERIALIZED (
+    SELECT ARRAY(SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND deleted_at IS NOT NULL) AS ids
+), deleted_digests AS MATERIALIZED (
+    SELECT ARRAY(SELECT id FROM memory_document WHERE user_id = %(user)s::bigint AND source = 'librarian' AND external_id
+        = ANY(ARRAY(SELECT 'conversation:' || conversation FROM deleted, unnest(ids) AS conversation))) AS ids
 )
 
 
@@ -299,16 +310,11 @@ own.conversation_id IN (SELECT id FROM chat_conversation WHERE user_id = %(user)
 
 
 -- part: not_deleted
--- Nothing of a deleted conversation is recalled, though its rows remain while it can be restored. The list is made once
--- per statement.
-(own.conversation_id IS NULL OR own.conversation_id <> ALL(ARRAY(SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND deleted_at IS NOT NULL)))
+(own.conversation_id IS NULL OR own.conversation_id <> ALL((SELECT ids FROM deleted)::uuid[]))
 
 
 -- part: digest_not_deleted
--- The document about a deleted conversation isn't recalled either.
-(own.document_id IS NULL OR own.document_id <> ALL(ARRAY(
-    SELECT id FROM memory_document WHERE user_id = %(user)s::bigint AND source = 'librarian'
-        AND external_id = ANY(ARRAY(SELECT 'conversation:' || deleted.id FROM (SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND deleted_at IS NOT NULL) AS deleted)))))
+(own.document_id IS NULL OR own.document_id <> ALL((SELECT ids FROM deleted_digests)::bigint[]))
 
 
 -- part: chunks_not_excluded

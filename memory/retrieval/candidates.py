@@ -13,7 +13,7 @@ down by more than was saved.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -150,11 +150,11 @@ class _Table:
     """What a row's speaker adds to its score."""
     weights: str = "1,1,1,1"
     """Weights of words with the marks D, C, B and A; a word without a mark counts as D."""
-    joins: str = ""
     has_signs: bool = False
     """Whether its rows can be compared roughly, by the index `chunk_signs`."""
-    is_counted: bool = True
-    """Whether its rows make a word common."""
+    by_truth: bool = False
+    """Whether its rows are limited by what is true of them: `current`, `past` or `waiting`. Only current ones are
+    counted, where words are weighed by rarity."""
 
 
 _SQL: Final = load_sql_parts(Path(__file__).with_suffix(".sql"))
@@ -165,11 +165,10 @@ _FACTS: Final = _Table(
     when="recorded_at",
     columns=_SQL["fact_columns"].format(state=_SQL["fact_state"].format(fact="own")),
     in_project=_SQL["fact_in_project"],
+    by_truth=True,
 )
-_PAST_FACTS: Final = replace(_FACTS, kind="past", limit="past", is_counted=False)
-"""Facts that no longer hold: left out by the truth filter, which knows by them what is not true in other texts."""
-_WAITING: Final = replace(_FACTS, kind="waiting", is_counted=False)
-"""Proposals: not recalled themselves, they find the messages that say them."""
+"""Past ones are left out by the truth filter, which knows by them what is not true in other texts. Waiting ones are not
+recalled themselves: they find the messages that say them."""
 _EPISODES: Final = _Table(
     kind="episode",
     table="own_memory_episode",
@@ -187,12 +186,10 @@ _CHUNKS: Final = _Table(
     in_project=_SQL["chunk_in_project"],
     spoken=_SQL["chunk_spoken"],
     weights=POSITION_WEIGHTS,
-    joins="LEFT JOIN memory_document AS document ON document.id = own.document_id",
     has_signs=True,
 )
 _WEIGHING: Final = ", ".join(
-    f"ARRAY[{table.weights}]::float4[] AS of_{table.kind}"
-    for table in (_FACTS, _PAST_FACTS, _WAITING, _EPISODES, _CHUNKS)
+    f"ARRAY[{table.weights}]::float4[] AS of_{table.kind}" for table in (_FACTS, _EPISODES, _CHUNKS)
 )
 
 
@@ -233,10 +230,8 @@ class CandidateSearch:
         """The statement over these tables, each with the condition that selects its rows."""
         by_index = self.collection.rows is not None
         way = "index" if by_index else "scan"
-        kinds = [table.kind for table, _ in tables]
-        counted = [table.kind for table, _ in tables if table.is_counted]
-        held = " UNION ALL ".join(f"SELECT word FROM {kind}_hits" for kind in counted)  # noqa: S608
-        counts = " + ".join(f"(SELECT count(*) FROM {kind}_near)" for kind in counted)  # noqa: S608
+        held = " UNION ALL ".join(f"SELECT word FROM {self._counted(table, 'hits')}" for table, _ in tables)  # noqa: S608
+        counts = " + ".join(f"(SELECT count(*) FROM {self._counted(table, 'near')})" for table, _ in tables)  # noqa: S608
         return _SQL[f"by_{way}"].format(
             question=_SQL["question"].format(
                 counted=_SQL["counted"] if by_index else "",
@@ -248,9 +243,8 @@ class CandidateSearch:
             near=", ".join(self._part(self._way_of_meaning(table, models), table, own) for table, own in tables),
             hits=", ".join(self._part(f"{way}_hits", table, own) for table, own in tables),
             weights=_SQL["weights"].format(held=held, rows="%(rows)s" if by_index else counts),
-            all_hits=" UNION ALL ".join(f"SELECT '{kind}' AS origin, id, word FROM {kind}_hits" for kind in kinds),  # noqa: S608
-            found=", ".join(self._part(f"{way}_found", table, own) for table, own in tables),
-            candidates=" UNION ALL ".join(self._candidates(table, dict(tables)) for table, _ in tables),
+            found=", ".join(self._found(f"{way}_compared", table, own) for table, own in tables),
+            candidates=" UNION ALL ".join(self._candidates(tables)),
         )
 
     def _way_of_meaning(self, table: _Table, models: Sequence[Embedder]) -> str:
@@ -258,38 +252,55 @@ class CandidateSearch:
             return "scan_near"
         if self.collection.has_own_index:
             return "indexed_near"
+        if table.by_truth:
+            return "index_near_by_truth"
         return "rough_near" if table.has_signs and len(models) == 1 else "index_near"
+
+    @staticmethod
+    def _counted(table: _Table, part: str) -> str:
+        """Rows of a part that count, where words are weighed by rarity."""
+        return f"{table.kind}_{part}" + (" WHERE truth = 'current'" if table.by_truth else "")
+
+    def _found(self, compared: str, table: _Table, own: str) -> str:
+        return _SQL["found_by_truth" if table.by_truth else "found"].format(
+            kind=table.kind, limit=table.limit, compared=self._part(compared, table, own)
+        )
 
     def _part(self, name: str, table: _Table, own: str) -> str:
         """A part of the statement for one table."""
         beside = table.spoken + (_SQL["date_match"].format(when=table.when) if self.question.periods else "")
+        rows, rows_by_word = table.table, f"{table.table}_by_word"
+        if table.by_truth:
+            rows, rows_by_word = (
+                _SQL["rows_by_truth"].format(truth=self._truth(), table=one) for one in (rows, rows_by_word)
+            )
         return _SQL[name].format(
             kind=table.kind,
-            table=table.table,
-            limit=table.limit,
+            rows=rows,
+            by_truth="truth, " if table.by_truth else "",
             look=ROWS_PER_LEG,
-            holding=_SQL["holding"].format(table=table.table),
+            holding=_SQL["holding"].format(rows_by_word=rows_by_word),
+            hit=_SQL["hit_by_truth" if table.by_truth else "hit"].format(kind=table.kind, look=ROWS_PER_LEG),
             own=own,
             fits=_SQL["fits"].format(beside=beside),
             beside=beside,
             dimension=DIMENSION,
         )
 
-    def _candidates(self, table: _Table, conditions: Mapping[_Table, str]) -> str:
-        if table is _WAITING:
-            return _SQL["waiting_candidates"].format(
-                columns=_CHUNKS.columns,
-                in_project=_CHUNKS.in_project if self.project else "false",
-                joins=_CHUNKS.joins,
-                own=conditions[_CHUNKS],
+    def _candidates(self, tables: Sequence[tuple[_Table, str]]) -> Iterator[str]:
+        truths = self._truths()
+        for table, own in tables:
+            if table.by_truth and truths.keys() == {"waiting"}:
+                continue
+            yield _SQL["passages" if table is _CHUNKS else "candidates"].format(
+                columns=table.columns,
+                in_project=table.in_project if self.project else "false",
+                kind=table.kind,
+                table=table.table,
+                own=own,
+                which="WHERE truth <> 'waiting'" if table.by_truth else "",
+                waiting=_SQL["waiting"] if "waiting" in truths else "",
             )
-        return _SQL["candidates"].format(
-            columns=table.columns,
-            in_project=table.in_project if self.project else "false",
-            kind=table.kind,
-            table=table.table,
-            joins=table.joins,
-        )
 
     def _model_parameters(self, models: Sequence[Embedder]) -> dict[str, Any]:
         scales = [calibration(model.name, self.question.cues.language) for model in models]
@@ -311,21 +322,36 @@ class CandidateSearch:
     def _tables(self) -> Iterator[tuple[_Table, str]]:
         """The tables that can hold what is wanted, each with the condition on its rows."""
         wanted, only = self.filters.sources, self.filters
-        if "fact" in wanted and not only.path:
-            # What was known at a past moment is decided in one place: `FactQuerySet.known_at`.
-            known = _SQL["active_facts"] if self.known_then is None else "own.id = ANY(%(known_then)s::bigint[])"
-            yield _FACTS, " AND ".join([known, *self._facts()])
-            if self.known_then is None:
-                yield _PAST_FACTS, " AND ".join([_SQL["past_facts"], *self._facts()])
+        if self._truths():
+            yield _FACTS, " AND ".join(self._facts())
         if "episode" in wanted and not only.path and not only.tags:
             yield _EPISODES, " AND ".join(self._episodes())
-        if wanted & {"document", "message", "segment"} and not only.kinds:
-            if "message" in wanted and self.known_then is None:
-                yield _WAITING, " AND ".join([_SQL["waiting_facts"], *self._facts()])
+        if self._wants_passages():
             yield _CHUNKS, " AND ".join(self._chunks())
 
+    def _wants_passages(self) -> bool:
+        return bool(self.filters.sources & {"document", "message", "segment"}) and not self.filters.kinds
+
+    def _truths(self) -> Mapping[str, str]:
+        """Which facts take part, each with its condition."""
+        wanted, truths = self.filters.sources, {}
+        if "fact" in wanted and not self.filters.path:
+            # What was known at a past moment is decided in one place: `FactQuerySet.known_at`.
+            known = _SQL["active_facts"] if self.known_then is None else "own.id = ANY(%(known_then)s::bigint[])"
+            truths["current"] = known
+            if self.known_then is None:
+                truths["past"] = _SQL["past_facts"]
+        if "message" in wanted and self._wants_passages() and self.known_then is None:
+            truths["waiting"] = _SQL["waiting_facts"]
+        return truths
+
+    def _truth(self) -> str:
+        """What is true of a fact; null: it doesn't take part."""
+        cases = " ".join(f"WHEN {condition} THEN '{truth}'" for truth, condition in self._truths().items())
+        return f"CASE {cases} END"
+
     def _facts(self) -> Iterator[str]:
-        yield "own.user_id = %(user)s::bigint"
+        yield "own.user_id = %(user)s::bigint AND truth IS NOT NULL"
         yield "own.id <> ALL(%(fact_ids)s::bigint[])"
         only = self.filters
         if only.kinds:

@@ -58,9 +58,14 @@ deleted AS MATERIALIZED (
 
 
 
+-- part: rows_by_truth
+-- Facts that hold, that no longer hold and that wait in Review: read once, limited each.
+(SELECT *, {truth} AS truth FROM {table} AS own)
+
+
 -- part: scan_near
 {kind}_near AS MATERIALIZED (
-    SELECT own.id, {fits} AS fits FROM {table} AS own LEFT JOIN meant ON model = own.embedded_by WHERE {own}
+    SELECT own.id, {by_truth}{fits} AS fits FROM {rows} AS own LEFT JOIN meant ON model = own.embedded_by WHERE {own}
 )
 
 
@@ -91,19 +96,33 @@ weights AS MATERIALIZED (
 
 -- part: scan_hits
 {kind}_hits AS MATERIALIZED (
-    SELECT own.id, word, ts_rank(of_{kind}, own.search, query) AS rank
+    SELECT own.id, {by_truth}word, ts_rank(of_{kind}, own.search, query) AS rank
     FROM weighing, (SELECT word, query, ARRAY[key] AS keys FROM asked) AS sought, {holding} WHERE {own}
 )
 
 
--- part: scan_found
--- The rows that fit best by words and meaning together. The legs are added up, not joined: the planner expects few rows
--- to hold the words, and would search those for each of the others.
+-- part: scan_compared
+-- The legs are added up, not joined: the planner expects few rows to hold the words, and would search those for each of
+-- the others.
+SELECT id, {by_truth}sum(share) AS share, sum(share) * %(by_words)s::float8 + sum(fits) AS score FROM (
+        SELECT id, {by_truth}rank * weight AS share, 0 AS fits FROM {kind}_hits JOIN weights USING (word)
+        UNION ALL SELECT id, {by_truth}0, fits FROM {kind}_near
+    ) AS legs GROUP BY {by_truth}id
+
+
+-- part: found
+-- The rows that fit best by words and meaning together.
 {kind}_found AS MATERIALIZED (
-    SELECT id, sum(share) AS share FROM (
-        SELECT id, rank * weight AS share, 0 AS fits FROM {kind}_hits JOIN weights USING (word)
-        UNION ALL SELECT id, 0, fits FROM {kind}_near
-    ) AS legs GROUP BY id ORDER BY sum(share) * %(by_words)s::float8 + sum(fits) DESC, id LIMIT %({limit})s::int
+    SELECT id, share FROM ({compared}) AS compared ORDER BY score DESC, id LIMIT %({limit})s::int
+)
+
+
+-- part: found_by_truth
+{kind}_found AS MATERIALIZED (
+    SELECT id, truth, share FROM (
+        SELECT id, truth, share, row_number() OVER (PARTITION BY truth COLLATE "C" ORDER BY score DESC, id) AS place
+        FROM ({compared}) AS compared
+    ) AS ordered WHERE place <= CASE truth WHEN 'past' THEN %(past)s::int ELSE %(statements)s::int END
 )
 
 
@@ -128,12 +147,7 @@ weights AS MATERIALIZED (
                FROM (SELECT word, key FROM common ORDER BY known_rows LIMIT 3) AS rarest
                WHERE NOT EXISTS (SELECT FROM pairs) AND NOT EXISTS (SELECT FROM asked WHERE known_rows IS NULL)
                HAVING count(*) > 0)
-), {hits}, {weights}, looked_at AS MATERIALIZED (
-    SELECT origin, id FROM (
-        SELECT origin, id, row_number() OVER (PARTITION BY origin COLLATE "C" ORDER BY sum(weight) DESC, id DESC) AS place
-        FROM ({all_hits}) AS hits JOIN weights USING (word) GROUP BY origin, id
-    ) AS ordered WHERE place <= %(look)s::int
-), {near}, {found} {candidates}
+), {hits}, {weights}, {near}, {found} {candidates}
 
 
 -- part: counted
@@ -148,22 +162,43 @@ counted AS MATERIALIZED (
 
 
 -- part: index_hits
-{kind}_hits AS MATERIALIZED (SELECT DISTINCT own.id, unnest(words) AS word FROM sought, {holding} WHERE {own})
+{kind}_hits AS MATERIALIZED (SELECT DISTINCT own.id, {by_truth}unnest(words) AS word FROM sought, {holding} WHERE {own})
 
 
 -- part: holding
 -- The word indexes have each word under its owner (`words_index`): among a million rows of a thousand users, the words of
 -- a long question are found in half the time. The OFFSET keeps the planner from asking the index for all of the user's
 -- rows for each word.
-LATERAL (SELECT * FROM {table}_by_word WHERE memory_words_of(user_id, search) @> sought.keys OFFSET 0) AS own
+LATERAL (SELECT * FROM {rows_by_word} AS own WHERE memory_words_of(user_id, search) @> sought.keys OFFSET 0) AS own
+
+
+-- part: hit
+-- The rows with the rarest words.
+(SELECT id FROM {kind}_hits JOIN weights USING (word) GROUP BY id ORDER BY sum(weight) DESC, id DESC LIMIT {look})
+
+
+-- part: hit_by_truth
+(SELECT id FROM (
+    SELECT id, row_number() OVER (PARTITION BY truth COLLATE "C" ORDER BY sum(weight) DESC, id DESC) AS place
+    FROM {kind}_hits JOIN weights USING (word) GROUP BY truth, id
+) AS ordered WHERE place <= {look})
 
 
 -- part: index_near
 -- The limit is in the statement, which is planned once: for a parameter the planner expects a tenth of the rows, and reads
 -- all of the user's to find these again.
 {kind}_near AS MATERIALIZED (
-    SELECT own.id FROM {table} AS own JOIN meant ON model = own.embedded_by WHERE {own}
+    SELECT own.id FROM {rows} AS own JOIN meant ON model = own.embedded_by WHERE {own}
     ORDER BY {fits} DESC, id LIMIT {look}
+)
+
+
+-- part: index_near_by_truth
+{kind}_near AS MATERIALIZED (
+    SELECT id FROM (
+        SELECT own.id, row_number() OVER (PARTITION BY truth COLLATE "C" ORDER BY {fits} DESC, own.id) AS place
+        FROM {rows} AS own JOIN meant ON model = own.embedded_by WHERE {own}
+    ) AS ordered WHERE place <= {look}
 )
 
 
@@ -171,7 +206,7 @@ LATERAL (SELECT * FROM {table}_by_word WHERE memory_words_of(user_id, search) @>
 -- The same by the signs of the vectors' numbers (the share that differs is an angle), so that only `chunk_signs` is read
 -- and not the rows. For one model: those of another have other signs.
 {kind}_near AS MATERIALIZED (
-    SELECT own.id FROM {table} AS own WHERE {own} AND own.signs IS NOT NULL
+    SELECT own.id FROM {rows} AS own WHERE {own} AND own.signs IS NOT NULL
     ORDER BY %(by_meaning)s::float8 * least(greatest((
             cos(pi() * (own.signs <~> (SELECT signs FROM meant)) / {dimension}) - (SELECT unrelated FROM meant)
         ) * (SELECT scale FROM meant), 0), 1) {beside} DESC, id LIMIT {look}
@@ -182,39 +217,48 @@ LATERAL (SELECT * FROM {table}_by_word WHERE memory_words_of(user_id, search) @>
 -- Ordered by the very expression that the approximate index is made of, and nothing else, or it would not be used. It
 -- looks at `hnsw.ef_search` rows.
 {kind}_near AS MATERIALIZED (
-    SELECT own.id FROM {table} AS own WHERE {own} AND embedded_by = %(model)s::text AND vector IS NOT NULL
+    SELECT own.id FROM {rows} AS own WHERE {own} AND embedded_by = %(model)s::text AND vector IS NOT NULL
     ORDER BY (vector::halfvec({dimension})) <=> (SELECT meaning FROM meant WHERE model = %(model)s::text)::halfvec({dimension})
     LIMIT {look}
 )
 
 
--- part: index_found
--- `|| ''` and OFFSET 0: a row's words are read once, not once per word of the question.
-{kind}_found AS MATERIALIZED (
-    SELECT id, share FROM (
-        SELECT own.id, {fits} AS fits, coalesce(
+-- part: index_compared
+-- `|| ''` and OFFSET 0: a row's words are read once, not once per word of the question; and compared once, not again
+-- wherever their share is used.
+SELECT id, {by_truth}share, share * %(by_words)s::float8 + fits AS score FROM (
+        SELECT own.id, {by_truth}{fits} AS fits, coalesce(
             (SELECT sum(weight * ts_rank(of_{kind}, fetched.search, query)) FROM weights), 0) AS share
-        FROM weighing, (SELECT id FROM looked_at WHERE origin = '{kind}' UNION SELECT id FROM {kind}_near) AS chosen
-            JOIN {table} AS own USING (id) LEFT JOIN meant ON model = own.embedded_by,
+        FROM weighing, ({hit} UNION SELECT id FROM {kind}_near) AS chosen
+            JOIN {rows} AS own USING (id) LEFT JOIN meant ON model = own.embedded_by,
             LATERAL (SELECT own.search || '' AS search OFFSET 0) AS fetched
-    ) AS compared ORDER BY share * %(by_words)s::float8 + fits DESC, id LIMIT %({limit})s::int
-)
+        OFFSET 0
+    ) AS fetched
 
 
 -- part: candidates
 SELECT own.vector <=> meaning, own.embedded_by, share, {columns}, {in_project}
-    FROM {kind}_found JOIN {table} AS own USING (id) LEFT JOIN meant ON model = own.embedded_by {joins}
+    FROM {kind}_found JOIN {table} AS own USING (id) LEFT JOIN meant ON model = own.embedded_by {which}
 
 
--- part: waiting_candidates
+-- part: passages
+-- Also those that waiting facts found, each as near as that fact.
+SELECT CASE WHEN is_waiting THEN waiting_vector ELSE own.vector END <=> meaning, coalesce(model, ''), share, {columns}, {in_project}
+    FROM (SELECT id, share, false AS is_waiting, NULL::halfvec AS waiting_vector, NULL AS waiting_model FROM {kind}_found
+        {waiting}) AS found JOIN {table} AS own USING (id)
+        LEFT JOIN meant ON model = CASE WHEN is_waiting THEN waiting_model ELSE own.embedded_by END
+        LEFT JOIN memory_document AS document ON document.id = own.document_id
+    WHERE {own}
+
+
+-- part: waiting
 -- What waits in Review is recalled as the message that says it, which its statement finds, too: of “pancakes without
 -- wheat, please, I'm coeliac” no word speaks of a condition.
-SELECT waiting.vector <=> meaning, waiting.embedded_by, share, {columns}, {in_project}
-    FROM waiting_found JOIN own_memory_fact AS waiting USING (id) LEFT JOIN meant ON model = waiting.embedded_by,
-        LATERAL (SELECT * FROM own_memory_chunk AS said WHERE said.message_id = waiting.message_id
-            AND said.kind = 'message' ORDER BY strpos(said.text, waiting.quote) = 0, said.number LIMIT 1) AS own
-        {joins}
-    WHERE {own}
+UNION ALL SELECT said.id, share, true, waiting.vector, waiting.embedded_by
+        FROM fact_found JOIN own_memory_fact AS waiting USING (id),
+            LATERAL (SELECT id FROM own_memory_chunk AS said WHERE said.message_id = waiting.message_id
+                AND said.kind = 'message' ORDER BY strpos(said.text, waiting.quote) = 0, said.number LIMIT 1) AS said
+        WHERE truth = 'waiting'
 
 
 -- part: fact_state

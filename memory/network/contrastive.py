@@ -11,7 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from memory.embeddings.limits import DIMENSION
-from memory.network.adapted import Array, embedded, scores, softmax
+from memory.embeddings.published import Array, embedded
+from memory.network.adapted import scores, softmax
 from memory.network.training import BATCH, DROPPED, Adam, Arrays, backwards, batches, begin, padded
 
 EPOCHS: Final = 2

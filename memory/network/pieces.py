@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memory.embeddings.minilm import whole_tokenizer
+from memory.embeddings.published import whole_tokenizer
 
 WINDOW: Final = 128
 """Pieces that are read at once: a message of ordinary length. The networks were trained on no longer texts."""

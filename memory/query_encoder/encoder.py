@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from memory.embeddings.limits import PIECES, Vectors
-from memory.embeddings.minilm import readable, whole_tokenizer
+from memory.embeddings.minilm import readable
+from memory.embeddings.published import whole_tokenizer
 from memory.network.reader import read_scores
 
 WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from memory.network.adapted import Array, softmax
+from memory.embeddings.published import Array
+from memory.network.adapted import softmax
 from memory.network.pieces import Pieces, pieces_of, windows
 from memory.network.reader import load, read_scores
 from memory.text.user_text import Span

@@ -11,7 +11,8 @@ from typing import Final, Literal
 
 import numpy as np
 
-from memory.network.adapted import Array, softmax
+from memory.embeddings.published import Array
+from memory.network.adapted import softmax
 from memory.network.pieces import Pieces, pieces_of, windows, words_of
 from memory.network.reader import read_scores
 from recall.cpu_limit import CpuLimit

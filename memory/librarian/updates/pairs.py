@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from memory.network.adapted import Array, softmax
+from memory.embeddings.published import Array
+from memory.network.adapted import softmax
 from memory.network.pieces import joined, words_of
 from memory.network.reader import read_scores
 

@@ -18,13 +18,13 @@ from onnx.numpy_helper import to_array
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
-from memory.embeddings import graph, limits, minilm, port
+from memory.embeddings import graph, limits, minilm, port, published
 from memory.embeddings.limits import DIMENSION, PIECES
 from memory.embeddings.minilm import MiniLM
 from memory.embeddings.port import Embedder
 from recall.environment import Environment
 
-MODEL = minilm.model_folder()
+MODEL = published.model_folder()
 
 TEXTS = {
     "a question": "Where does my sister Mary live?",
@@ -116,9 +116,8 @@ def softmax(x: NDArray[Any]) -> NDArray[Any]:
 def unrounded() -> MiniLM:
     """The graph before its weights are quantized."""
     drawn = MiniLM.__new__(MiniLM)
-    drawn._tokenizer = minilm.tokenizer(MODEL / "tokenizer.json")
-    published = graph._joined(load_file(MODEL / "model.safetensors"))
-    drawn._session = minilm.session(graph._build_model(published).SerializeToString())
+    whole = graph._joined(load_file(MODEL / "model.safetensors"))
+    drawn._session = minilm.session(graph._build_model(whole).SerializeToString())
     return drawn
 
 
@@ -226,6 +225,12 @@ def test_a_kept_graph_is_used_and_not_built_again(cache: Path, model: MiniLM, mo
     monkeypatch.setitem(sys.modules, "onnx", None)  # importing it fails from here on, so building would
     again = MiniLM(cache)
     np.testing.assert_array_equal(again.embed(["Lisbon"]), model.embed(["Lisbon"]))
+
+
+def test_a_graph_holds_the_layers_and_not_the_table_of_words_which_is_mapped(
+    cache: Path, model: MiniLM, weights: Weights
+) -> None:
+    assert kept(cache).stat().st_size < weights["embeddings.word_embeddings.weight"].nbytes / 3
 
 
 @pytest.mark.parametrize("damage", ["emptied", "cut", "another file"])

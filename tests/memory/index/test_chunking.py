@@ -10,7 +10,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from memory.embeddings.limits import PIECES
-from memory.embeddings.minilm import whole_tokenizer
+from memory.embeddings.published import whole_tokenizer
 from memory.index.chunking import Measure, Passage, chunk_text, cut
 from recall.llm.tokens import count_tokens
 

@@ -8,8 +8,9 @@ import pytest
 
 from memory.embeddings.limits import MINILM
 from memory.embeddings.port import embedder
+from memory.embeddings.published import embedded
 from memory.librarian.tagger.tags import OUTPUTS, WEIGHTS
-from memory.network.adapted import embedded, mixed, normal_share, save, scores, softmax, trained
+from memory.network.adapted import mixed, normal_share, save, scores, softmax, trained
 from memory.network.pieces import pieces_of
 from memory.network.reader import read_scores
 from memory.network.training import backwards, begin

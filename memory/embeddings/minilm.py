@@ -50,6 +50,11 @@ class MiniLM:
         """
         return side_by_side(self._embed, texts)
 
+    def embed_question(self, text: str) -> Vectors:
+        """The published model's vector; retrieval has its own (`memory/query_encoder`)."""
+        vector: Vectors = self.embed([text])[0]
+        return vector
+
     def _embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), DIMENSION), np.float32)
         for row, text in enumerate(texts):

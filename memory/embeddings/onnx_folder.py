@@ -4,14 +4,16 @@
                       returns `sentence_embedding`, or a vector per token, which are averaged
     tokenizer.json    as the `tokenizers` library writes it
 
-Vectors must have 384 numbers, the width of the columns, like those of paraphrase-multilingual-MiniLM-L12-v2. Prefixes
-that distinguish questions from passages are not supported.
+    config_sentence_transformers.json, config.json    optional: the prefixes of questions and passages, see `_prefixes`
+
+Vectors must have 384 numbers, the width of the columns, like those of paraphrase-multilingual-MiniLM-L12-v2.
 """
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from django.core.exceptions import ImproperlyConfigured
@@ -28,6 +30,17 @@ FINGERPRINT_BYTES: Final = 1 << 20
 """Bytes from the start of the graph that, with its size, distinguish it from another of the same name."""
 
 
+class Prefixes(NamedTuple):
+    """What a model was trained to read before a text."""
+
+    question: str = ""
+    passage: str = ""
+
+
+E5: Final = Prefixes("query: ", "passage: ")
+"""Of the E5 family, as its model cards say; its older files don't."""
+
+
 class OnnxEmbedder:
     """The model of a folder that the settings have validated.
 
@@ -39,7 +52,8 @@ class OnnxEmbedder:
 
     def __init__(self, folder: Path) -> None:
         graph = next(folder / name for name in GRAPHS if (folder / name).is_file())
-        self.name = f"{folder.resolve().name[:NAME_CHARS]}-{_fingerprint(graph)}"
+        self._prefixes = _prefixes(folder)
+        self.name = f"{folder.resolve().name[:NAME_CHARS]}-{_fingerprint(graph, self._prefixes)}"
         self._tokenizer = tokenizer(folder / TOKENIZER)
         self._session = session(graph)
         self._takes = {one.name for one in self._session.get_inputs()}
@@ -55,14 +69,18 @@ class OnnxEmbedder:
         """One vector of length 1 per text, in the given order: shape (texts, 384)."""
         return side_by_side(self._embed, texts)
 
+    def embed_question(self, text: str) -> Vectors:
+        """The vector of a question about such texts: (384,)."""
+        return self._vector(self._prefixes.question + readable(text))
+
     def _embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), DIMENSION), np.float32)
         for row, text in enumerate(texts):
-            vectors[row] = self._vector(text)
+            vectors[row] = self._vector(self._prefixes.passage + readable(text))
         return vectors
 
     def _vector(self, text: str) -> Vectors:
-        ids = np.array([self._tokenizer.encode(readable(text)).ids or [0]], np.int64)
+        ids = np.array([self._tokenizer.encode(text).ids or [0]], np.int64)
         feeds = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         (found,) = self._session.run([self._output], {name: feeds[name] for name in feeds.keys() & self._takes})
         whole = found[0].mean(axis=0) if found.ndim == 3 else found[0]
@@ -70,6 +88,25 @@ class OnnxEmbedder:
         return vector
 
 
-def _fingerprint(graph: Path) -> str:
+def _prefixes(folder: Path) -> Prefixes:
+    """Those that the folder's files state, or else those of its family."""
+    prompts = _read(folder / "config_sentence_transformers.json").get("prompts") or {}
+    stated = Prefixes(prompts.get("query", ""), prompts.get("passage") or prompts.get("document", ""))
+    if any(stated):
+        return stated
+    names = {folder.resolve().name, Path(_read(folder / "config.json").get("_name_or_path", "")).name}
+    words = [name.lower().replace("_", "-").split("-") for name in names]
+    return E5 if any("e5" in one and "instruct" not in one for one in words) else Prefixes()
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    """A configuration file's content; empty if the folder has none."""
+    found: Mapping[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return found
+
+
+def _fingerprint(graph: Path, prefixes: Prefixes) -> str:
+    """Changes with the graph and the prefixes: then rows are embedded again."""
     with graph.open("rb") as file:
-        return hashlib.sha256(file.read(FINGERPRINT_BYTES) + str(graph.stat().st_size).encode()).hexdigest()[:8]
+        start = file.read(FINGERPRINT_BYTES)
+    return hashlib.sha256(start + (str(graph.stat().st_size) + "".join(prefixes)).encode()).hexdigest()[:8]

@@ -26,6 +26,9 @@ class Embedder(Protocol):
         The dot product of two vectors is their cosine. An empty text has a vector too, but a meaningless one.
         """
 
+    def embed_question(self, text: str) -> Vectors:
+        """The vector of a question about such texts: (dimension,)."""
+
 
 MODELS: Final[Mapping[str, Callable[[Path], Embedder]]] = {
     MINILM_INT8: lambda cache_dir: _load_minilm(cache_dir, MINILM_INT8),

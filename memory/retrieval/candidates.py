@@ -475,7 +475,7 @@ def question_vectors(question: Question) -> Mapping[Embedder, Vectors]:
 
 
 def _question_vector(model: Embedder, query: str) -> Vectors:
-    return encode_question(query) if model.name in (MINILM_INT8, MINILM) else model.embed([query])[0]
+    return encode_question(query) if model.name in (MINILM_INT8, MINILM) else model.embed_question(query)
 
 
 def _as_text(vector: Vectors) -> str:

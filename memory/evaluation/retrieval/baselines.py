@@ -47,7 +47,7 @@ def rank_all(items: Sequence[str], questions: Sequence[str], embedder: Embedder)
 
 def by_meaning(items: Sequence[str], questions: Sequence[str], embedder: Embedder) -> list[Order]:
     """Orders by cosine; the model reads only the start of a long item."""
-    cosines = embedder.embed(questions) @ embedder.embed(items).T
+    cosines = np.stack([embedder.embed_question(question) for question in questions]) @ embedder.embed(items).T
     return [np.argsort(-row, kind="stable").tolist() for row in cosines]
 
 

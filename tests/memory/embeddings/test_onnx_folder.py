@@ -1,5 +1,6 @@
 """Another embedding model runs from a folder with its graph and its tokenizer."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,42 @@ def test_its_name_tells_it_from_another_version_in_a_folder_of_the_same_name(tmp
 
     assert len(names) == 2
     assert all(name.startswith("multilingual-") and len(name) <= 80 for name in names)
+
+
+E5 = {"_name_or_path": "intfloat/multilingual-e5-small"}
+STATED = {"prompts": {"query": "where ", "document": "gdzie "}}
+
+
+@pytest.mark.parametrize(
+    ("folder", "files", "question", "passage"),
+    [
+        ("multilingual-e5-small", {}, "query:", "passage:"),
+        ("mine", {"config.json": E5}, "query:", "passage:"),
+        ("mine", {"config_sentence_transformers.json": STATED}, "where", "gdzie"),
+        ("e5_small", {"config_sentence_transformers.json": STATED}, "where", "gdzie"),
+        ("multilingual-e5-large-instruct", {}, "", ""),
+        ("mine", {"config_sentence_transformers.json": {"prompts": {}}}, "", ""),
+    ],
+)
+def test_questions_and_passages_have_the_prefixes_that_the_model_was_trained_with(
+    tmp_path: Path, folder: str, files: dict[str, Any], question: str, passage: str
+) -> None:
+    table = published(tmp_path / folder)
+    for name, content in files.items():
+        (tmp_path / folder / name).write_text(json.dumps(content))
+    model = OnnxEmbedder(tmp_path / folder)
+
+    for prefix, vector in ((question, model.embed_question("Mary")), (passage, model.embed(["Mary"])[0])):
+        ids = [*(WORDS.get(word, 0) for word in prefix.replace(":", " :").split()), WORDS["Mary"]]
+        np.testing.assert_allclose(vector, unit(table[ids].mean(axis=0)), atol=1e-6)
+
+
+def test_rows_are_embedded_again_when_the_prefixes_change(tmp_path: Path) -> None:
+    published(tmp_path)
+    before = OnnxEmbedder(tmp_path).name
+    (tmp_path / "config_sentence_transformers.json").write_text(json.dumps(STATED))
+
+    assert OnnxEmbedder(tmp_path).name != before, "the name is stored with each row"
 
 
 def test_vectors_of_another_width_are_refused_with_a_sentence(tmp_path: Path) -> None:

@@ -37,6 +37,10 @@ class ByFirstLetter:
     def embed(self, texts: Sequence[str]) -> Vectors:
         return np.eye(26, dtype=np.float32)[[ord(text[0].lower()) - ord("a") for text in texts]]
 
+    def embed_question(self, text: str) -> Vectors:
+        vector: Vectors = self.embed([text])[0]
+        return vector
+
 
 def test_bm25_is_its_formula() -> None:
     score = bm25([Counter(cat=2, dog=1), Counter(dog=1), Counter(fish=1)])

@@ -19,6 +19,7 @@ from tokenizers import Tokenizer
 from memory.embeddings.graph import embedding_graph
 from memory.embeddings.limits import CHARACTERS, DIMENSION, MINILM_INT8, PIECES, THREADS, Vectors
 from memory.embeddings.published import WEIGHTS, embedded, model_folder, whole_tokenizer
+from memory.embeddings.scale import BUILT_IN
 from recall.environment import setting
 
 PROVIDERS: Final = {
@@ -38,6 +39,7 @@ class MiniLM:
     """
 
     dimension = DIMENSION
+    scale = BUILT_IN
 
     def __init__(self, cache_dir: Path, name: str = MINILM_INT8) -> None:
         self.name = name

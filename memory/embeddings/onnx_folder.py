@@ -12,6 +12,7 @@ Vectors must have 384 numbers, the width of the columns, like those of paraphras
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +21,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from memory.embeddings.limits import DIMENSION, Vectors
 from memory.embeddings.minilm import readable, session, side_by_side, tokenizer
+from memory.embeddings.scale import Scale, measure
 from recall.environment import GRAPHS, TOKENIZER
 
 SENTENCE: Final = "sentence_embedding"
@@ -64,6 +66,11 @@ class OnnxEmbedder:
             raise ImproperlyConfigured(
                 f"EMBEDDING_FOLDER: the model in {folder} gives {width} numbers a text; Recall keeps {DIMENSION}."
             )
+
+    @cached_property
+    def scale(self) -> Scale:
+        """What its cosines mean, measured when they are first compared."""
+        return measure(self.embed_question, self.embed)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector of length 1 per text, in the given order: shape (texts, 384)."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from memory.embeddings.limits import MINILM, MINILM_INT8, Vectors
+from memory.embeddings.scale import Scale
 
 
 class Embedder(Protocol):
@@ -19,6 +20,10 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int:
         """The width of a vector."""
+
+    @property
+    def scale(self) -> Scale:
+        """What its cosines mean, beside the built-in model's."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector of length 1 per text, in the given order: shape (texts, dimension).

@@ -32,11 +32,11 @@ from memory.retrieval.query import CONTEXT_WEIGHT, Question
 from memory.retrieval.ranking import (
     CALIBRATIONS,
     IN_LANGUAGE,
-    UNKNOWN_MODEL,
     Calibration,
     Candidate,
     RankingProfile,
     Source,
+    calibrate,
     on_scale_of,
 )
 from memory.retrieval.truth import CandidateRow, FactState, TruthRule
@@ -486,8 +486,9 @@ def _as_text(vector: Vectors) -> str:
 
 def calibration(model: str, language: str = ENGLISH.language) -> Calibration:
     """What a cosine means for `model` and a question in `language`."""
-    known = CALIBRATIONS.get(model, UNKNOWN_MODEL)
-    return known if known is UNKNOWN_MODEL else IN_LANGUAGE.get(language, known)
+    if model in CALIBRATIONS:
+        return IN_LANGUAGE.get(language, CALIBRATIONS[model])
+    return calibrate(embedder().scale)  # of EMBEDDING_FOLDER, the only one that isn't calibrated
 
 
 def _to_row(

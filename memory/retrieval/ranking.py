@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from memory.embeddings.limits import MINILM, MINILM_INT8
+from memory.embeddings.scale import Scale
 from memory.retrieval.attribution import MIN_MARGIN, attribution_margin
 from memory.retrieval.cues import ENGLISH
 from memory.retrieval.decay import decay
@@ -144,6 +145,9 @@ class Calibration:
     """Minimum cosine of a passage of which few words are the question's."""
     answers: float = 2.0
     """Cosine from which the nearest memory most likely answers."""
+    nearer: float = 0.15
+    """How much higher a cosine must be than that of what has the key that is asked for: “which floor do I live on?”.
+    Chosen on 240 scenarios that were read, like AS_GOOD and OVER_AS_GOOD."""
 
 
 RELATED: Final = 0.10
@@ -172,8 +176,20 @@ IN_LANGUAGE: Final[Mapping[str, Calibration]] = {
     "french": Calibration(0.10, close=0.70, floor=setting("rag_similarity_threshold", 0.35), related=RELATED),
 }
 """CALIBRATIONS of MiniLM for questions in other languages than English; one that wasn't measured has no entry."""
-UNKNOWN_MODEL: Final = Calibration(unrelated=0.0, close=1.0, floor=setting("rag_similarity_threshold", 0.4))
-"""For an unmeasured model: the plain cosine, and a floor that prefers leaving out to adding noise."""
+
+
+def calibrate(scale: Scale) -> Calibration:
+    """What a cosine means for another model, in all languages: MiniLM's English calibration on that model's scale."""
+    known = CALIBRATIONS[MINILM_INT8]
+    return Calibration(
+        scale.of(known.unrelated),
+        close=scale.of(known.close),
+        floor=scale.of(known.floor),
+        related=scale.of(known.related),
+        answers=scale.of(known.answers),
+        nearer=scale.of(known.nearer) - scale.of(0.0),
+    )
+
 
 WORDS_FLOOR: Final = 0.3
 """Minimum `keyword` at which words alone recall a statement."""
@@ -207,9 +223,6 @@ floor is lowered. Reasoned, not measured: the public data has no projects."""
 FITTING: Final[tuple[Part, ...]] = ("keyword", "semantic")
 """Parts that measure how relevant a memory is to the question."""
 
-CLEARLY_NEARER: Final = 0.15
-"""How much higher a cosine must be than that of what has the key that is asked for: “which floor do I live on?”.
-Chosen on 240 scenarios that were read, like the two below."""
 AS_GOOD: Final = 0.88
 """Share of the best score from which another memory is nearly as good."""
 OVER_AS_GOOD: Final = 0.7
@@ -386,7 +399,7 @@ def _with_answer_first(
     about the past, what is over.
     """
     keyed = [1 - (row.candidate.distance or 0.0) for row in best if row.candidate.keyed_answer]
-    least = max([calibration.answers, *(cosine + CLEARLY_NEARER for cosine in keyed)])
+    least = max([calibration.answers, *(cosine + calibration.nearer for cosine in keyed)])
     near = [row for row in best if _is_answer(row.candidate, question, least)]
     if not near:
         return list(best)

@@ -1,18 +1,22 @@
 """A question is read with the cues of its own language, of those that its user writes in."""
 
 from datetime import UTC, date, datetime
+from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
 
 from accounts.languages import Language
 from accounts.models import User
+from memory.embeddings.limits import MINILM
+from memory.embeddings.scale import Scale
 from memory.index.indexer import embed_pending
 from memory.models import Fact
+from memory.retrieval import candidates
 from memory.retrieval.candidates import calibration
 from memory.retrieval.cues import CUES, cues_for
 from memory.retrieval.query import Question, names_a_time, parse_question
-from memory.retrieval.ranking import MEASURED, UNKNOWN_MODEL, Candidate, rerank
+from memory.retrieval.ranking import MEASURED, Candidate, calibrate, rerank
 from memory.retrieval.recall import retrieve
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -173,7 +177,7 @@ def test_an_article_at_the_start_of_a_statement_is_no_name() -> None:
     other = Candidate("fact:2", "Marek repariert Geigen.", NOW, 0.5, 0.5, importance=0.5, times_used=0)
 
     ranked = rerank(
-        asked("wo hat der Marek studiert", "german"), [one, other], MEASURED, NOW, calibration=UNKNOWN_MODEL
+        asked("wo hat der Marek studiert", "german"), [one, other], MEASURED, NOW, calibration=calibration(MINILM)
     )
 
     assert {row.candidate.ref: row.parts["name_match"] for row in ranked} == {"fact:1": 0.0, "fact:2": 1.0}
@@ -198,6 +202,9 @@ def test_a_statement_must_be_nearer_in_a_language_that_the_model_reads_less_well
     assert bool(found.kept) is recalled
 
 
-def test_a_model_that_was_not_measured_has_one_scale_in_all_languages() -> None:
-    assert calibration("some-multilingual-model", "german") is UNKNOWN_MODEL
-    assert calibration("all-MiniLM-L6-v2", "finnish") is calibration("all-MiniLM-L6-v2")
+def test_a_model_of_a_folder_has_its_own_scale_in_all_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    scale = Scale(unrelated=0.78, related=0.86)
+    monkeypatch.setattr(candidates, "embedder", lambda: SimpleNamespace(scale=scale))
+
+    assert calibration("some-multilingual-model", "german") == calibrate(scale) != calibration(MINILM)
+    assert calibration(MINILM, "finnish") is calibration(MINILM)

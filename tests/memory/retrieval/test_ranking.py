@@ -10,23 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.embeddings.scale import Scale
 from memory.retrieval.decay import decay
 from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import (
     ARCHIVED_FLOOR,
     CALIBRATIONS,
-    CLEARLY_NEARER,
     CROSS_ENCODED,
     MEASURED,
     PROFILES,
     SEED,
     TOP_K,
-    UNKNOWN_MODEL,
     WORDS_FLOOR,
     Calibration,
     Candidate,
     RankedCandidate,
     RankingProfile,
+    calibrate,
     explain,
     is_near_duplicate,
     on_scale_of,
@@ -164,8 +164,8 @@ def test_a_question_about_the_past_is_led_by_what_is_over() -> None:
 
 def test_what_has_the_key_gives_way_to_what_is_clearly_nearer() -> None:
     keyed = candidate("fact:1", "The user lives in Galway.", distance=0.7, keyed_answer=1.0)
-    nearer = passage("message:1", "we're both on the third floor", distance=0.7 - CLEARLY_NEARER - 0.01)
-    not_much = passage("message:1", "we're both on the third floor", distance=0.7 - CLEARLY_NEARER + 0.01)
+    nearer = passage("message:1", "we're both on the third floor", distance=0.7 - MINILM.nearer - 0.01)
+    not_much = passage("message:1", "we're both on the third floor", distance=0.7 - MINILM.nearer + 0.01)
 
     assert refs(ranked(keyed, nearer))[0] == "message:1"
     assert refs(ranked(keyed, not_much))[0] == "fact:1"
@@ -398,12 +398,17 @@ def test_what_no_longer_fits_the_token_budget_leaves_its_place_to_what_does() ->
     ]
 
 
-def test_a_model_nobody_has_measured_has_a_careful_floor() -> None:
-    similar = candidate(distance=0.65)
+@pytest.mark.parametrize("cosine", [0.05, 0.15, MINILM.floor - 0.01, MINILM.floor + 0.01, 0.29, 0.31, 0.75])
+def test_another_models_cosines_are_judged_as_the_built_in_ones_are(cosine: float) -> None:
+    scale = Scale(unrelated=0.78, related=0.86)
+    (usual,) = ranked(candidate(distance=1 - cosine))
+    similar = candidate(distance=1 - scale.of(cosine))
 
-    (row,) = rerank(parse_question("?", (), NOW), [similar], MEASURED, NOW, calibration=UNKNOWN_MODEL)
+    (row,) = rerank(parse_question("?", (), NOW), [similar], MEASURED, NOW, calibration=calibrate(scale))
 
-    assert row.rule == "below the floor"
+    assert (row.rule, row.is_answer) == (usual.rule, usual.is_answer)
+    assert row.total == pytest.approx(usual.total)
+    assert calibrate(scale).nearer == pytest.approx(MINILM.nearer * 0.08 / 0.6), "a difference, not a place"
 
 
 def test_no_more_than_top_k_are_kept() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from memory.embeddings.limits import Vectors
+from memory.embeddings.scale import BUILT_IN
 from memory.evaluation.retrieval.baselines import (
     ALL_WORDS,
     ANY_WORD,
@@ -33,6 +34,7 @@ class ByFirstLetter:
 
     name = "by first letter"
     dimension = 26
+    scale = BUILT_IN
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         return np.eye(26, dtype=np.float32)[[ord(text[0].lower()) - ord("a") for text in texts]]

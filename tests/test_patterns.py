@@ -22,7 +22,8 @@ from chat.tools import recency_cues, snippets
 from memory import tombstones
 from memory.forgetting import scope, vocabulary
 from memory.network import pieces
-from memory.retrieval import cues, query, question_kinds
+from memory.retrieval import attribute_words, cues, query, question_kinds
+from memory.retrieval.attribute_words import WORDS
 from memory.secrets import secrets_filter
 from memory.speech_acts import made_up
 from memory.text import (
@@ -66,6 +67,7 @@ READS: dict[Any, Callable[[str], object]] = {
     vocabulary: vocabulary.naming_words,
     pieces: lambda text: list(pieces.windows(text)),
     query: lambda text: query.parse_question(text, (), NOW),
+    attribute_words: lambda text: [(words.asked(text), words.of_someone.search(text)) for words in WORDS.values()],
     cues: lambda text: [query.parse_question(text, (), NOW, languages=[language]) for language in cues.CUES],
     question_kinds: lambda text: [kind.cue.search(text) and kind.topic(text) for kind in question_kinds.KINDS],
     secrets_filter: lambda text: (secrets_filter.find_secrets(text), secrets_filter.sensitive(text)),

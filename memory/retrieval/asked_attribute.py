@@ -73,6 +73,11 @@ def asked_attributes(text: str, vectors: Mapping[Embedder, Vectors]) -> Mapping[
     return {attribute: chance for attribute, chance in asked.items() if chance >= POSSIBLE}
 
 
+def named_attributes(label: str) -> Mapping[str, float]:
+    """The same for a question whose words name one of LABELS; none of them for an empty label."""
+    return {attribute: SECOND if place else 1.0 for place, attribute in enumerate(ASKS_FOR.get(label, ()))}
+
+
 def probabilities(vectors: Vectors) -> Vectors:
     """Of each of LABELS: (384,) → (labels,), or of several vectors at once."""
     return softmax(vectors @ _weights()["weight"] + _weights()["bias"])

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
+from memory.retrieval.attribute_words import WORDS
 from memory.retrieval.query import Question, words_of
 from memory.retrieval.truth import (
     ASKED,
@@ -128,11 +129,13 @@ class _AskedAttribute:
     def __init__(self, question: Question, attributes: Mapping[str, float]) -> None:
         self._text = text = question.text
         self._asks_past = question.asks_past
-        self._words = frozenset(words_of(text))
+        words = frozenset(words_of(text))
+        spoken = WORDS.get(question.cues.language)
+        self._words = words | spoken.in_english(words) if spoken else words
         self._stems = frozenset(content(text))
         self._attributes = attributes
-        self._is_own = _FIRST_PERSON.search(text) is not None
-        self._of_someone = _OF_SOMEONE.search(text) is not None
+        self._is_own = (spoken.first_person if spoken else _FIRST_PERSON).search(text) is not None
+        self._of_someone = (spoken.of_someone if spoken else _OF_SOMEONE).search(text) is not None
 
     def closeness(self, fact: FactState) -> _Closeness:
         """How closely the question asks for a fact's key."""

@@ -14,7 +14,8 @@ from memory.embeddings.limits import Vectors
 from memory.embeddings.port import Embedder, embedder
 from memory.models import Fact
 from memory.refs import ids_by_kind
-from memory.retrieval.asked_attribute import asked_attributes
+from memory.retrieval.asked_attribute import asked_attributes, named_attributes
+from memory.retrieval.attribute_words import WORDS
 from memory.retrieval.candidates import (
     EVERYTHING,
     CandidateSearch,
@@ -225,7 +226,10 @@ def _qualify(
     as_of: bool,
 ) -> tuple[list[CandidateRow], list[tuple[CandidateRow, TruthRule]]]:
     """The rows that may be recalled, with their qualifiers and what answers marked; and the others, with the rule."""
-    asked = asked_attributes(question.semantic_query, vectors)
+    if spoken := WORDS.get(question.cues.language):
+        asked = named_attributes(spoken.asked(question.text))
+    else:
+        asked = asked_attributes(question.semantic_query, vectors)
     found, untrue = apply_truth(rows, question, moment, as_of=as_of, asks_attribute=bool(asked))
     qualify_changed(found)
     mark_answers(found, question, asked)

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from accounts.languages import Language
 from accounts.models import User
 from memory.models import Fact
 from memory.retrieval.recall import AlreadyInPrompt, retrieve
@@ -53,6 +54,44 @@ def test_the_fact_with_the_key_leads(alice: User, known: None, question: str, ke
     talk(alice, f"I wondered: {question} Nobody could say.", "Let me think about that.")
 
     assert texts(retrieve(alice, question, now=NOW))[0] == FACTS[key][0]
+
+
+IN_OTHER_LANGUAGES = {
+    Language.GERMAN: {
+        "Wo wohne ich?": ("user/home", "Der Nutzer hat eine Bleibe in Lyon."),
+        "Was bin ich von Beruf?": ("user/job", "Der Nutzer ist Töpfer."),
+        "Wo wohnt meine große Schwester?": ("user/sister/home", "Maries Bleibe ist in Lissabon."),
+        "Wie heißt unser Hund?": ("user/dog/name", "Das Tier hört auf Bisto."),
+    },
+    Language.SPANISH: {
+        "¿Dónde vivo?": ("user/home", "El usuario tiene su casa en Lyon."),
+        "¿A qué me dedico?": ("user/job", "El usuario es alfarero."),
+        "¿Y dónde vive mi hermana?": ("user/sister/home", "María tiene su casa en Lisboa."),
+        "¿Cómo se llama mi perro?": ("user/dog/name", "El animal responde a Bisto."),
+    },
+    Language.FRENCH: {
+        "Où est-ce que j'habite ?": ("user/home", "L'utilisateur a son logement à Lyon."),
+        "C'est quoi, mon métier ?": ("user/job", "L'utilisateur est potier."),
+        "Où habite ma grande sœur ?": ("user/sister/home", "Marie a son logement à Lisbonne."),
+        "Comment s'appelle notre chien ?": ("user/dog/name", "L'animal répond au nom de Bisto."),
+    },
+}
+
+
+@pytest.mark.parametrize("language", IN_OTHER_LANGUAGES)
+def test_the_fact_with_the_key_leads_in_other_languages(alice: User, language: Language) -> None:
+    questions = IN_OTHER_LANGUAGES[language]
+    User.objects.filter(pk=alice.pk).update(language=language, words_in=[language])
+    alice.refresh_from_db()
+    for key, statement in questions.values():
+        remember(alice, statement, key=key, value=statement.split()[-1].strip("."))
+
+    leading = {question: retrieve(alice, question, now=NOW).kept[0] for question in questions}
+
+    assert {question: item.text for question, item in leading.items()} == {
+        question: statement for question, (_, statement) in questions.items()
+    }
+    assert {item.answers for item in leading.values()} == {"home", "job", "name"}
 
 
 def test_whom_a_relation_names_is_the_subject_of_what_is_known_by_name(alice: User) -> None:

@@ -82,7 +82,6 @@ KINDS: Final = (
             re.IGNORECASE,
         ),
         more=2.0,
-        repeated=0.96,
     ),
     QuestionKind(
         "said by the model",

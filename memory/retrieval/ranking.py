@@ -424,11 +424,6 @@ def _is_near(candidate: Candidate, cosine: float) -> bool:
     return candidate.distance is not None and candidate.distance <= 1 - cosine
 
 
-def explain(ranked: RankedCandidate, profile: RankingProfile) -> dict[Part, float]:
-    """What each part adds to the score or subtracts from it, before boosts: for pages, the API and receipts."""
-    return {part: weight * ranked.parts[part] / profile.whole for part, weight in profile.weights.items()}
-
-
 # Parts -----------------------------------------------------------------------------------------------------------
 
 

@@ -49,7 +49,7 @@ PAIRS: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "english": (
         ("What is my wife's name?", "The user is married to Martha."),
         ("Where did I leave the spare key?", "The spare key is under the flowerpot by the back door."),
-        ("When does the swimming course start?", "The user has swimming lessons from the 4th of March on."),
+        ("When does the swimming course start?", "The user's swimming lessons start on the 4th of March."),
         ("Which instrument do I play?", "The user has played the cello since childhood."),
         ("What do I put in my tea?", "The user drinks tea with milk and honey."),
         ("Why did I leave my last job?", "The user quit at the shipyard because of the night shifts."),

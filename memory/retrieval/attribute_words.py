@@ -44,8 +44,8 @@ def _any(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def _relations(pairs: str) -> dict[str, str]:
-    return dict(pair.split("=") for pair in pairs.split())
+def _relations(*pairs: str) -> dict[str, str]:
+    return dict(pair.split("=") for line in pairs for pair in line.split())
 
 
 WORDS: Final[Mapping[str, AttributeWords]] = {
@@ -76,15 +76,15 @@ WORDS: Final[Mapping[str, AttributeWords]] = {
         },
         first_person=_any(r"\b(?:ich|mich|mir|wir|uns|mein(?:e[mnrs]?)?|unser(?:e[mnrs]?)?)\b"),
         possessive=r"mein(?:e[mnrs]?)?|unser(?:e[mnrs]?)?",
-        relations=_relations("""
-            frau=wife ehefrau=wife mann=husband ehemann=husband partner=partner partnerin=partner freundin=girlfriend
-            freund=boyfriend mutter=mother mama=mother vater=father papa=father eltern=parents schwester=sister
-            bruder=brother tochter=daughter sohn=son kinder=children kind=child oma=grandmother großmutter=grandmother
-            opa=grandfather großvater=grandfather tante=aunt onkel=uncle nichte=niece neffe=nephew enkel=grandson
-            enkelin=granddaughter schwiegermutter=mother-in-law schwiegervater=father-in-law chef=boss chefin=boss
-            nachbar=neighbor nachbarin=neighbor kollege=colleague kollegin=colleague hund=dog hündin=dog katze=cat
-            kater=cat pferd=horse kaninchen=rabbit
-        """),
+        relations=_relations(
+            "frau=wife ehefrau=wife mann=husband ehemann=husband partner=partner partnerin=partner freundin=girlfriend",
+            "freund=boyfriend mutter=mother mama=mother vater=father papa=father eltern=parents schwester=sister",
+            "bruder=brother tochter=daughter sohn=son kinder=children kind=child oma=grandmother",
+            "großmutter=grandmother opa=grandfather großvater=grandfather tante=aunt onkel=uncle nichte=niece neffe=nephew",
+            "enkel=grandson enkelin=granddaughter schwiegermutter=mother-in-law schwiegervater=father-in-law chef=boss chefin=boss",
+            "nachbar=neighbor nachbarin=neighbor kollege=colleague kollegin=colleague hund=dog hündin=dog katze=cat",
+            "kater=cat pferd=horse kaninchen=rabbit",
+        ),
     ),
     "spanish": AttributeWords(
         asks={
@@ -116,14 +116,14 @@ WORDS: Final[Mapping[str, AttributeWords]] = {
             r"|somos|tenemos|vivimos|trabajamos)\b"
         ),
         possessive=r"mis?|nuestr[oa]s?",
-        relations=_relations("""
-            esposa=wife mujer=wife esposo=husband marido=husband pareja=partner novia=girlfriend novio=boyfriend
-            madre=mother mamá=mother padre=father papá=father padres=parents hermana=sister hermano=brother
-            hija=daughter hijo=son hijos=children abuela=grandmother abuelo=grandfather tía=aunt tío=uncle
-            sobrina=niece sobrino=nephew nieta=granddaughter nieto=grandson suegra=mother-in-law suegro=father-in-law
-            jefa=boss jefe=boss vecina=neighbor vecino=neighbor amiga=friend amigo=friend perro=dog perra=dog gato=cat
-            gata=cat caballo=horse conejo=rabbit
-        """),
+        relations=_relations(
+            "esposa=wife mujer=wife esposo=husband marido=husband pareja=partner novia=girlfriend novio=boyfriend",
+            "madre=mother mamá=mother padre=father papá=father padres=parents hermana=sister hermano=brother",
+            "hija=daughter hijo=son hijos=children abuela=grandmother abuelo=grandfather tía=aunt tío=uncle",
+            "sobrina=niece sobrino=nephew nieta=granddaughter nieto=grandson suegra=mother-in-law suegro=father-in-law",
+            "jefa=boss jefe=boss vecina=neighbor vecino=neighbor amiga=friend amigo=friend perro=dog perra=dog",
+            "gato=cat gata=cat caballo=horse conejo=rabbit",
+        ),
     ),
     "french": AttributeWords(
         asks={
@@ -152,14 +152,14 @@ WORDS: Final[Mapping[str, AttributeWords]] = {
         },
         first_person=_any(r"\b(?:je|moi|me|nous|mon|ma|mes|notre|nos)\b|\b[jm]['’]"),
         possessive=r"mon|ma|mes|notre|nos",
-        relations=_relations("""
-            femme=wife épouse=wife mari=husband époux=husband conjoint=partner conjointe=partner compagne=partner
-            compagnon=partner copine=girlfriend copain=boyfriend mère=mother maman=mother père=father papa=father
-            parents=parents sœur=sister frère=brother fille=daughter fils=son enfants=children enfant=child
-            grand-mère=grandmother mamie=grandmother grand-père=grandfather papi=grandfather tante=aunt oncle=uncle
-            nièce=niece neveu=nephew petite-fille=granddaughter petit-fils=grandson belle-mère=mother-in-law
-            beau-père=father-in-law patron=boss patronne=boss chef=boss voisin=neighbor voisine=neighbor ami=friend
-            amie=friend chien=dog chienne=dog chat=cat chatte=cat cheval=horse lapin=rabbit
-        """),
+        relations=_relations(
+            "femme=wife épouse=wife mari=husband époux=husband conjoint=partner conjointe=partner compagne=partner",
+            "compagnon=partner copine=girlfriend copain=boyfriend mère=mother maman=mother père=father papa=father",
+            "parents=parents sœur=sister frère=brother fille=daughter fils=son enfants=children enfant=child",
+            "grand-mère=grandmother mamie=grandmother grand-père=grandfather papi=grandfather tante=aunt oncle=uncle",
+            "nièce=niece neveu=nephew petite-fille=granddaughter petit-fils=grandson belle-mère=mother-in-law",
+            "beau-père=father-in-law patron=boss patronne=boss chef=boss voisin=neighbor voisine=neighbor ami=friend",
+            "amie=friend chien=dog chienne=dog chat=cat chatte=cat cheval=horse lapin=rabbit",
+        ),
     ),
 }

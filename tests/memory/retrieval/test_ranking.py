@@ -26,6 +26,7 @@ from memory.retrieval.ranking import (
     Candidate,
     RankedCandidate,
     RankingProfile,
+    calibrate,
     is_near_duplicate,
     on_scale_of,
     rerank,

@@ -209,7 +209,7 @@ LATERAL (SELECT * FROM {rows_by_word} AS own WHERE memory_words_of(user_id, sear
 {kind}_near AS MATERIALIZED (
     SELECT own.id FROM {rows} AS own WHERE {own} AND own.signs IS NOT NULL
     ORDER BY %(by_meaning)s::float8 * least(greatest((
-            cos(pi() * (own.signs <~> (SELECT signs FROM meant)) / {dimension}) - (SELECT unrelated FROM meant)
+            cos((own.signs <~> (SELECT signs FROM meant)) * (pi() / {dimension})) - (SELECT unrelated FROM meant)
         ) * (SELECT scale FROM meant), 0), 1) {beside} DESC, id LIMIT {look}
 )
 
@@ -225,14 +225,14 @@ LATERAL (SELECT * FROM {rows_by_word} AS own WHERE memory_words_of(user_id, sear
 
 
 -- part: index_compared
--- `|| ''` and OFFSET 0: a row's words are read once, not once per word of the question; and compared once, not again
--- wherever their share is used.
+-- A row's words are unpacked once, not once per word of the question: `ts_delete` of a word that no row has, and OFFSET 0.
+-- They are compared once, not again wherever their share is used.
 SELECT id, {by_truth}share, share * %(by_words)s::float8 + fits AS score FROM (
         SELECT own.id, {by_truth}{fits} AS fits, coalesce(
             (SELECT sum(weight * ts_rank(of_{kind}, fetched.search, query)) FROM weights), 0) AS share
         FROM weighing, ({hit} UNION SELECT id FROM {kind}_near) AS chosen
             JOIN {rows} AS own USING (id) LEFT JOIN meant ON model = own.embedded_by,
-            LATERAL (SELECT own.search || '' AS search OFFSET 0) AS fetched
+            LATERAL (SELECT ts_delete(own.search, ''::text) AS search OFFSET 0) AS fetched
         OFFSET 0
     ) AS fetched
 
@@ -297,8 +297,8 @@ EXISTS (SELECT FROM chat_conversation AS said_in
 
 
 -- part: chunk_spoken
-+ own_words::int * %(own_words)s::float8
-            + (author = ANY(%(speakers)s::text[]))::int * %(name_match)s::float8
++ CASE WHEN own_words THEN %(own_words)s::float8 ELSE 0 END
+            + CASE WHEN author = ANY(%(speakers)s::text[]) THEN %(name_match)s::float8 ELSE 0 END
 
 
 -- part: chunk_columns

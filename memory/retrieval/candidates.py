@@ -188,9 +188,6 @@ _CHUNKS: Final = _Table(
     weights=POSITION_WEIGHTS,
     has_signs=True,
 )
-_WEIGHING: Final = ", ".join(
-    f"ARRAY[{table.weights}]::float4[] AS of_{table.kind}" for table in (_FACTS, _EPISODES, _CHUNKS)
-)
 
 
 # The search ------------------------------------------------------------------------------------------------------
@@ -236,7 +233,6 @@ class CandidateSearch:
             question=_SQL["question"].format(
                 counted=_SQL["counted"] if by_index else "",
                 known_rows=_SQL["known_rows"] if by_index else "NULL::float8",
-                weighing=_WEIGHING,
                 dimension=DIMENSION,
                 deleted=_SQL["deleted"],
             ),
@@ -277,6 +273,7 @@ class CandidateSearch:
         return _SQL[name].format(
             kind=table.kind,
             rows=rows,
+            weights=f"'{{{table.weights}}}'::float4[]",
             by_truth="truth, " if table.by_truth else "",
             look=ROWS_PER_LEG,
             holding=_SQL["holding"].format(rows_by_word=rows_by_word),

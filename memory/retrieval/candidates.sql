@@ -32,7 +32,6 @@ WITH languages AS MATERIALIZED (
             %(context_weight)s::float8
         FROM languages
     ) AS words GROUP BY said
-), weighing AS MATERIALIZED (SELECT {weighing}
 ), meant AS MATERIALIZED (
     SELECT model, meaning::halfvec AS meaning, binary_quantize(meaning::halfvec)::bit({dimension}) AS signs, unrelated,
         scale, set_config('hnsw.ef_search', %(nearby)s::text, true)
@@ -97,8 +96,8 @@ weights AS MATERIALIZED (
 
 -- part: scan_hits
 {kind}_hits AS MATERIALIZED (
-    SELECT own.id, {by_truth}word, ts_rank(of_{kind}, own.search, query) AS rank
-    FROM weighing, (SELECT word, query, ARRAY[key] AS keys FROM asked) AS sought, {holding} WHERE {own}
+    SELECT own.id, {by_truth}word, ts_rank({weights}, own.search, query) AS rank
+    FROM (SELECT word, query, ARRAY[key] AS keys FROM asked) AS sought, {holding} WHERE {own}
 )
 
 
@@ -229,8 +228,8 @@ LATERAL (SELECT * FROM {rows_by_word} AS own WHERE memory_words_of(user_id, sear
 -- They are compared once, not again wherever their share is used.
 SELECT id, {by_truth}share, share * %(by_words)s::float8 + fits AS score FROM (
         SELECT own.id, {by_truth}{fits} AS fits, coalesce(
-            (SELECT sum(weight * ts_rank(of_{kind}, fetched.search, query)) FROM weights), 0) AS share
-        FROM weighing, ({hit} UNION SELECT id FROM {kind}_near) AS chosen
+            (SELECT sum(weight * ts_rank({weights}, fetched.search, query)) FROM weights), 0) AS share
+        FROM ({hit} UNION SELECT id FROM {kind}_near) AS chosen
             JOIN {rows} AS own USING (id) LEFT JOIN meant ON model = own.embedded_by,
             LATERAL (SELECT ts_delete(own.search, ''::text) AS search OFFSET 0) AS fetched
         OFFSET 0

@@ -5,6 +5,7 @@ Before quantization its results agree with the published model to six digits. Qu
 the layers a quarter of the memory, and recall@10 is within half a point (docs/retrieval.md).
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import batched
@@ -35,7 +36,8 @@ PARALLEL_FROM: Final = 16
 class MiniLM:
     """all-MiniLM-L6-v2 on the CPU, with quantized or published weights, depending on ``name``.
 
-    Its graph is kept in ``cache_dir``; if that can't be written, every start builds it.
+    Its graph is loaded for the first text: a web process asks for the name only, as questions have another network.
+    It is kept in ``cache_dir``; if that can't be written, every process builds it.
     """
 
     dimension = DIMENSION
@@ -43,7 +45,9 @@ class MiniLM:
 
     def __init__(self, cache_dir: Path, name: str = MINILM_INT8) -> None:
         self.name = name
-        self._session = session(embedding_graph(model_folder() / WEIGHTS, cache_dir, name))
+        self._cache_dir = cache_dir
+        self._loading = threading.Lock()
+        self._session: onnxruntime.InferenceSession | None = None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector of length 1 per text, in the given order: shape (texts, 384).
@@ -57,11 +61,18 @@ class MiniLM:
         vector: Vectors = self.embed([text])[0]
         return vector
 
+    def _loaded(self) -> onnxruntime.InferenceSession:
+        with self._loading:
+            if self._session is None:
+                self._session = session(embedding_graph(model_folder() / WEIGHTS, self._cache_dir, self.name))
+            return self._session
+
     def _embed(self, texts: Sequence[str]) -> Vectors:
+        loaded = self._loaded()
         vectors = np.empty((len(texts), DIMENSION), np.float32)
         for row, text in enumerate(texts):
             states = embedded(np.array([pieces_of(text)]))[0]
-            (vectors[row],) = self._session.run(["vector"], {"states": states})[0]
+            (vectors[row],) = loaded.run(["vector"], {"states": states})[0]
         return vectors
 
 
@@ -97,4 +108,5 @@ def session(graph: Path | bytes) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     options.inter_op_num_threads = THREADS
+    options.enable_cpu_mem_arena = options.enable_mem_pattern = False  # would keep what the longest text took
     return onnxruntime.InferenceSession(graph, options, providers=PROVIDERS[setting("embeddings_device", "cpu")])

@@ -48,7 +48,7 @@ _loading = threading.Lock()
 
 
 def embedder(name: str = "") -> Embedder:
-    """The process's embedder, or another one by name; loaded on the first call (about half a second)."""
+    """The process's embedder, or another one by name; the built-in model is loaded for its first text."""
     from django.conf import settings
 
     environment = settings.ENVIRONMENT

@@ -179,6 +179,12 @@ _MONTH: Final = rf"(?P<month>{'|'.join(f'{m[:3]}(?:{m[3:]})?' for m in MONTHS)}|
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit>day|week|fortnight|month|year)s?"
+_GOES_ON: Final = (
+    "at|in|on|for|from|to|by|with|near|till|until|and|but|or|so|as|if|when|where|because|while|which|that|this|then"
+    "|after|before|since|i|we|you|he|she|it|they|my|our|your|his|her|their|its|the|an?|is|are|was|were|will|has|not"
+    "|again|instead|early|late|already|please|though|too|maybe"
+)
+"""What may follow the number of a day; of another word it counts something else: “the 3rd floor”, “in 5th grade”."""
 _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...]] = tuple(
     (re.compile(rf"(?i)\b{form}\b"), resolve)
     for form, resolve in (
@@ -191,8 +197,8 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...
         (rf"(?:in )?(?P<gone>last) {_MONTH}", _month_named),
         (rf"(?:on |at |by )?(?P<holiday>{'|'.join(HOLIDAYS)})(?:,? (?:in )?{_YEAR})?", _holiday),
         (
-            rf"(?:on )?{_NAMED}(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)(?! (?:of|floor|century|birthday|time"
-            r"|year))", _ordinal),
+            rf"(?:on )?{_NAMED}(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)(?! (?!(?:{_GOES_ON})\b)(?-i:[a-z]))"
+            r"(?!-\w)", _ordinal),
         (r"(?:on |at )?(?:the )?(?:this )?(?P<which>this|next|last|coming) weekend", _weekend),
         (r"this (?:morning|afternoon|evening)", lambda _, today: _one(today)),
         (rf"in {_MONTH}(?: (?:of )?{_YEAR})?", _month_named),

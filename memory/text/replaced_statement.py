@@ -4,10 +4,12 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from memory.text.dates import WEEKDAYS
+from memory.text.dates import WEEKDAYS, find_date
 
 DATED: Final = re.compile(rf"(?:{'|'.join(map(str.title, WEEKDAYS))}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
 """A day as statements write it: “Friday, 27 November 2026”."""
+HALF_A_YEAR: Final = timedelta(days=182)
+"""Before and behind a day, a day of a month without its year is the nearest one."""
 _AND: Final = re.compile(r",? and |, ")
 
 
@@ -24,8 +26,9 @@ def replaced_statement(statement: str, old: str, value: str) -> str:
             return rest
         before, after = (other.sub(lambda _: old, side, count=1) for side in (before, after))
         return f"{before}{value}{after}"
-    if (day := DATED.match(statement, place.start())) and value.casefold() in WEEKDAYS:
-        return f"{before}{_other_day(day[0], value)}{statement[day.end() :]}"
+    days = (day for day in DATED.finditer(statement) if day.start() <= place.start() < day.end())
+    if (day := next(days, None)) and (moved := _other_day(day[0], value)):
+        return f"{statement[: day.start()]}{moved}{statement[max(day.end(), place.end()) :]}"
     article = re.search(r"\b(an?) $", before)
     if article:
         right = "an" if value[0].casefold() in "aeiou" else "a"
@@ -49,9 +52,14 @@ def without_part(statement: str, start: int, end: int) -> str:
     return statement[:head] + statement[after.end() :]
 
 
-def _other_day(dated: str, weekday: str) -> str:
-    """“Friday, 27 November 2026” moved to the nearest such weekday."""
-    day = datetime.strptime(dated, "%A, %d %B %Y").replace(tzinfo=UTC)
-    shift = (WEEKDAYS.index(weekday.casefold()) - day.weekday() + 3) % 7 - 3
-    moved = day + timedelta(days=shift)
+def _other_day(dated: str, value: str) -> str:
+    """“Friday, 27 November 2026” moved to the nearest such weekday, or day of a month; empty if it is neither."""
+    day = datetime.strptime(dated, "%A, %d %B %Y").replace(tzinfo=UTC).date()
+    if value.casefold() in WEEKDAYS:
+        moved = day + timedelta(days=(WEEKDAYS.index(value.casefold()) - day.weekday() + 3) % 7 - 3)
+    else:
+        found = find_date(value, day - HALF_A_YEAR)
+        if found is None or found.first != found.last or found.end - found.start < len(value.strip(" .")):
+            return ""
+        moved = found.first
     return f"{moved:%A}, {moved.day} {moved:%B %Y}"

@@ -159,6 +159,12 @@ def test_a_replaced_statement_keeps_the_words_around_the_value() -> None:
     drinks, boats = known(1, "The user prefers tea over coffee."), known(1, "The user owns a canoe and a kayak.")
     assert replaced_statement(drinks.statement, "tea", "coffee") == "The user prefers coffee over tea."
     assert replaced_statement(boats.statement, "a canoe", "a kayak") == "The user owns a kayak."
+    exam = "The user has an exam on Monday, 18 January 2027."
+    for old in ("18 January", "18 January 2027", "Monday, 18 January 2027"):  # whose weekday goes with it
+        assert replaced_statement(exam, old, "2 February") == "The user has an exam on Tuesday, 2 February 2027."
+    assert (
+        replaced_statement(exam, "18 January", "30 December") == "The user has an exam on Wednesday, 30 December 2026."
+    )
     paths = "The user moved from C:\\g<1> to D:\\new."
     assert replaced_statement(paths, "C:\\g<1>", "D:\\new") == "The user moved from D:\\new to C:\\g<1>."
 

@@ -1,5 +1,6 @@
 """The schedule of periodic tasks, read by Celery beat: a thread of the worker, or a separate process."""
 
+import logging
 import socket
 import time
 from datetime import datetime
@@ -8,12 +9,16 @@ from typing import Any
 import click
 import psycopg
 from celery import bootsteps
-from celery.beat import EmbeddedService, PersistentScheduler
+from celery.beat import EmbeddedService
+from celery.beat import Scheduler as CeleryScheduler
 from celery.schedules import crontab
 from django.conf import settings
+from django.db import DatabaseError
 from psycopg.conninfo import make_conninfo
 
 from recall.observability import heartbeat
+
+logger = logging.getLogger(__name__)
 
 BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     # Shows that the queue moves and how long a task waits in it.
@@ -69,20 +74,19 @@ LOCK = "SELECT pg_try_advisory_lock(hashtext('recall.beat'), 0)"
 STANDBY_SECONDS = 1.0
 
 
-class Scheduler(PersistentScheduler):
-    """Celery's own, with a heartbeat; if several clocks run by mistake, only one sends."""
+class Scheduler(CeleryScheduler):
+    """Celery's own, with a heartbeat; if several clocks run by mistake, only one sends.
+
+    The database has when each entry was last sent, so another clock continues where one ended.
+    """
 
     _renewed_at = float("-inf")
     _lock: psycopg.Connection | None = None
-    _stood_by_at: datetime | None = None
-    """When another clock was last seen to send."""
 
     def tick(self, *args: Any, **kwargs: Any) -> Any:
         """Send what is due; the seconds until the next tick."""
         if not self.leads():
             return STANDBY_SECONDS
-        if self._stood_by_at is not None:
-            self._take_over(self._stood_by_at)
         if time.monotonic() - self._renewed_at >= heartbeat.EVERY:
             self._renewed_at = time.monotonic()
             heartbeat.renew(f"{heartbeat.CLOCK}{socket.gethostname()}")
@@ -95,20 +99,36 @@ class Scheduler(PersistentScheduler):
                 self._lock.execute("SELECT 1")
                 return True
             connection = psycopg.connect(make_conninfo(**settings.DATABASE_DSN), autocommit=True, connect_timeout=5)
-            if connection.execute(LOCK).fetchone() == (True,):
-                self._lock = connection
-                return True
-            self._stood_by_at = self.app.now()
-            connection.close()
         except psycopg.OperationalError:
             self._lock = None
+            return False
+        try:
+            if connection.execute(LOCK).fetchone() == (True,):
+                self._continue_after(heartbeat.sent())
+                self._lock = connection
+                return True
+        except (DatabaseError, psycopg.Error) as error:
+            logger.warning("The clock can't read what was sent (%s).", type(error).__name__)
+        finally:
+            if self._lock is not connection:
+                connection.close()
         return False
 
-    def _take_over(self, since: datetime) -> None:
-        """Continue where the other clock ended: what it sent, maybe last night, is not made up for."""
-        self._stood_by_at = None
-        for entry in self.schedule.values():
-            entry.last_run_at = since
+    def apply_async(self, entry: Any, *args: Any, **kwargs: Any) -> Any:
+        """Send a task, then record it: a clock killed in between repeats it rather than loses it.
+
+        The time is this clock's, not the database's: that may still be before the due time.
+        """
+        result = super().apply_async(entry, *args, **kwargs)
+        heartbeat.renew(f"{heartbeat.SENT}{entry.name}", self.app.now())
+        return result
+
+    def _continue_after(self, sent: dict[str, datetime]) -> None:
+        """Set when each entry was last sent. What this clock sent itself may be newer than its record."""
+        for name, entry in self.schedule.items():
+            if name in sent:
+                own = entry.last_run_at if entry.total_run_count else None
+                entry.last_run_at = max(sent[name], own) if own else sent[name]
         self._heap = None  # it holds the times as they were
 
     def close(self) -> None:
@@ -134,6 +154,5 @@ class BeatThread(bootsteps.StartStopStep):
         super().__init__(worker, **options)
 
     def create(self, worker: Any) -> Any:
-        file = str(settings.VAR_DIR / "beat-schedule")
-        # Named here, because an embedded service ignores `beat_scheduler`.
-        return EmbeddedService(worker.app, thread=True, schedule_filename=file, scheduler_cls=Scheduler)
+        # Celery reads `beat_scheduler` for its own command only.
+        return EmbeddedService(worker.app, thread=True, scheduler_cls=Scheduler)

@@ -1,6 +1,7 @@
 """Heartbeats: a row per worker and clock, renewed while it runs, for readiness and the containers' health checks."""
 
 import logging
+from datetime import datetime
 from typing import Final
 
 import psycopg
@@ -21,32 +22,49 @@ QUEUE: Final = "queue"
 """Renewed by a task that the clock sends: what waits in the queue delays it."""
 BACKUP: Final = "backup"
 """Renewed by each backup; kept however old it is."""
+SENT: Final = "sent "
+"""When the clock last sent an entry of its schedule, which follows; kept however old it is."""
 MISSING: Final = {WORKER: "no worker", CLOCK: "no clock", QUEUE: "queue not moving"}
 
 _RENEW: Final = """
     WITH gone AS (
-        DELETE FROM recall_heartbeat WHERE seen_at < now() - interval '1 day' AND name NOT IN (%(name)s, 'backup')
+        DELETE FROM recall_heartbeat
+        WHERE seen_at < now() - interval '1 day' AND name NOT IN (%(name)s, 'backup') AND NOT starts_with(name, 'sent ')
     )
-    INSERT INTO recall_heartbeat (name, seen_at) VALUES (%(name)s, now())
-    ON CONFLICT (name) DO UPDATE SET seen_at = now()
+    INSERT INTO recall_heartbeat (name, seen_at) VALUES (%(name)s, coalesce(%(at)s, now()))
+    ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at
 """
 
 
-def renew(name: str) -> None:
+def renew(name: str, at: datetime | None = None) -> None:
     """Record that `name` is alive, and return the connection to the pool."""
     try:
-        record(name)
+        record(name, at)
     finally:
         release_connection()
 
 
-def record(name: str) -> None:
-    """Record that `name` is alive. While the database is away nothing is recorded, and its owner continues."""
+def record(name: str, at: datetime | None = None) -> None:
+    """Record that `name` is alive, or was at `at`. While the database is away nothing is recorded, and its owner
+    continues."""
     try:
         with connection.cursor() as cursor:
-            cursor.execute(_RENEW, {"name": name})
+            cursor.execute(_RENEW, {"name": name, "at": at})
     except (DatabaseError, InterfaceError, psycopg.Error) as error:
         logger.debug("No heartbeat of %s (%s).", name, type(error).__name__)
+
+
+def sent() -> dict[str, datetime]:
+    """When each entry of the schedule was last sent, by whichever clock."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT substr(name, %s), seen_at FROM recall_heartbeat WHERE starts_with(name, %s)",
+                [len(SENT) + 1, SENT],
+            )
+            return dict(cursor.fetchall())
+    finally:
+        release_connection()
 
 
 def seconds_since(kind: str) -> float | None:

@@ -164,7 +164,7 @@ def house(mode: str, folder: Path) -> Iterator[tuple[ChaosMachine, Server, Redis
         for n in (1, 2):
             command = documented("celery --quiet --app recall worker")
             parts.append(process_part(started, machine, f"worker {n}", command))
-            command = documented("celery --quiet --app recall beat").replace("beat-schedule", f"beat-schedule-{n}")
+            command = documented("celery --quiet --app recall beat")
             parts.append(process_part(started, machine, f"beat {n}", command))
         parts.append(Part("postgresql", database.start, database.kill, lambda: database.process.poll() is None))
         if redis is not None:

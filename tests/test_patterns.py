@@ -67,7 +67,9 @@ READS: dict[Any, Callable[[str], object]] = {
     vocabulary: vocabulary.naming_words,
     pieces: lambda text: list(pieces.windows(text)),
     query: lambda text: query.parse_question(text, (), NOW),
-    attribute_words: lambda text: [(words.asked(text), words.of_someone.search(text)) for words in WORDS.values()],
+    attribute_words: lambda text: [
+        (words.asked(text), words.of_someone.search(text), words.of_user.search(text)) for words in WORDS.values()
+    ],
     cues: lambda text: [query.parse_question(text, (), NOW, languages=[language]) for language in cues.CUES],
     question_kinds: lambda text: [kind.cue.search(text) and kind.topic(text) for kind in question_kinds.KINDS],
     secrets_filter: lambda text: (secrets_filter.find_secrets(text), secrets_filter.sensitive(text)),

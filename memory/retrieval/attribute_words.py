@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+_WORD: Final = re.compile(r"[\w-]+")  # “belle-mère” isn't “mère”
+
 
 @dataclass(frozen=True)
 class AttributeWords:
@@ -16,7 +18,8 @@ class AttributeWords:
 
     asks: Mapping[str, str]
     """One of `asked_attribute.py: ASKS_FOR` → what a question for it says. The first that matches is meant."""
-    first_person: re.Pattern[str]
+    first_person: str
+    """Pattern of “I”, “me” and “we”, and of verbs that need no pronoun."""
     possessive: str
     """Pattern of “my” and “our”."""
     relations: Mapping[str, str]
@@ -28,6 +31,13 @@ class AttributeWords:
         return _any(rf"\b(?:{self.possessive})\s+(?:\w+\s+)?(?:{'|'.join(self.relations)})\b")
 
     @cached_property
+    def of_user(self) -> re.Pattern[str]:
+        """“I”, or “my profession”; “my landlady” is someone else, whatever she is called."""
+        return _any(
+            rf"\b(?:{self.first_person}|(?:{self.possessive})\s+(?:\w+\s+)?(?:{'|'.join(self.asks.values())}))\b"
+        )
+
+    @cached_property
     def _patterns(self) -> Mapping[str, re.Pattern[str]]:
         return {label: _any(rf"\b(?:{said})\b") for label, said in self.asks.items()}
 
@@ -35,17 +45,17 @@ class AttributeWords:
         """What the question asks for; empty if no attribute."""
         return next((label for label, pattern in self._patterns.items() if pattern.search(question)), "")
 
-    def in_english(self, words: frozenset[str]) -> frozenset[str]:
-        """The relations among the words, in English."""
-        return frozenset(self.relations[word] for word in words & self.relations.keys())
+    def relations_in(self, question: str) -> frozenset[str]:
+        """The relations that the question names, in English."""
+        return frozenset(self.relations[word] for word in _WORD.findall(question.lower()) if word in self.relations)
 
 
 def _any(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def _relations(*pairs: str) -> dict[str, str]:
-    return dict(pair.split("=") for line in pairs for pair in line.split())
+def _by_word(names: Mapping[str, str]) -> dict[str, str]:
+    return {word: english for english, words in names.items() for word in words.split()}
 
 
 WORDS: Final[Mapping[str, AttributeWords]] = {
@@ -74,17 +84,42 @@ WORDS: Final[Mapping[str, AttributeWords]] = {
             "pastime": r"hobbys?|freizeit",
             "name": r"heiß(e|t|en)|hieß(en)?|(vor)?namen?",
         },
-        first_person=_any(r"\b(?:ich|mich|mir|wir|uns|mein(?:e[mnrs]?)?|unser(?:e[mnrs]?)?)\b"),
+        first_person=r"ich|mich|mir|wir|uns",
         possessive=r"mein(?:e[mnrs]?)?|unser(?:e[mnrs]?)?",
-        relations=_relations(
-            "frau=wife ehefrau=wife mann=husband ehemann=husband partner=partner partnerin=partner freundin=girlfriend",
-            "freund=boyfriend mutter=mother mama=mother vater=father papa=father eltern=parents schwester=sister",
-            "bruder=brother tochter=daughter sohn=son kinder=children kind=child oma=grandmother",
-            "großmutter=grandmother opa=grandfather großvater=grandfather tante=aunt onkel=uncle nichte=niece",
-            "neffe=nephew enkel=grandson enkelin=granddaughter",
-            "schwiegermutter=mother-in-law schwiegervater=father-in-law chef=boss chefin=boss",
-            "nachbar=neighbor nachbarin=neighbor kollege=colleague kollegin=colleague hund=dog hündin=dog katze=cat",
-            "kater=cat pferd=horse kaninchen=rabbit",
+        relations=_by_word(
+            {
+                "wife": "frau ehefrau",
+                "husband": "mann ehemann",
+                "partner": "partner partnerin",
+                "girlfriend": "freundin",
+                "boyfriend": "freund",
+                "mother": "mutter mama",
+                "father": "vater papa",
+                "parents": "eltern",
+                "sister": "schwester",
+                "brother": "bruder",
+                "daughter": "tochter",
+                "son": "sohn",
+                "children": "kinder",
+                "child": "kind",
+                "grandmother": "oma großmutter",
+                "grandfather": "opa großvater",
+                "aunt": "tante",
+                "uncle": "onkel",
+                "niece": "nichte",
+                "nephew": "neffe",
+                "grandson": "enkel",
+                "granddaughter": "enkelin",
+                "mother-in-law": "schwiegermutter",
+                "father-in-law": "schwiegervater",
+                "boss": "chef chefin",
+                "neighbor": "nachbar nachbarin",
+                "colleague": "kollege kollegin",
+                "dog": "hund hündin",
+                "cat": "katze kater",
+                "horse": "pferd",
+                "rabbit": "kaninchen",
+            }
         ),
     ),
     "spanish": AttributeWords(
@@ -112,18 +147,41 @@ WORDS: Final[Mapping[str, AttributeWords]] = {
             "pastime": r"afici(ón|ones)|pasatiempos?|hobbies|hobby|tiempo libre",
             "name": r"cómo (se |me |nos )llam\w+|nombres?",
         },
-        first_person=_any(
-            r"\b(?:yo|me|mí|conmigo|nos|nosotr[oa]s|mis?|nuestr[oa]s?|soy|tengo|vivo|trabajo|estudio|nací|hago|estoy"
-            r"|somos|tenemos|vivimos|trabajamos)\b"
-        ),
+        first_person=r"yo|me|mí|conmigo|nos|nosotr[oa]s|soy|tengo|vivo|trabajo|estudio|nací|hago|estoy|somos|tenemos|vivimos",
         possessive=r"mis?|nuestr[oa]s?",
-        relations=_relations(
-            "esposa=wife mujer=wife esposo=husband marido=husband pareja=partner novia=girlfriend novio=boyfriend",
-            "madre=mother mamá=mother padre=father papá=father padres=parents hermana=sister hermano=brother",
-            "hija=daughter hijo=son hijos=children abuela=grandmother abuelo=grandfather tía=aunt tío=uncle",
-            "sobrina=niece sobrino=nephew nieta=granddaughter nieto=grandson suegra=mother-in-law suegro=father-in-law",
-            "jefa=boss jefe=boss vecina=neighbor vecino=neighbor amiga=friend amigo=friend perro=dog perra=dog",
-            "gato=cat gata=cat caballo=horse conejo=rabbit",
+        relations=_by_word(
+            {
+                "wife": "esposa mujer",
+                "husband": "esposo marido",
+                "partner": "pareja",
+                "girlfriend": "novia",
+                "boyfriend": "novio",
+                "mother": "madre mamá",
+                "father": "padre papá",
+                "parents": "padres",
+                "sister": "hermana",
+                "brother": "hermano",
+                "daughter": "hija",
+                "son": "hijo",
+                "children": "hijos",
+                "grandmother": "abuela",
+                "grandfather": "abuelo",
+                "aunt": "tía",
+                "uncle": "tío",
+                "niece": "sobrina",
+                "nephew": "sobrino",
+                "granddaughter": "nieta",
+                "grandson": "nieto",
+                "mother-in-law": "suegra",
+                "father-in-law": "suegro",
+                "boss": "jefa jefe",
+                "neighbor": "vecina vecino",
+                "friend": "amiga amigo",
+                "dog": "perro perra",
+                "cat": "gato gata",
+                "horse": "caballo",
+                "rabbit": "conejo",
+            }
         ),
     ),
     "french": AttributeWords(
@@ -151,16 +209,42 @@ WORDS: Final[Mapping[str, AttributeWords]] = {
             "pastime": r"loisirs?|passe-temps|hobbys?|temps libre",
             "name": r"s['’]appell\w+|m['’]appell\w+|prénoms?|quel est (le|mon|son) nom",
         },
-        first_person=_any(r"\b(?:je|moi|me|nous|mon|ma|mes|notre|nos)\b|\b[jm]['’]"),
+        first_person=r"je|moi|me|nous|[jm]['’]\w+",
         possessive=r"mon|ma|mes|notre|nos",
-        relations=_relations(
-            "femme=wife épouse=wife mari=husband époux=husband conjoint=partner conjointe=partner compagne=partner",
-            "compagnon=partner copine=girlfriend copain=boyfriend mère=mother maman=mother père=father papa=father",
-            "parents=parents sœur=sister frère=brother fille=daughter fils=son enfants=children enfant=child",
-            "grand-mère=grandmother mamie=grandmother grand-père=grandfather papi=grandfather tante=aunt oncle=uncle",
-            "nièce=niece neveu=nephew petite-fille=granddaughter petit-fils=grandson belle-mère=mother-in-law",
-            "beau-père=father-in-law patron=boss patronne=boss chef=boss voisin=neighbor voisine=neighbor ami=friend",
-            "amie=friend chien=dog chienne=dog chat=cat chatte=cat cheval=horse lapin=rabbit",
+        relations=_by_word(
+            {
+                "wife": "femme épouse",
+                "husband": "mari époux",
+                "partner": "conjoint conjointe compagne compagnon",
+                "girlfriend": "copine",
+                "boyfriend": "copain",
+                "mother": "mère maman",
+                "father": "père papa",
+                "parents": "parents",
+                "sister": "sœur",
+                "brother": "frère",
+                "daughter": "fille",
+                "son": "fils",
+                "children": "enfants",
+                "child": "enfant",
+                "grandmother": "grand-mère mamie",
+                "grandfather": "grand-père papi",
+                "aunt": "tante",
+                "uncle": "oncle",
+                "niece": "nièce",
+                "nephew": "neveu",
+                "granddaughter": "petite-fille",
+                "grandson": "petit-fils",
+                "mother-in-law": "belle-mère",
+                "father-in-law": "beau-père",
+                "boss": "patron patronne chef",
+                "neighbor": "voisin voisine",
+                "friend": "ami amie",
+                "dog": "chien chienne",
+                "cat": "chat chatte",
+                "horse": "cheval",
+                "rabbit": "lapin",
+            }
         ),
     ),
 }

@@ -131,10 +131,10 @@ class _AskedAttribute:
         self._asks_past = question.asks_past
         words = frozenset(words_of(text))
         spoken = WORDS.get(question.cues.language)
-        self._words = words | spoken.in_english(words) if spoken else words
+        self._words = words | spoken.relations_in(text) if spoken else words
         self._stems = frozenset(content(text))
         self._attributes = attributes
-        self._is_own = (spoken.first_person if spoken else _FIRST_PERSON).search(text) is not None
+        self._is_own = (spoken.of_user if spoken else _FIRST_PERSON).search(text) is not None
         self._of_someone = (spoken.of_someone if spoken else _OF_SOMEONE).search(text) is not None
 
     def closeness(self, fact: FactState) -> _Closeness:

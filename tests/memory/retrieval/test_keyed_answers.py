@@ -78,6 +78,13 @@ IN_OTHER_LANGUAGES = {
 }
 
 
+OF_OTHERS = {
+    Language.GERMAN: ("Wo wohnt meine Vermieterin?", "Wo wohnt meine Schwiegermutter?", "Wo steht mein Auto?"),
+    Language.SPANISH: ("¿Dónde vive mi casera?", "¿Dónde vive mi suegra?", "¿Dónde está mi coche?"),
+    Language.FRENCH: ("Où habite ma logeuse ?", "Où habite ma belle-mère ?", "Où est garée ma voiture ?"),
+}
+
+
 @pytest.mark.parametrize("language", IN_OTHER_LANGUAGES)
 def test_the_fact_with_the_key_leads_in_other_languages(alice: User, language: Language) -> None:
     questions = IN_OTHER_LANGUAGES[language]
@@ -92,6 +99,8 @@ def test_the_fact_with_the_key_leads_in_other_languages(alice: User, language: L
         question: statement for question, (_, statement) in questions.items()
     }
     assert {item.answers for item in leading.values()} == {"home", "job", "name"}
+    for other in OF_OTHERS[language]:
+        assert not any(item.answers for item in retrieve(alice, other, now=NOW).kept), other
 
 
 def test_whom_a_relation_names_is_the_subject_of_what_is_known_by_name(alice: User) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -190,6 +191,117 @@ _CHUNKS: Final = _Table(
 )
 
 
+# The statement ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """What the statement of a search depends on, beside its parameters."""
+
+    tables: tuple[tuple[_Table, str], ...]
+    """Each with the condition that selects its rows."""
+    truths: tuple[tuple[str, str], ...]
+    """Which facts take part, each with its condition."""
+    has_periods: bool
+    has_project: bool
+    is_of_one_model: bool
+    has_own_index: bool
+    inlined: tuple[int, str] | None
+    """Of a large collection, the user's id and the model's name: the statement is planned once for all values, and the
+    planner only finds the user's own indexes by the constants in their conditions."""
+
+    def sql(self) -> str:
+        """The statement, put together."""
+        by_index = self.inlined is not None
+        way = "index" if by_index else "scan"
+        held = " UNION ALL ".join(f"SELECT word FROM {self._counted(table, 'hits')}" for table, _ in self.tables)  # noqa: S608
+        counts = " + ".join(f"(SELECT count(*) FROM {self._counted(table, 'near')})" for table, _ in self.tables)  # noqa: S608
+        sql = _SQL[f"by_{way}"].format(
+            question=_SQL["question"].format(
+                counted=_SQL["counted"] if by_index else "",
+                known_rows=_SQL["known_rows"] if by_index else "NULL::float8",
+                dimension=DIMENSION,
+                deleted=_SQL["deleted"],
+            ),
+            near=", ".join(self._part(self._way_of_meaning(table), table, own) for table, own in self.tables),
+            hits=", ".join(self._part(f"{way}_hits", table, own) for table, own in self.tables),
+            weights=_SQL["weights"].format(held=held, rows="%(rows)s" if by_index else counts),
+            found=", ".join(self._found(f"{way}_compared", table, own) for table, own in self.tables),
+            candidates=" UNION ALL ".join(self._candidates()),
+        )
+        if self.inlined is None:
+            return sql
+        user_id, model = self.inlined
+        named = Literal(model).as_string().replace("%", "%%")
+        return sql.replace("%(user)s", str(int(user_id))).replace("%(model)s", named)
+
+    def _way_of_meaning(self, table: _Table) -> str:
+        if self.inlined is None:
+            return "scan_near"
+        if self.has_own_index:
+            return "indexed_near"
+        if table.by_truth:
+            return "index_near_by_truth"
+        return "rough_near" if table.has_signs and self.is_of_one_model else "index_near"
+
+    @staticmethod
+    def _counted(table: _Table, part: str) -> str:
+        """Rows of a part that count, where words are weighed by rarity."""
+        return f"{table.kind}_{part}" + (" WHERE truth = 'current'" if table.by_truth else "")
+
+    def _found(self, compared: str, table: _Table, own: str) -> str:
+        return _SQL["found_by_truth" if table.by_truth else "found"].format(
+            kind=table.kind, limit=table.limit, compared=self._part(compared, table, own)
+        )
+
+    def _part(self, name: str, table: _Table, own: str) -> str:
+        """A part of the statement for one table."""
+        beside = table.spoken + (_SQL["date_match"].format(when=table.when) if self.has_periods else "")
+        rows, rows_by_word = table.table, f"{table.table}_by_word"
+        if table.by_truth:
+            rows, rows_by_word = (
+                _SQL["rows_by_truth"].format(truth=self._truth(), table=one) for one in (rows, rows_by_word)
+            )
+        return _SQL[name].format(
+            kind=table.kind,
+            rows=rows,
+            weights=f"'{{{table.weights}}}'::float4[]",
+            by_truth="truth, " if table.by_truth else "",
+            look=ROWS_PER_LEG,
+            holding=_SQL["holding"].format(rows_by_word=rows_by_word),
+            hit=_SQL["hit_by_truth" if table.by_truth else "hit"].format(kind=table.kind, look=ROWS_PER_LEG),
+            own=own,
+            fits=_SQL["fits"].format(beside=beside),
+            beside=beside,
+            dimension=DIMENSION,
+        )
+
+    def _truth(self) -> str:
+        """What is true of a fact; null: it doesn't take part."""
+        return f"CASE {' '.join(f"WHEN {condition} THEN '{truth}'" for truth, condition in self.truths)} END"
+
+    def _candidates(self) -> Iterator[str]:
+        truths = {truth for truth, _ in self.truths}
+        for table, own in self.tables:
+            if table.by_truth and truths == {"waiting"}:
+                continue
+            yield _SQL["passages" if table is _CHUNKS else "candidates"].format(
+                columns=table.columns,
+                in_project=table.in_project if self.has_project else "false",
+                kind=table.kind,
+                table=table.table,
+                own=own,
+                which="WHERE truth <> 'waiting'" if table.by_truth else "",
+                waiting=_SQL["waiting"] if "waiting" in truths else "",
+            )
+
+
+@lru_cache(maxsize=64)
+def _build_sql(statement: _Statement) -> str:
+    """The same text for the same statement: putting it together takes 0.1 ms."""
+    return statement.sql()
+
+
 # The search ------------------------------------------------------------------------------------------------------
 
 
@@ -213,91 +325,27 @@ class CandidateSearch:
 
     def run(self, vectors: Mapping[Embedder, Vectors]) -> list[CandidateRow]:
         """The candidates of both legs, in no order."""
-        tables = list(self._tables())
+        tables = tuple(self._tables())
         if not tables:
             return []
         models = list(vectors)
-        sql = self._inline_owner(self._build_sql(tables, models), models[0].name)
+        sql = _build_sql(self._statement(tables, models))
         parameters = self._parameters() | self._model_parameters(models)
         with searching_for(self.user_id):
             rows = prepared.fetch_prepared(sql, parameters | {"vectors": list(map(_as_text, vectors.values()))})
         return _once(_to_row(models[0].name, *row) for row in rows)
 
-    def _build_sql(self, tables: Sequence[tuple[_Table, str]], models: Sequence[Embedder]) -> str:
-        """The statement over these tables, each with the condition that selects its rows."""
+    def _statement(self, tables: tuple[tuple[_Table, str], ...], models: Sequence[Embedder]) -> _Statement:
         by_index = self.collection.rows is not None
-        way = "index" if by_index else "scan"
-        held = " UNION ALL ".join(f"SELECT word FROM {self._counted(table, 'hits')}" for table, _ in tables)  # noqa: S608
-        counts = " + ".join(f"(SELECT count(*) FROM {self._counted(table, 'near')})" for table, _ in tables)  # noqa: S608
-        return _SQL[f"by_{way}"].format(
-            question=_SQL["question"].format(
-                counted=_SQL["counted"] if by_index else "",
-                known_rows=_SQL["known_rows"] if by_index else "NULL::float8",
-                dimension=DIMENSION,
-                deleted=_SQL["deleted"],
-            ),
-            near=", ".join(self._part(self._way_of_meaning(table, models), table, own) for table, own in tables),
-            hits=", ".join(self._part(f"{way}_hits", table, own) for table, own in tables),
-            weights=_SQL["weights"].format(held=held, rows="%(rows)s" if by_index else counts),
-            found=", ".join(self._found(f"{way}_compared", table, own) for table, own in tables),
-            candidates=" UNION ALL ".join(self._candidates(tables)),
+        return _Statement(
+            tables=tables,
+            truths=tuple(self._truths().items()),
+            has_periods=bool(self.question.periods),
+            has_project=bool(self.project),
+            is_of_one_model=len(models) == 1,
+            has_own_index=self.collection.has_own_index,
+            inlined=(self.user_id, models[0].name) if by_index else None,
         )
-
-    def _way_of_meaning(self, table: _Table, models: Sequence[Embedder]) -> str:
-        if self.collection.rows is None:
-            return "scan_near"
-        if self.collection.has_own_index:
-            return "indexed_near"
-        if table.by_truth:
-            return "index_near_by_truth"
-        return "rough_near" if table.has_signs and len(models) == 1 else "index_near"
-
-    @staticmethod
-    def _counted(table: _Table, part: str) -> str:
-        """Rows of a part that count, where words are weighed by rarity."""
-        return f"{table.kind}_{part}" + (" WHERE truth = 'current'" if table.by_truth else "")
-
-    def _found(self, compared: str, table: _Table, own: str) -> str:
-        return _SQL["found_by_truth" if table.by_truth else "found"].format(
-            kind=table.kind, limit=table.limit, compared=self._part(compared, table, own)
-        )
-
-    def _part(self, name: str, table: _Table, own: str) -> str:
-        """A part of the statement for one table."""
-        beside = table.spoken + (_SQL["date_match"].format(when=table.when) if self.question.periods else "")
-        rows, rows_by_word = table.table, f"{table.table}_by_word"
-        if table.by_truth:
-            rows, rows_by_word = (
-                _SQL["rows_by_truth"].format(truth=self._truth(), table=one) for one in (rows, rows_by_word)
-            )
-        return _SQL[name].format(
-            kind=table.kind,
-            rows=rows,
-            weights=f"'{{{table.weights}}}'::float4[]",
-            by_truth="truth, " if table.by_truth else "",
-            look=ROWS_PER_LEG,
-            holding=_SQL["holding"].format(rows_by_word=rows_by_word),
-            hit=_SQL["hit_by_truth" if table.by_truth else "hit"].format(kind=table.kind, look=ROWS_PER_LEG),
-            own=own,
-            fits=_SQL["fits"].format(beside=beside),
-            beside=beside,
-            dimension=DIMENSION,
-        )
-
-    def _candidates(self, tables: Sequence[tuple[_Table, str]]) -> Iterator[str]:
-        truths = self._truths()
-        for table, own in tables:
-            if table.by_truth and truths.keys() == {"waiting"}:
-                continue
-            yield _SQL["passages" if table is _CHUNKS else "candidates"].format(
-                columns=table.columns,
-                in_project=table.in_project if self.project else "false",
-                kind=table.kind,
-                table=table.table,
-                own=own,
-                which="WHERE truth <> 'waiting'" if table.by_truth else "",
-                waiting=_SQL["waiting"] if "waiting" in truths else "",
-            )
 
     def _model_parameters(self, models: Sequence[Embedder]) -> dict[str, Any]:
         scales = [calibration(model.name, self.question.cues.language) for model in models]
@@ -307,14 +355,6 @@ class CandidateSearch:
             "unrelated": prepared.array(scale.unrelated for scale in scales),
             "scales": prepared.array(1 / (scale.close - scale.unrelated) for scale in scales),
         }
-
-    def _inline_owner(self, sql: str, model: str) -> str:
-        """The statement; for a large collection with the user's id and the model's name inlined: it is planned once for
-        all values, and the planner only finds the user's own indexes by the constants in their conditions."""
-        if self.collection.rows is None:
-            return sql
-        named = Literal(model).as_string().replace("%", "%%")
-        return sql.replace("%(user)s", str(int(self.user_id))).replace("%(model)s", named)
 
     def _tables(self) -> Iterator[tuple[_Table, str]]:
         """The tables that can hold what is wanted, each with the condition on its rows."""
@@ -341,11 +381,6 @@ class CandidateSearch:
         if "message" in wanted and self._wants_passages() and self.known_then is None:
             truths["waiting"] = _SQL["waiting_facts"]
         return truths
-
-    def _truth(self) -> str:
-        """What is true of a fact; null: it doesn't take part."""
-        cases = " ".join(f"WHEN {condition} THEN '{truth}'" for truth, condition in self._truths().items())
-        return f"CASE {cases} END"
 
     def _facts(self) -> Iterator[str]:
         yield "own.user_id = %(user)s::bigint AND truth IS NOT NULL"

@@ -215,7 +215,7 @@ LATERAL (SELECT * FROM {rows_by_word} AS own WHERE memory_words_of(user_id, sear
 
 -- part: indexed_near
 -- Ordered by the very expression that the approximate index is made of, and nothing else, or it would not be used. It
--- looks at `hnsw.ef_search` rows.
+-- looks at `hnsw.ef_search` rows, whichever is true of a fact.
 {kind}_near AS MATERIALIZED (
     SELECT own.id FROM {rows} AS own WHERE {own} AND embedded_by = %(model)s::text AND vector IS NOT NULL
     ORDER BY (vector::halfvec({dimension})) <=> (SELECT meaning FROM meant WHERE model = %(model)s::text)::halfvec({dimension})

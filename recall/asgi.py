@@ -31,7 +31,7 @@ from memory.query_encoder.encoder import encode_question  # noqa: E402
 from memory.secrets.learned import load_network  # noqa: E402
 from recall.db.acting import by  # noqa: E402
 from recall.db.connections import run_in_thread  # noqa: E402
-from recall.db.notify import Listener, RedisListener  # noqa: E402
+from recall.db.notify import Listener  # noqa: E402
 from recall.db.requirements import check_sessions  # noqa: E402
 from recall.http.request_limits import (  # noqa: E402
     EXPORT_UPLOAD_PATHS,
@@ -54,6 +54,8 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 listeners = [Listener(make_conninfo(**settings.DATABASE_DSN))]
 if settings.ENVIRONMENT.redis_url:
+    from recall.db.redis_listener import RedisListener  # its client takes 9 MB
+
     listeners.append(RedisListener(settings.ENVIRONMENT.redis_url))
 
 

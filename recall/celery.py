@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 import psycopg
-import redis
 from celery import Celery
 from celery.signals import beat_init, celeryd_init
 from django.conf import settings
@@ -79,9 +78,6 @@ PUBLISH_SECONDS = 2
 """How long a publisher waits for each of Redis's answers. One that hangs is tried two or three times."""
 BROKER_PAUSE = 5.0
 """Seconds without another attempt to publish after a failed one."""
-
-REDIS_KEEPALIVE: Any = redis.Connection().socket_keepalive_options  # type: ignore[no-untyped-call]
-"""The client's own; kombu sets none, and wouldn't notice a vanished server for hours."""
 
 MAX_WAIT_SECONDS = 0.4  # how long a worker waits for a message before it checks whether it should stop
 
@@ -172,11 +168,14 @@ class PromptTransport(pgmq.Transport):
 def broker(dsn: dict[str, Any], redis_url: str | None) -> dict[str, Any]:
     """Celery's broker settings: Redis if configured, else PostgreSQL by libpq keywords."""
     if redis_url:
+        import redis  # imported late: its client takes 9 MB
+
+        keepalive: Any = redis.Connection().socket_keepalive_options  # type: ignore[no-untyped-call]
         options = {
             "visibility_timeout": LEASE_SECONDS,
             "socket_connect_timeout": 1,  # a web request waits for it
             "socket_keepalive": True,
-            "socket_keepalive_options": REDIS_KEEPALIVE,
+            "socket_keepalive_options": keepalive,  # kombu sets none, and wouldn't notice a vanished server for hours
             "unacked_restore_throttle": 1,  # look for a killed worker's tasks every 10 seconds, not every 100
         }
         return {"broker_url": redis_url, "broker_transport_options": options}

@@ -9,31 +9,30 @@ The database's listening connection also holds an advisory lock on this process'
 other processes can tell whether the owner of an unfinished answer is still running.
 """
 
+from __future__ import annotations
+
 import asyncio
 import json
 import logging
 import random
 import secrets
-import time
 from collections.abc import Iterable
 from functools import lru_cache, partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 import psycopg
-import redis
-import redis.asyncio
 from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import connection, transaction
 from psycopg.conninfo import make_conninfo
-from redis.asyncio.retry import Retry as AsyncRetry
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+
+if TYPE_CHECKING:
+    from recall.db.redis_publisher import RedisPublisher
 
 logger = logging.getLogger(__name__)
 
 PG_CHANNEL = "recall_nudge"
-REDIS_CHANNEL = PG_CHANNEL
+"""The channel's name in PostgreSQL, and in Redis."""
 RESYNC = "resync"
 
 PROCESS_KEY = secrets.randbits(62) + 1
@@ -44,11 +43,6 @@ KEEPALIVE = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count"
 SERVER_KEEPALIVE = "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 """A listener only reads: without TCP keepalive it would never notice a vanished server, and the server would keep a
 vanished listener's lock. Both are ignored on a Unix socket."""
-
-REDIS_SECONDS: Final = 1.0
-"""How long a publisher waits for Redis; a request waits with it."""
-REDIS_PAUSE: Final = 5.0
-"""Seconds without another attempt after a failed one."""
 
 
 def publish_event(group: str, kind: str, **ids: int | str) -> None:
@@ -65,36 +59,11 @@ def publish_event(group: str, kind: str, **ids: int | str) -> None:
         _notify(payload)
 
 
-class RedisPublisher:
-    """Publishes through Redis, and through the database while Redis is away."""
-
-    def __init__(self, url: str) -> None:
-        limits = {"socket_timeout": REDIS_SECONDS, "socket_connect_timeout": REDIS_SECONDS}
-        self._redis = redis.Redis.from_url(url, retry=Retry(NoBackoff(), 0), **limits)
-        self._next_attempt = 0.0
-
-    def publish(self, payload: str) -> None:
-        """Publish once, to every listener."""
-        if time.monotonic() >= self._next_attempt:
-            try:
-                self._redis.publish(REDIS_CHANNEL, payload)
-                return
-            except redis.RedisError as error:
-                self._next_attempt = time.monotonic() + REDIS_PAUSE
-                logger.warning("Redis is away (%s); events go through the database.", type(error).__name__)
-        _notify(payload)
-
-    def is_reachable(self) -> bool:
-        """Whether Redis answers now."""
-        try:
-            return bool(self._redis.ping())
-        except redis.RedisError:
-            return False
-
-
 @lru_cache
 def _publisher(url: str) -> RedisPublisher:
-    return RedisPublisher(url)
+    from recall.db.redis_publisher import RedisPublisher  # imported late: its client takes 9 MB
+
+    return RedisPublisher(url, PG_CHANNEL, _notify)
 
 
 def is_redis_away() -> bool:
@@ -179,7 +148,7 @@ class Listener:
             await listening.execute("SELECT pg_advisory_lock(%s)", [PROCESS_KEY])
             await self._connected()
             async for notification in listening.notifies():
-                await _forward(notification.payload)
+                await forward(notification.payload)
         raise psycopg.OperationalError("the server closed the connection")
 
     async def _connected(self) -> None:
@@ -189,35 +158,8 @@ class Listener:
         self.connected.set()
 
 
-class RedisListener(Listener):
-    """One connection that listens to Redis."""
-
-    server = "Redis server"
-    errors = (OSError, redis.RedisError)
-
-    def __init__(self, url: str) -> None:
-        # No retries by the client: it would resubscribe silently, and no page would learn that it must reload.
-        self._redis = redis.asyncio.Redis.from_url(
-            url,
-            retry=AsyncRetry(NoBackoff(), 0),
-            socket_connect_timeout=MAX_RETRY_SECONDS,
-            socket_timeout=None,  # it blocks until an event arrives; redis-py's default ends it after 5 s
-            socket_keepalive=True,
-        )
-        self._start_over()
-
-    async def _listen(self) -> None:
-        async with self._redis.pubsub() as listening:
-            await listening.subscribe(REDIS_CHANNEL)
-            async for message in listening.listen():
-                if message["type"] == "subscribe":
-                    await self._connected()
-                else:
-                    await _forward(message["data"].decode())
-        raise redis.ConnectionError("the server closed the connection")
-
-
-async def _forward(payload: str) -> None:
+async def forward(payload: str) -> None:
+    """Pass an event to the sockets of its group."""
     try:
         message: dict[str, Any] = json.loads(payload)
         await _send_to_layer(message.pop("group"), message.pop("kind"), message)

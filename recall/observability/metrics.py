@@ -13,7 +13,6 @@ from http import HTTPStatus
 from typing import Final, LiteralString
 
 import psycopg
-import redis
 from django.apps import apps
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
@@ -156,6 +155,8 @@ def _pgmq_queues() -> list[tuple[str, int, float]]:
 
 
 def _redis_queue(url: str) -> list[tuple[str, int, float]]:
+    import redis  # imported late: its client takes 9 MB
+
     try:
         client = redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1)
         with client:

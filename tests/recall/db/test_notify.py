@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -187,3 +188,10 @@ def test_no_keys_need_no_question(django_assert_num_queries: Any) -> None:
 
 def test_a_process_key_fits_the_database() -> None:
     assert 0 < PROCESS_KEY < 2**63
+
+
+def test_a_process_without_redis_does_not_load_its_client(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", "import sys, recall.asgi; print('redis' in sys.modules)"]
+    environment = clean_environment(VAR_DIR=str(tmp_path))
+    done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

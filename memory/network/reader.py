@@ -6,7 +6,7 @@ come from NumPy (`memory/embeddings/published.py`).
 
 import threading
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from memory.embeddings.graph import FEED_FORWARD, LAYERS, scoring_graph
 from memory.embeddings.minilm import session
 from memory.embeddings.published import Array, embedded, published
-from memory.network.adapted import LINEAR, SCALE, Weights, trained
+from memory.network.adapted import LINEAR, SCALE, trained
 
 _loading = threading.Lock()
 
@@ -43,11 +43,12 @@ def _load(weights: Path, whole: tuple[str, ...]) -> Any:
     from django.conf import settings
 
     name, cache_dir = weights.parent.name, Path(settings.MODEL_CACHE_DIR)
-    return session(scoring_graph(name, weights.read_bytes(), lambda: merged(trained(weights)), cache_dir, whole))
+    return session(scoring_graph(name, weights.read_bytes(), partial(merged, weights), cache_dir, whole))
 
 
-def merged(weights: Weights) -> dict[str, Array]:
-    """The published weights with what the adapters add to them, and the head as another layer."""
+def merged(file: Path) -> dict[str, Array]:
+    """The published weights with what a file's adapters add to them, and the head as another layer."""
+    weights = trained(file)
     whole = {name: np.asarray(value) for name, value in published().items()}
     for layer in range(LAYERS):
         for name in LINEAR:

@@ -12,7 +12,7 @@ from typing import Final
 import sentencex
 
 from memory.librarian.rules.words import ADVERBS, IRREGULAR_PAST, NOT_PAST, OPENERS, SHORT_FORMS, THIRD
-from memory.text.language import is_english
+from memory.text.language import as_set, is_english
 from memory.text.relations import PEOPLE, PETS
 from memory.text.user_text import Span, mask_foreign_text
 
@@ -288,27 +288,10 @@ _SUBJECT_OF: Final = re.compile(
     r"\b))(?P<be>'m|'re|'s| am| are| is)?(?=['\s])"
 )
 _VERB: Final = re.compile(rf"(?i)\b(?:{'|'.join(sorted(OPENERS | THIRD))})\b|\b(?:I|we|he|she|they)'\w")
-_SHARED_VERBS: Final = frozenset(
-    {
-        "am",
-        "is",
-        "was",
-        "have",
-        "has",
-        "had",
-        "don't",
-        "can't",
-        "doesn't",
-        "never",
-        "got",
-        "haven't",
-        "didn't",
-        "won't",
-        "couldn't",
-    }
+_SHARED_VERBS: Final = as_set("am is was have has had don't can't doesn't never got haven't didn't won't couldn't")
+_SHARED_STATES: Final = as_set(
+    "allergic from originally married single based a an vegan vegetarian living working retired"
 )
-_SHARED_STATES: Final = frozenset({"allergic", "from", "originally", "married", "single", "based", "a", "an", "vegan",
-                                   "vegetarian", "living", "working", "retired"})  # fmt: skip
 
 
 def _subject_of(words: str) -> re.Match[str] | None:

@@ -39,7 +39,6 @@ from memory.librarian.rules.retell import (
     inside,
     known_people,
     read_claim,
-    third_person,
     with_article,
 )
 from memory.librarian.rules.statement import Note, finished
@@ -59,7 +58,7 @@ from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/16"
+VERSION: Final = "rules/17"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -386,31 +385,8 @@ def _claimed(clause: Clause, message: _Message) -> Iterator[Candidate]:
         yield message.noted(Note(Kind.IDENTITY, f"The user's name is {name}.", "name", name, form="name",
                                  confidence=SIGNED), clause)  # fmt: skip
         return
-    if turned := _USED_TO.match(claim.predicate):
-        claim = replace(claim, predicate=f"used to {turned['was']}")
-        yield from _now(third_person(f" {turned['was']}", user=True), turned["new"], claim, clause, message)
     rowed = [] if claim.subject.is_thing else list(_by_table(claim, clause, message))
     yield from rowed or [_in_own_words(claim, clause, message)]
-
-
-_USED_TO: Final = re.compile(
-    r"used to (?P<was>[^,]+?),? (?:but |and )?(?:now|nowadays|these days)(?:,? (?:it's|it is|they are|they're))?"
-    r"(?: (?P<in>in|at|for))?,? (?:they (?=\w+ ))?(?P<new>.+)"
-)
-"""“Used to live in Brno, now it's Ostrava”."""
-
-
-def _now(was: str, new: str, claim: Claim, clause: Clause, message: _Message) -> Iterator[Candidate]:
-    """What is so now, in the words of how it was, or in its own: “used to play chess, now they play go”."""
-    for row, compiled in COMPILED:
-        if row.past or row.reads is None or (found := compiled.match(was)) is None:
-            continue
-        if (read := row.reads(new)) is not None and row.reads(was[found.end() :]) is not None:
-            yield from _by_row(
-                row, found, read, replace(claim, predicate=f"{was[: found.end()]}{new} now"), clause, message
-            )
-            return
-    yield _in_own_words(replace(claim, predicate=third_person(f" {new}", user=True)), clause, message)
 
 
 def _by_table(claim: Claim, clause: Clause, message: _Message) -> Iterator[Candidate]:

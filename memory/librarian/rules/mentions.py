@@ -25,7 +25,6 @@ _APPOSED: Final = re.compile(
     rf"(?P<name>{NAME}),? (?:is |who is |who's )?(?:[Mm]y|[Oo]ur)"
     rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{_REL}))(?![\w'-])"
 )
-_NOTED: Final = re.compile(rf"(?:^|[,;] )(?P<rel>(?i:{_REL})) (?P<name>{NAME})(?=[,.;]|$)")
 _KIN: Final = re.compile(
     r"\b(?P<rel>[Gg]randma|[Gg]randpa|[Gg]randad|[Uu]ncle|[Aa]unt(?:ie)?|[Nn]an|[Cc]ousin) (?P<name>[A-Z][a-z]{2,15})\b"
 )
@@ -36,13 +35,12 @@ _DESCRIBED: Final = re.compile(
     rf"(?i:\b(?:the|an?|this|our|my) (?:[\w-]+ ){{0,3}}?(?P<rel>{alternatives(relations.PEOPLE)})(?: [\w-]+){{0,2}}?)"
     rf"(?:, | \((?:[\w-]+ ){{0,2}}?)(?P<name>{NAME})(?=[,)])"
 )
-_WHO: Final = (_MENTION, _APPOSED, _NOTED, _KIN, _DESCRIBED)
+_WHO: Final = (_MENTION, _APPOSED, _KIN, _DESCRIBED)
 _GOT: Final = re.compile(
     r"(?i)\b(?:got|have|getting|adopted|bought|rescued) (?:an?|our|two) (?:[\w-]+ ){0,2}?"
     rf"(?P<rel>{alternatives(relations.PETS)})(?![\w-])"
 )
 _AGED_CHILD: Final = re.compile(rf"\b(?:my|our) [\w-]{{1,6}}[- ]year[- ]old,? (?:called |named )?(?P<name>{NAME})")
-_OLD: Final = re.compile(r"(?i)(\d{1,2})[- ](?:year|yr)s?[- ]old")
 
 
 def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
@@ -61,8 +59,7 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
         elif subject.is_pet and not subject.name and "mod" in groups:
             statement = f"The user has {with_article(bare.removeprefix("The user's "))}."
             yield _mention(subject, statement, f"{USER}/{subject.relation}", "", subject.relation)
-        old = _OLD.search(mod)
-        if age := groups.get("age") or (old[1] if old else ""):
+        if age := groups.get("age"):
             yield _mention(subject, f"{subject.label} was {age} years old in {month}.", subject.key, "age", age)
     for found in _AGED_CHILD.finditer(clause):
         if (child := people.add(related("child", found["name"]))).name:
@@ -116,10 +113,6 @@ _WHERE_I_LIVE: Final = re.compile(
     r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in |^(?:up|down"
     r"|over|out|back|here) in (?=[A-Z])"
 )
-_FROM_WORK: Final = re.compile(
-    rf"(?P<name>{NAME}) (?:at|from|in) (?:my |our |the )?(?P<where>work|office|school|uni|church|gym|choir"
-    rf"|class|club|team)\b"
-)
 _NAMES: Final = rf"{NAME}(?:(?:, | and | & |, and ){NAME}){{1,5}}"
 _SEVERAL: Final = re.compile(
     r"(?i)\b(?:my|our|the(?= (?:kids|twins|children))|two|three|four|five|six|\d) (?:[a-z-]+ ){0,2}?"
@@ -166,9 +159,6 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
         )
     for found in _MY_MEDICINE.finditer(sentence):
         yield _body(f"The user takes {(found['mine'] or found['what']).lower()}.")
-    for found in _FROM_WORK.finditer(sentence):
-        if name := clean_name(found["name"]):
-            yield _taken(Kind.PERSON, f"The user knows {name} from {found['where']}.", value=name, tags=(name,))
     yield from _reached(sentence, month)
     lives = _WHERE_I_LIVE.search(sentence)
     if lives and (read := place(sentence[lives.end() :])):

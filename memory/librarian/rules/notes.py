@@ -84,8 +84,6 @@ _STATE: Final = re.compile(
 _HAS: Final = re.compile(r"\d{1,2} years (?:in|of) [a-z][\w ]{2,30}|(?:an? )?[A-Z][a-z]+ (?:passport|citizenship)")
 _AGED: Final = re.compile(r"(?i)[mf]?([1-9]\d)(?: ?(?:yo|years old|y/o|m|f|male|female))?")
 _AT: Final = re.compile(r"(?i)(?:(?P<origin>from)|based in|living in|live in|in) (?P<place>.+)")
-UNSURE: Final = 0.7
-"""Confidence of what an item says by its place in the list."""
 MIN_ITEMS: Final = 2
 """Recognized items that make a list a profile, and at least half of all."""
 
@@ -93,18 +91,7 @@ MIN_ITEMS: Final = 2
 def _read_profile(sentence: str, month: str) -> list[Note]:
     parts = [part.strip(" .!:;-") for part in re.split(r",| and |\s\+\s", sentence.partition(":")[2] or sentence)]
     found = [note for part in parts if (note := _of_profile(part, month)) is not None]
-    if len(found) < MIN_ITEMS or len(found) * 2 < len(parts):
-        return []
-    return [*found, *(note for part in parts[1:] if _of_profile(part, month) is None and (note := _loosely(part)))]
-
-
-def _loosely(item: str) -> Note | None:
-    """What an item of a profile most likely says."""
-    if re.fullmatch(r"[a-z]{2,12}ing [\w ]{2,40}", item):
-        return Note(Kind.BIOGRAPHY, f"The user is {item}.", confidence=UNSURE)
-    if (read := place(item)) and not read[1] and item[0].isupper():
-        return Note(Kind.BIOGRAPHY, f"The user lives in {read[0]}.", "home", read[0], confidence=UNSURE)
-    return None
+    return found if len(found) >= MIN_ITEMS and len(found) * 2 >= len(parts) else []
 
 
 def _of_profile(item: str, month: str) -> Note | None:

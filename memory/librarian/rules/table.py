@@ -152,12 +152,6 @@ def age(text: str) -> Value | None:
     return (found[1], text[found.end() :]) if found else None
 
 
-def pronouns(text: str) -> Value | None:
-    """“she/her” → she/her."""
-    found = re.match(r"(?i)(?:she|he|they|xe|ze|it)/\w{2,5}(?:/\w+)?", text)
-    return (found[0].lower(), text[found.end() :]) if found else None
-
-
 def items(value: str) -> Iterator[str]:
     """The parts of “peanuts, shellfish and penicillin”."""
     yield from (part for part in _SPLIT.split(value) if part.strip())
@@ -230,8 +224,6 @@ ROWS: Final = (
         r"(?:from [\w' ]{2,30} )?to ", place, correction=True),
     _life("home", "lives in {v}.",
         rf"has {_EVER}(?:been living|lived|been) {_EVER}(?:here )?in |calls (?=[\w -]+ home\b)", place),
-    _life("home", "lives in {v}.",
-        r"is (?:now |back )?in (?=[\w ]{2,30} (?:now|again)\b)|is (?:now|currently|already) in ", place),
     _life("origin", "is from {v}.", rf"(?:is|{_EVER}comes|{_EVER}hails) {_EVER}from ", place),
     _life("home", "used to live in {v}.", r"(?:used to live|lived) (?:for [\w ]{2,12} )?in ", place, past=True),
     # Work and study.
@@ -242,10 +234,6 @@ ROWS: Final = (
         r" (?:an? |the )?", job, correction=True),
     _life("employer", "works at {v}.",
         rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}(?:at|for|with|by) ", organisation),
-    _life("employer", "works at {v}.",
-        rf"is {_EVER}back (?:at|with) (?=[A-Z])|(?:drives|flies|writes) for (?=[A-Z])"
-        rf"|(?:has )?{_EVER}(?:joined|started (?:work(?:ing)? )?at|got (?:a|the) (?:new )?job (?:at|with)) "
-        r"|has (?:a|the) new job (?:at|with) ", organisation, correction=True),
     _life("job", "is {a} {v}.",
         rf"(?:is|has been) {_EVER}(?:an? |the )(?:only |proud |professional |full-time |part-time )?", job),
     _life("job", "used to be {a} {v}.",
@@ -271,12 +259,9 @@ ROWS: Final = (
         rf"(?P<diet>(?:gluten|dairy|lactose|sugar|nut) free|{alternatives(lists.DIETS)})(?![\w-])", value="{diet}"),
     _food("diet", "used to be {diet}.", rf"(?:was|used to be) (?:an? )?(?P<diet>{alternatives(lists.DIETS)})(?![\w-])",
         value="{diet}", past=True),
-    _food("diet", "is on {a} {diet} diet.", r"(?:is|has been) (?:on )?an? (?P<diet>[\w-]+) diet", value="{diet}"),
     _body("allergy:{slug}", "is allergic to {v}.", rf"is {_VERY}allergic to ", thing, value="yes", each=True),
     _body(
         "allergy:{slug}", "is not allergic to {v}.", r"is not allergic to (?!any)", thing, value="no", each=True),
-    _body("allergy:{what}", "is allergic to {what}.", r"has (?:an? )?(?:\w+ )?(?P<what>[a-z-]+) allergy(?! test)",
-        value="yes"),
     _body("condition:{what} intolerance", "is {what} intolerant.",
         rf"is {_VERY}(?P<what>lactose|gluten|fructose|histamine)[- ]intolerant", value="yes"),
     _body("condition:{what}", "is {what}.",
@@ -305,7 +290,6 @@ ROWS: Final = (
     Row(Kind.PERSON, "name", "is called {v}.", r"(?:is|was) (?:called|named) ", person),
     Row(Kind.IDENTITY, "preferred_name", "wants to be called {v}.",
         r"(?:goes by|(?:prefers|likes|wants) to (?:be called|go by)) ", person),
-    Row(Kind.ENTITY, "car", "drives {a} {v}.", r"(?:drives|leases) (?:an? )(?=(?-i:[A-Z]))", thing),
 )  # fmt: skip
 """In this order; the special stands above the general."""
 COMPILED: Final = tuple((row, re.compile(row.lead, re.I)) for row in ROWS)
@@ -348,7 +332,6 @@ LABELS: Final = (
     _name("nickname", says="'s nickname is {v}", attribute="preferred_name"),
     _name("surname|last name|family name", says="'s surname is {v}", attribute="surname"),
     _about("address|home address|postal address", says="'s address is {v}", attribute="address", reads=address),
-    Label("pronouns", Kind.IDENTITY, "'s pronouns are {v}", "pronouns", reads=pronouns),
     _about("age", says=" was {v} years old in {now}", attribute="age", reads=age),
     _about("birthday|bday", says="'s birthday is {v}", attribute="birthday"),
     _about("dob|born", says=" was born on {v}", attribute="birthday"),

@@ -120,11 +120,6 @@ _SEVERAL: Final = re.compile(
     rf"(?:(?:,| called| named|:| \(|'s names are|,? \() ?(?-i:(?P<names>{_NAMES}))"
     r"|(?:,? aged|,| \() ?(?P<ages>\d{1,2}(?:(?:, | and | & |, and )\d{1,2}){1,4})\b)"
 )
-_CALLED_THING: Final = re.compile(
-    r"\b(?:[Mm]y|[Oo]ur) (?P<what>[a-z]+(?: [a-z]+)?)(?:, | called | named | is called )"
-    r"(?P<name>[A-Z][\w'&-]*(?: (?:(?:&|and|of|the) )?[A-Z][\w'&-]*){0,3})(?=[,.]|$| \w)"
-)
-
 
 _taken: Final = partial(Note, form="mention")
 _body: Final = partial(_taken, Kind.CONSTRAINT, health=True)
@@ -165,10 +160,6 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
         yield _taken(Kind.BIOGRAPHY, f"The user lives in {read[0]}.", "home", read[0])
     for found in _SEVERAL.finditer(sentence):
         yield from _several(found["rel"].lower(), found["names"], found["ages"], month)
-    for found in _CALLED_THING.finditer(sentence):
-        is_being = {*found["what"].split()} & (relations.PEOPLE | relations.PETS | relations.GROUPS | {"is", "name"})
-        if clean_name(found["name"]) and not is_being:
-            yield _taken(Kind.ENTITY, f"The user's {found['what']} is called {found['name']}.", value=found["name"])
 
 
 def _reached(sentence: str, month: str) -> Iterator[Note]:
@@ -228,10 +219,6 @@ _GREETED: Final = re.compile(
     rf"(?:i'm|i am|this is) {_GIVEN}(?=[,.!\n(]|$| \(| (?:from|at|again|here|by|and)\b)"
 )
 _HERE: Final = re.compile(rf"(?:^|[.!,?] ){_GIVEN} (?:here|speaking)\b(?! (?:is|are|was))")
-_FORMAL: Final = re.compile(
-    r"(?i)\b(?:in the name of|sign (?:it |this |them )?(?:off )?(?:as|with)?|passport says|ticket has to be"
-    rf"|(?:please )?stop calling me [\w-]+\. it's|that's me,) {_GIVEN}"
-)
 _CALL_ME: Final = re.compile(
     r"\b(?i:call me|i go by|everyone calls me|people call me|friends call me|i prefer to be called|called me anything"
     r" except|you can (?:say|call me))"
@@ -248,7 +235,7 @@ def names_given(text: str, before: str) -> Iterator[Note]:
     """The user's name: in an introduction, a signature, or an answer to the question for it."""
     short = text[:400]
     greeted = _GREETED.match(short.lstrip())
-    patterns = [greeted, _INTRODUCED.match(short.lstrip()), _HERE.search(short), _FORMAL.search(short)]
+    patterns = [greeted, _INTRODUCED.match(short.lstrip()), _HERE.search(short)]
     if _ASKED.search(before):
         patterns.append(_ANSWERED.match(short))
     if len(text) < 2_000 and text.count("\n") < 12:

@@ -18,7 +18,7 @@ from accounts import deletion
 from accounts.api import keys
 from accounts.models import AccessLog, ApiKey, IdempotentRequest, User
 from accounts.staff.large_tables import LargeTableAdmin, people
-from accounts.staff.logged_admin import RecordAdmin
+from accounts.staff.logged_admin import ReadOnlyAdmin, RecordAdmin
 from recall.figures import money
 
 USED: Final = {
@@ -171,7 +171,7 @@ class IdempotentRequestAdmin(RecordAdmin):
 
 
 @admin.register(AccessLog)
-class AccessLogAdmin(LargeTableAdmin):
+class AccessLogAdmin(LargeTableAdmin, ReadOnlyAdmin):
     """The staff access log: read-only, even for superusers."""
 
     list_display = ("at", "reader", "user", "what")
@@ -181,18 +181,6 @@ class AccessLogAdmin(LargeTableAdmin):
     def search_condition(self, term: str) -> Q:
         """Match by id, owner or reader."""
         return super().search_condition(term) | Q(reader__in=people(term))
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Never: entries are written when staff open a page."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Never: a record isn't edited."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Never: entries are deleted with the account they are about."""
-        return False
 
 
 for secret in (Authenticator, UserSession):  # allauth's pages would show second-factor secrets and sessions

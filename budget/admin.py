@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest
 
-from accounts.staff.logged_admin import LoggedAdmin
+from accounts.staff.logged_admin import LoggedAdmin, ReadOnlyAdmin, RecordAdmin
 from budget.counting import calibration
 from budget.models import BudgetPlan, Calibration, Limit, Price, ProfileSnapshot, Receipt, UsageDay
 from budget.planning.user_plan import InvalidPlanError, validate_plan
@@ -23,21 +23,8 @@ def _is_list(request: HttpRequest) -> bool:
     return match is not None and str(match.url_name).endswith("_changelist")
 
 
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
-    """Read-only records."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
 @admin.register(Receipt)
-class ReceiptAdmin(LoggedAdmin, ReadOnlyAdmin):
+class ReceiptAdmin(RecordAdmin):
     """Receipts, one per turn."""
 
     list_display = ["created_at", "user", "turn", "model", "state", "total_input", "output_tokens", "cost"]
@@ -52,7 +39,7 @@ class ReceiptAdmin(LoggedAdmin, ReadOnlyAdmin):
 
 
 @admin.register(ProfileSnapshot)
-class ProfileSnapshotAdmin(LoggedAdmin, ReadOnlyAdmin):
+class ProfileSnapshotAdmin(RecordAdmin):
     """Profile texts that conversations are or were pinned to."""
 
     list_display = ["created_at", "user", "conversation", "reason"]
@@ -189,7 +176,7 @@ class LimitAdmin(LoggedAdmin):
 
 
 @admin.register(UsageDay)
-class UsageDayAdmin(LoggedAdmin, ReadOnlyAdmin):
+class UsageDayAdmin(RecordAdmin):
     """Usage per user, day of their time zone, and model."""
 
     list_display = ["day", "user", "model", "turns", "tokens", "cost", "unpriced"]

@@ -6,6 +6,7 @@ Every admin of user-owned rows inherits from them; a test checks all registered 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from django.contrib.admin import ModelAdmin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
@@ -73,8 +74,24 @@ class LoggedAdmin(LargeTableAdmin):
         return response
 
 
-class RecordAdmin(LoggedAdmin):
-    """Read-only records; only forgetting removes them.
+class ReadOnlyAdmin(ModelAdmin[Any]):
+    """Records that the app creates: no one edits them, and deleting one here would leave its traces elsewhere."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Never."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Never."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Never."""
+        return False
+
+
+class RecordAdmin(LoggedAdmin, ReadOnlyAdmin):
+    """Read-only records of a user; only forgetting removes them.
 
     Operators keep jobs running and don't need their content: columns in `personal` are shown only to those who may see
     messages.
@@ -83,18 +100,6 @@ class RecordAdmin(LoggedAdmin):
     personal: Sequence[str] = ()
     """Columns that may hold a user's text."""
     MAY_READ = "chat.view_message"
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Never: records are created by the app."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Never: records aren't edited."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Never: deleting here would leave traces in summaries, receipts and the index."""
-        return False
 
     def has_action_permission(self, request: HttpRequest) -> bool:
         """Actions need the right to change."""

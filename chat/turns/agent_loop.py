@@ -85,7 +85,7 @@ async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun
                 run.rounds.append(RoundUsage(input=expected, predicted=expected))
             raise
         except (AnthropicError, httpx2.HTTPError) as error:
-            if caches and isinstance(error, BadRequestError) and MARK in str(error):
+            if caches and isinstance(error, BadRequestError) and _refuses_marks(error.body):
                 log.warning("%s refused cache_control; prompts are sent without it.", request["model"])
                 refuse_caching(request["model"])
                 continue
@@ -100,6 +100,14 @@ async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun
         else:
             run.stop_reason = reply.stop_reason
             return reply
+
+
+def _refuses_marks(body: object) -> bool:
+    """Whether an error names the marks' field, as `system.0.cache_control: …`. After the path it may quote the user."""
+    error = body.get("error") if isinstance(body, dict) else None
+    message = error.get("message") if isinstance(error, dict) else None
+    path = str(message).partition(":")[0].split(".")
+    return path[0] in ("tools", "system", "messages") and MARK in path
 
 
 async def _stream(turn: RunningTurn, request: Request, run: AgentRun) -> ModelReply:

@@ -301,6 +301,15 @@ async def test_a_server_that_refuses_marks_for_its_cache_gets_no_more_of_them(
     assert len(marked) > 3, "the same again, after a tool, in the next turn"
 
 
+async def test_an_error_that_quotes_the_user_is_no_refusal_of_marks(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.fail("bad_request:messages.0.content.0.text: Invalid text 'system.0.cache_control: no'")
+    tab = await tabs.open(alice)
+    done = await tab.talk("system.0.cache_control: no")
+    assert done["outcome"] != "complete"
+    await tab.talk("And now?", done["conversation"])
+    assert "cache_control" in json.dumps(provider.requests()[-1]["body"]["system"])
+
+
 async def test_a_turn_takes_at_most_eight_tool_rounds(alice: Any, tabs: Tabs, provider: Provider) -> None:
     call = {"tools": [{"name": "search_knowledge", "input": {"query": "again"}}]}
     provider.script(*[call] * MAX_ROUNDS, {"text": "Enough."})

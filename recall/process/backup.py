@@ -53,6 +53,8 @@ class BackupError(Exception):
 def back_up(folder: Path) -> Path:
     """Write a backup, read it back, remove the oldest beyond BACKUP_KEEP, and return its path.
 
+    A file whose manifest is missing or another's is neither counted nor removed.
+
     Raises:
         BackupError: nothing was kept.
     """
@@ -74,7 +76,8 @@ def back_up(folder: Path) -> Path:
             heartbeat.record(heartbeat.BACKUP)
     finally:
         unfinished.unlink(missing_ok=True)
-    for old in backups(folder)[: -settings.ENVIRONMENT.backup_keep]:
+    own = [backup for backup in backups(folder) if _has_manifest(backup)]
+    for old in own[: -settings.ENVIRONMENT.backup_keep]:
         _manifest_of(old).unlink(missing_ok=True)
         old.unlink()
     return made
@@ -304,6 +307,15 @@ def _remove_abandoned(folder: Path) -> None:
 
 def _manifest_of(backup: Path) -> Path:
     return backup.with_name(f"{backup.name}{MANIFEST}")
+
+
+def _has_manifest(backup: Path) -> bool:
+    """Whether the manifest beside it is this file's, by the size: a checksum would read every backup every night."""
+    try:
+        manifest = json.loads(_manifest_of(backup).read_text())
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and "sha256" in manifest and manifest.get("size") == backup.stat().st_size
 
 
 def _digest(path: Path) -> str:

@@ -123,17 +123,34 @@ def test_a_wrong_key_and_a_damaged_file_are_refused_in_one_sentence(
         assert connection.execute("SELECT to_regclass('accounts_user')").fetchone() == (None,)
 
 
+def older_backup(backups: Path, day: str, manifest: str | None = '{"sha256": "", "size": 0}') -> None:
+    """An empty file of that name, with this manifest beside it."""
+    (backups / f"recall-{day}T033000Z.dump").touch()
+    if manifest is not None:
+        (backups / f"recall-{day}T033000Z.dump.json").write_text(manifest)
+
+
 def test_only_the_newest_are_kept(place: Place, tmp_path: Path) -> None:
     backups = tmp_path / "backups"
     backups.mkdir()
     for day in (20, 21, 22):
-        (backups / f"recall-202611{day}T033000Z.dump").touch()
-        (backups / f"recall-202611{day}T033000Z.dump.json").touch()
+        older_backup(backups, f"202611{day}")
     assert place.run("backup", backups).returncode == 0
     kept = backup.backups(backups)
     assert kept[0].name == "recall-20261122T033000Z.dump"
     assert len(kept) == 2
     assert len(list(backups.iterdir())) == 4
+
+
+def test_a_file_without_a_manifest_of_its_own_is_neither_counted_nor_removed(place: Place, tmp_path: Path) -> None:
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    older_backup(backups, "20261120")
+    foreign = {"20261119": None, "20261121": "[]", "20261122": "no JSON", "20261123": '{"sha256": "", "size": 7}'}
+    for day, manifest in foreign.items():
+        older_backup(backups, day, manifest)
+    assert place.run("backup", backups).returncode == 0  # two are kept
+    assert len(backup.backups(backups)) == 2 + len(foreign)
 
 
 def test_the_embedded_server_is_started_for_a_backup_and_stopped_again(tmp_path: Path) -> None:

@@ -195,12 +195,12 @@ _MOVE_SQL: Final = """
 UPDATE memory_document
 SET path = CASE WHEN path = %(old)s::ltree THEN %(new)s::ltree
                 ELSE %(new)s::ltree || subpath(path, nlevel(%(old)s::ltree)) END
-WHERE user_id = %(user)s AND path <@ %(old)s::ltree AND (NOT %(alone)s OR path = %(old)s::ltree)
+WHERE user_id = %(user)s AND path <@ %(old)s::ltree
 """
 
 
-def move(user: User, path: str, target: str, *, alone: bool = False) -> int:
-    """Move `path` and everything below to `target`, or with `alone` only that document; return how many.
+def move(user: User, path: str, target: str) -> int:
+    """Move `path` and everything below to `target`; return how many.
 
     Documents keep their history, passages and vectors. All are moved or none.
 
@@ -211,11 +211,11 @@ def move(user: User, path: str, target: str, *, alone: bool = False) -> int:
     old, new = encode(path), encode(target)
     if old == new:
         return 0
-    if not alone and new.startswith(f"{old}."):
+    if new.startswith(f"{old}."):
         raise NotMovedError(f"{path} can't be moved into itself.")
     try:
         with transaction.atomic():
-            return _move(user, old, new, alone=alone)
+            return _move(user, old, new)
     except IntegrityError as error:  # a document was written there after the check
         raise NotMovedError(f"There is already a document at {target} or below it. Nothing was moved.") from error
 
@@ -232,8 +232,8 @@ def rename(user: User, path: str, name: str) -> int:
     return move(user, path, join_path(parent_of(path), name))
 
 
-def _move(user: User, old: str, new: str, *, alone: bool) -> int:
-    moving = _lock_paths(user, old, alone=alone)
+def _move(user: User, old: str, new: str) -> int:
+    moving = _lock_paths(user, old)
     if not moving:
         raise NotMovedError(f"There is nothing at {decode(old)}.")
     targets = [new + path[len(old) :] for path in moving]
@@ -242,21 +242,20 @@ def _move(user: User, old: str, new: str, *, alone: bool) -> int:
     if taken := _taken(user, targets, moving):
         raise NotMovedError(f"There is already a document at {decode(taken)}. Nothing was moved.")
     if old.startswith(f"{new}."):  # upwards: /a/a/a becomes /a/a while the old /a/a may still be there
-        _update(user, old, ON_THE_WAY, alone=alone)
+        _update(user, old, ON_THE_WAY)
         old_now = ON_THE_WAY
     else:
         old_now = old
-    _update(user, old_now, new, alone=alone)
+    _update(user, old_now, new)
     _retitle(user, old, new)
-    if not alone:
-        moved.send(Document, user=user, old=decode(old), new=decode(new))
+    moved.send(Document, user=user, old=decode(old), new=decode(new))
     publish_event(f"user-{user.pk}", "memory")
     return len(moving)
 
 
-def _update(user: User, old: str, new: str, *, alone: bool) -> None:
+def _update(user: User, old: str, new: str) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(_MOVE_SQL, {"user": user.pk, "old": old, "new": new, "alone": alone})
+        cursor.execute(_MOVE_SQL, {"user": user.pk, "old": old, "new": new})
 
 
 def _retitle(user: User, old: str, new: str) -> None:
@@ -265,10 +264,10 @@ def _retitle(user: User, old: str, new: str) -> None:
     Document.objects.for_user(user).filter(path=decode(new), title=before[:200]).update(title=title[:200])
 
 
-def _lock_paths(user: User, old: str, *, alone: bool) -> list[str]:
+def _lock_paths(user: User, old: str) -> list[str]:
     """Locked in id order, so that concurrent moves can't deadlock."""
     below = Document.objects.for_user(user).under(decode(old)).order_by("pk").select_for_update(no_key=True)
-    return [path for path in map(encode, below.values_list("path", flat=True)) if not alone or path == old]
+    return [encode(path) for path in below.values_list("path", flat=True)]
 
 
 def _taken(user: User, targets: Sequence[str], moving: Iterable[str]) -> str | None:

@@ -273,7 +273,7 @@ def _rebuilt(text: str, in_sentence: Sequence[Part], kept: Sequence[Part]) -> st
 
 def _with_start(first: str, kept: str) -> str:
     """A part that moves to the start of its sentence, with the subject it shared with the first part."""
-    if _is_clause(kept) and not _shares_a_list(first, kept):
+    if _is_clause(kept) and not _shares_a_list(kept):
         return kept[:1].upper() + kept[1:]
     verb_start, verb_end = verb_span(first)
     if _is_predicate(kept):
@@ -295,5 +295,5 @@ def _in_singular(predicate: str) -> str:
     return f"{_SINGULAR.get(verb, verb + ending)}{space}{rest}"
 
 
-def _shares_a_list(first: str, kept: str) -> bool:
+def _shares_a_list(kept: str) -> bool:
     return re.match(r"(?:a|an|two|three|some)\s", kept, re.I) is not None and verb_span(kept)[1] == 0

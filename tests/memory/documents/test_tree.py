@@ -100,14 +100,6 @@ def test_a_large_branch_moves_in_few_statements(alice: User) -> None:
     assert len(tree.list_folder(alice, "/z")) == 7
 
 
-def test_a_document_moves_without_what_lies_below(alice: User) -> None:
-    make(alice, *GARDEN)
-
-    assert tree.move(alice, "/projects/garden", "/garden", alone=True) == 1
-
-    assert paths_of(alice) == {"/garden", *GARDEN[1:]}
-
-
 def test_a_folder_that_no_document_stands_at_is_renamed(alice: User) -> None:
     make(alice, *GARDEN)
 

@@ -9,15 +9,11 @@ also prints the memories in each prompt.
 
 import argparse
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
-from subprocess import Popen
 from typing import Final
 
 from bench.own_database import own_database
-from bench.ports import free_port, wait_for
+from bench.servers import free_port, server
 
 DAYS_AGO: Final = (9, 4, 1)
 SESSIONS: Final = (
@@ -63,19 +59,6 @@ SESSIONS: Final = (
 )
 
 
-@contextmanager
-def offline_server(port: int) -> Iterator[None]:
-    """The offline server in a newcomer's configuration, without a pause between words."""
-    command = [sys.executable, "-m", "uvicorn", "offline.app:app", "--port", str(port), "--log-level", "error"]
-    server = Popen(command, env={**os.environ, "OFFLINE_DELTA_DELAY": "0"})
-    try:
-        wait_for(port)
-        yield
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
 def talk(*, recalled: bool) -> None:
     """Hold the conversation and print it."""
     from django.utils import timezone
@@ -104,5 +87,6 @@ if __name__ == "__main__":
     parser.add_argument("--recalled", action="store_true", help="print the memories in each prompt")
     chosen = parser.parse_args()
     port = free_port()
-    with offline_server(port), own_database(OFFLINE_URL=f"http://127.0.0.1:{port}", ENV_FILE=os.devnull):
+    model = server("offline.app:app", port, OFFLINE_DELTA_DELAY="0")
+    with model, own_database(OFFLINE_URL=f"http://127.0.0.1:{port}", ENV_FILE=os.devnull):
         talk(recalled=chosen.recalled)

@@ -10,17 +10,13 @@ its tokens are the minimum that a conversation costs.
 """
 
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any, Final
 
 from bench.own_database import own_database
-from bench.ports import free_port, wait_for
 from bench.results import Figures, arguments, record
-from recall.process.startup import WORKER_THREADS
+from bench.servers import free_port, process, server
 
 SAID: Final = (
     "Hi! I'm planning our summer and could use some help with the route.",
@@ -32,7 +28,7 @@ ANSWER: Final = "That sounds lovely. " * 40
 PEOPLE: Final = 50
 BOOKED: Final = ("input_tokens", "output_tokens", "cost")
 WORKER: Final = (
-    *("-m", "celery", "--quiet", "--app", "recall", "worker", "--pool", "threads", "--loglevel", "error"),
+    *("celery", "--quiet", "--app", "recall", "worker", "--pool", "threads", "--loglevel", "error"),
     *("--without-gossip", "--without-mingle", "--without-heartbeat", "--hostname", "worker@bench"),
 )
 """The same as in `recall/process/startup.py`, without beat."""
@@ -49,25 +45,13 @@ def main() -> None:
         engine = "model" if options.model else "rules"
         stack.enter_context(own_database(LIBRARIAN_ENGINE=engine, OFFLINE_PORT=str(port)))
         if options.model:
-            stack.enter_context(
-                process("-m", "uvicorn", "offline.app:app", "--port", str(port), "--log-level", "error")
-            )
-            wait_for(port)
+            stack.enter_context(server("offline.app:app", port))
+        from recall.process.startup import WORKER_THREADS
+
         stack.enter_context(process(*WORKER, "--concurrency", str(WORKER_THREADS)))
         figures = measure(options.rate, options.seconds)
     if options.record:
         record(f"librarian.load.{engine}", figures)
-
-
-@contextmanager
-def process(*arguments: str) -> Iterator[None]:
-    """Run a Python process that ends with the block."""
-    started = subprocess.Popen([sys.executable, *arguments])
-    try:
-        yield
-    finally:
-        started.terminate()
-        started.wait(30)
 
 
 def measure(rate: int, seconds: int) -> Figures:

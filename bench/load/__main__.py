@@ -15,15 +15,12 @@ are opened again and counted.
 import argparse
 import asyncio
 import json
-import os
 import random
 import statistics
-import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
@@ -32,8 +29,8 @@ import httpx2
 import psutil
 
 from bench.own_database import own_database
-from bench.ports import free_port, wait_for
 from bench.results import Figures, arguments, record
+from bench.servers import free_port, process, server
 from bench.turn.__main__ import Person, make_people, percentiles, script
 
 WORDS_APART: Final = 0.2
@@ -160,28 +157,13 @@ async def probe(model_port: int, seen: Seen) -> None:
 # The processes -----------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def process(*command: str, port: int = 0, **environment: str) -> Iterator[psutil.Process]:
-    """A process of Recall's, until the end of the block."""
-    running = subprocess.Popen([sys.executable, "-m", *command], env={**os.environ, **environment})
-    try:
-        if port:
-            wait_for(port)
-        yield psutil.Process(running.pid)
-    finally:
-        running.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            running.wait(30)
-        running.kill()
-
-
 def web(started: ExitStack, port: int) -> psutil.Process:
     """A web process, with the options of `manage.py up`."""
     from recall.process.startup import SOCKETS
 
     options = (*SOCKETS, "--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning")
     command = ("uvicorn", "recall.asgi:application", "--port", str(port), "--timeout-graceful-shutdown", "5", *options)
-    return started.enter_context(process(*command, port=port, MALLOC_ARENA_MAX="2", DRAIN_SECONDS="0"))
+    return psutil.Process(started.enter_context(process(*command, port=port, MALLOC_ARENA_MAX="2", DRAIN_SECONDS="0")))
 
 
 def worker(started: ExitStack) -> None:
@@ -291,18 +273,8 @@ def main() -> None:
     with ExitStack() as stack:
         stack.enter_context(own_database(OFFLINE_URL=f"http://127.0.0.1:{model_port}", LOG_LEVEL="WARNING"))
         people = make_people(max(options.sockets), options.facts)
-        model = {"OFFLINE_ADMIN": "1", "OFFLINE_DELTA_DELAY": str(0 if options.saturate else WORDS_APART)}
-        command = (
-            "uvicorn",
-            "offline.app:app",
-            "--port",
-            str(model_port),
-            "--log-level",
-            "warning",
-            "--loop",
-            "uvloop",
-        )
-        stack.enter_context(process(*command, port=model_port, **model))
+        delay = str(0 if options.saturate else WORDS_APART)
+        stack.enter_context(server("offline.app:app", model_port, OFFLINE_ADMIN="1", OFFLINE_DELTA_DELAY=delay))
         worker(stack)
         print(f"{psutil.cpu_count()} cores, load {psutil.getloadavg()[0]:.1f} before", flush=True)
         print(row("sockets", "web", *UNITS))

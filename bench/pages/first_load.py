@@ -11,9 +11,9 @@ from typing import Final
 from bench.own_database import own_database
 from bench.pages.long_conversation import talk
 from bench.pages.streaming import CHROMIUM, FLAGS
-from bench.ports import free_port
 from bench.results import Figures, arguments, record
-from bench.turn.__main__ import make_people, server
+from bench.servers import free_port, server
+from bench.turn.__main__ import make_people
 
 FAST_3G: Final = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 93_750}
 """Milliseconds and bytes a second."""

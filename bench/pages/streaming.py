@@ -16,9 +16,9 @@ from contextlib import ExitStack
 from typing import Any, Final
 
 from bench.own_database import own_database
-from bench.ports import free_port
 from bench.results import Figures, arguments, record
-from bench.turn.__main__ import make_people, processor_seconds, server
+from bench.servers import free_port, server
+from bench.turn.__main__ import make_people, processor_seconds
 
 ROOM: Final = {"BUDGET_PLAN": "long", "BUDGET_OUTPUT_TOKENS": "40000"}
 """A plan that lets an answer be this long."""

@@ -18,12 +18,10 @@ import asyncio
 import json
 import os
 import statistics
-import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -32,8 +30,8 @@ from uuid import uuid4
 import psutil
 
 from bench.own_database import OTHER_CORE, own_database
-from bench.ports import free_port, wait_for
 from bench.results import Figures, arguments, record
+from bench.servers import free_port, server
 
 AT_ONCE: Final = (1, 10, 50)
 WORDS: Final = 25
@@ -42,26 +40,6 @@ WARM_UP: Final = 3  # turns of each client that don't count
 WEB_CORE: Final = 0
 COLUMNS: Final = ("first p50", "first p95", "whole p50", "whole p95", "turns/s", "cpu ms")
 QUESTION: Final = "Where does my sister live? ({number})"
-
-
-# The servers -----------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def server(application: str, port: int, core: int, **environment: str) -> Iterator[int]:
-    """A separate uvicorn, pinned to a core; yields its process id."""
-    command = ["uvicorn", application, "--port", str(port), "--log-level", "warning", "--loop", "uvloop"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", *command, "--ws-max-size", "65536", "--ws-per-message-deflate", "false"],
-        env={**os.environ, **environment},
-    )
-    os.sched_setaffinity(process.pid, {core})  # before it starts threads that would be missed
-    try:
-        wait_for(port)
-        yield process.pid
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 # The people ------------------------------------------------------------------------------------------------------

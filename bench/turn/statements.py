@@ -24,8 +24,8 @@ from typing import Any, Final
 from uuid import UUID, uuid4
 
 from bench.own_database import OTHER_CORE, own_database
-from bench.ports import free_port
 from bench.results import Figures, arguments, record
+from bench.servers import free_port, server
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PLUMBING: Final = (
@@ -201,7 +201,7 @@ def main() -> None:
     url = f"http://127.0.0.1:{port}"
     with own_database(OFFLINE_URL=url, LOG_LEVEL="WARNING"):
         from accounts.models import User
-        from bench.turn.__main__ import make_people, server
+        from bench.turn.__main__ import make_people
 
         make_people(1, options.facts)
         user = User.objects.get(email="bench0@example.org")

@@ -22,6 +22,7 @@ _JOINED: Final = re.compile(
 )
 """Verbs changed after a conjunction, where another word in -s could just as well be a noun."""
 _OWNER: Final = re.compile(r"\b(?:the )user['’]s\b|^user['’]s\b", re.I)
+_OWNS: Final = re.compile(r"\bthe user['’]s(?= ?(?:[,.;:!?)]|$))", re.I)
 _ELSEWHERE: Final = re.compile(r"\bthe user\b", re.I)
 _REFLEXIVE: Final = re.compile(r"\b(?:themsel(?:f|ves)|himself|herself)\b")
 _THEIR: Final = re.compile(r"\btheir\b")
@@ -37,6 +38,7 @@ def second_person(sentence: str) -> str:
     text = sentence
     if _SUBJECT.match(text):
         text = _REFLEXIVE.sub("yourself", _THEIR.sub("your", _JOINED.sub(_joined, text)))
+    text = _OWNS.sub("yours", text)
     text = _OWNER.sub("your", _SUBJECT.sub(_subject, text))
     text = _ELSEWHERE.sub("you", text)
     return text if text == sentence else text[:1].upper() + text[1:]

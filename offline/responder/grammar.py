@@ -37,6 +37,7 @@ def _either(words: dict[str, str]) -> str:
 
 USER_SUBJECT = re.compile(rf"^(?:the )?user (?P<adverb>{ADVERBS} )?(?P<verb>[\w']+)", re.IGNORECASE)
 USER_OWNER = re.compile(r"\b(?:the )?user['’]s\b", re.IGNORECASE)
+USER_OWNS = re.compile(r"\b(?:the )?user['’]s(?= ?(?:[,.;:!?)]|$))", re.IGNORECASE)
 USER_ELSEWHERE = re.compile(r"\bthe user\b", re.IGNORECASE)
 JOINED = re.compile(rf"\b(and|but) ({JOINED_VERBS})\b")
 PRESENT_VERB = re.compile(rf"(?<![\w'’-])(?P<verb>are|{JOINED_VERBS})(?![\w'’-])")
@@ -44,7 +45,9 @@ FIRST_VERB = re.compile(
     rf"(?<![\w'’-])(?:(?P<past>was|were|had|did|used to)|(?P<present>are|{JOINED_VERBS}))(?![\w'’-])"
 )
 PAST = {"is": "was", "isn't": "wasn't", "are": "were", "has": "had", "does": "did", "doesn't": "didn't"}
-FIRST_PERSON = re.compile(rf"\b(?:{_either(FIRST_TO_SECOND)})\b(?!['’])", re.IGNORECASE)
+FIRST_PERSON = re.compile(
+    rf"\b(?:(?P<says>told|tell|asked?|gave) you|{_either(FIRST_TO_SECOND)})\b(?!['’])", re.IGNORECASE
+)
 YOU_ARE = re.compile(r"(?<!and )\b([Yy]ou) are(?= \w)")
 I_AND_VERB = re.compile(rf"\bI (?P<adverb>{ADVERBS} )?(?P<verb>\w+)\b")
 OWN_PERSON = re.compile(rf"\b(?:{_either(FIRST_TO_THIRD)})\b", re.IGNORECASE)
@@ -104,9 +107,13 @@ def second_person(sentence: str) -> str:
     if USER_SUBJECT.match(text):
         text = _user_as_subject(text)
     elif not USER_OWNER.search(text):
-        text = FIRST_PERSON.sub(lambda found: FIRST_TO_SECOND[found[0].lower()], text)
-    text = USER_ELSEWHERE.sub("you", USER_OWNER.sub("your", text))
+        text = FIRST_PERSON.sub(_to_second, text)
+    text = USER_ELSEWHERE.sub("you", USER_OWNER.sub("your", USER_OWNS.sub("yours", text)))
     return _finish(YOU_ARE.sub(r"\1're", text))
+
+
+def _to_second(found: re.Match[str]) -> str:
+    return f"{found['says']} me" if found["says"] else FIRST_TO_SECOND[found[0].lower()]
 
 
 def in_past(statement: str) -> str:

@@ -37,6 +37,8 @@ UNTIL = re.compile(r"until (\d{4}(?:-\d\d){0,2})")
 WROTE = re.compile(r"^The user wrote: (?=“)", re.MULTILINE)
 QUOTED = re.compile(r"“([^”]*)” *")
 WAITING_FOR = re.compile(r"waiting \((.+)\)$")  # what a message that doesn't say it itself proposes
+DOUBT = "It is no longer true"
+"""Starts a proposal that asks whether a line still holds, and answers nothing itself."""
 CONTESTED = re.compile(r"\(contested by a proposal: (.+)\)")  # after a profile's line that may no longer be true
 UPDATE = re.compile(r"(?:New|(No longer holds)): ")  # how a change of the profile starts
 TEMPORARY = "This is a temporary chat: nothing of it is kept"  # in the system prompt of one
@@ -222,8 +224,9 @@ def _profile(system: list[Json]) -> list[Memory]:
                 factual = not INSTRUCTIONS.search(line)
             elif factual and line.strip():
                 contested = CONTESTED.search(line)
-                waiting = Memory(contested[1], "profile", qualifier="waiting") if contested else None
-                lines.append(waiting or Memory(_plain(line), "profile"))
+                is_other = contested is not None and not contested[1].startswith(DOUBT)
+                waiting = Memory(contested[1], "profile", qualifier="waiting") if contested and is_other else None
+                lines.append(waiting or Memory(_plain(CONTESTED.sub("", line)), "profile"))
     return lines
 
 

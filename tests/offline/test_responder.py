@@ -650,6 +650,8 @@ def test_a_bare_request_is_answered_too() -> None:
         ("The user often studies at night.", "You often study at night."),
         ("User watches birds with their wife.", "You watch birds with your wife."),
         ("My sister lives in Rome and I'm ill", "Your sister lives in Rome and you're ill."),
+        ("I told you I like figs", "You told me you like figs."),
+        ("A cousin of the user's, Bo, sails.", "A cousin of yours, Bo, sails."),
         ("I am 40 years old", "You're 40 years old."),
         ("I’ve moved to Rome; call me Al!", "You've moved to Rome; call you Al!"),
         ("Mary visited the user in May.", "Mary visited you in May."),
@@ -801,6 +803,13 @@ def test_a_contested_line_of_the_profile_answers_with_what_waits() -> None:
     line = "# Facts\n- The user lives in Tucson. (contested by a proposal: The user lives in Duluth.)"
     said = ask("Where do I live?", system=[text("You are Recall."), text(line)])
     assert said.startswith("You live in Duluth.\n\nThis still waits under Memory, To review.")
+
+
+def test_a_doubt_about_a_line_of_the_profile_is_no_answer() -> None:
+    line = "# Facts\n- The user's name is Olu. (contested by a proposal: It is no longer true that they sail.)"
+    said = ask("What do you know about me?", system=[text("You are Recall."), text(line)])
+    assert "Your name is Olu." in said
+    assert "no longer" not in said
 
 
 @pytest.mark.parametrize("qualifier", ["asked, not stated", "made up, not stated"])

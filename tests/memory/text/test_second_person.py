@@ -20,6 +20,7 @@ from memory.text.second_person import second_person
         ),
         ("The user wants to grow tomatoes on their roof terrace.", "You want to grow tomatoes on your roof terrace."),
         ("The user studies law and teaches chess.", "You study law and teach chess."),
+        ("An aunt of the user's, Rosa, keeps bees.", "An aunt of yours, Rosa, keeps bees."),
         ("The user misses Porto.", "You miss Porto."),
         ("The user moved to Setúbal in 2026.", "You moved to Setúbal in 2026."),
         ("Mary lives with the user.", "Mary lives with you."),

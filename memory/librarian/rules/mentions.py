@@ -37,8 +37,8 @@ _DESCRIBED: Final = re.compile(
 )
 _WHO: Final = (_MENTION, _APPOSED, _KIN, _DESCRIBED)
 _GOT: Final = re.compile(
-    r"(?i)\b(?:got|have|getting|adopted|bought|rescued) (?:an?|our|two) (?:[\w-]+ ){0,2}?"
-    rf"(?P<rel>{alternatives(relations.PETS)})(?![\w-])"
+    r"(?i)\b(?:got|have|getting|adopted|bought|rescued) (?:an?|our|one|two) (?:[\w-]+ ){0,2}?"
+    rf"(?P<rel>{_REL})(?![\w-])(?:(?:,| called| named|,? who's called|:)? (?P<name>(?-i:{NAME}))(?=[,.;]|$| and\b))?"
 )
 _AGED_CHILD: Final = re.compile(rf"\b(?:my|our) [\w-]{{1,6}}[- ]year[- ]old,? (?:called |named )?(?P<name>{NAME})")
 
@@ -47,8 +47,7 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
     """Whom a clause names, with their relation to the user."""
     if lead_in := FILLERS.match(clause):
         clause = clause[lead_in.end() :]
-    for found in _GOT.finditer(clause):
-        people.add(related(found["rel"], "", ""))
+    yield from _had(clause, people)
     for found in [one for pattern in _WHO for one in pattern.finditer(clause) if not _only_opens(one, people)]:
         groups = found.groupdict()
         mod, name = groups.get("mod") or "", groups.get("name") or ""
@@ -56,9 +55,9 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
         bare = related(subject.relation, "", mod).label
         if subject.name and name:
             yield _named(bare, subject)
-        elif subject.is_pet and not subject.name and "mod" in groups:
+        elif subject.is_pet and "mod" in groups and not people.knows(subject):
             statement = f"The user has {with_article(bare.removeprefix("The user's "))}."
-            yield _mention(subject, statement, f"{USER}/{subject.relation}", "", subject.relation)
+            yield _mention(subject, statement, USER, f"pet:{subject.relation}", "yes")
         if age := groups.get("age"):
             yield _mention(subject, f"{subject.label} was {age} years old in {month}.", subject.key, "age", age)
     for found in _AGED_CHILD.finditer(clause):
@@ -70,6 +69,14 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
         mod = nearest.label.removeprefix("The user's ").removesuffix(nearest.relation)
         people.last.remove(nearest)
         yield _named(nearest.label, people.add(related(nearest.relation, called["name"], mod)))
+
+
+def _had(clause: str, people: People) -> Iterator[Note]:
+    """Whom the user has: “we have a son, Emeka”; an animal without a name is only noted in `people`."""
+    for found in _GOT.finditer(clause):
+        had = people.add(related(found["rel"], found["name"] or ""))
+        if had.name and had.is_person:
+            yield _named(f"The user's {had.relation}", had)
 
 
 def _only_opens(found: re.Match[str], people: People) -> bool:

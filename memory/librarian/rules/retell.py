@@ -127,6 +127,10 @@ class People:
         self.last = [subject, *(one for one in self.last if one != subject)]
         return subject
 
+    def knows(self, subject: Subject) -> bool:
+        """Whether someone of the same relation is known by name."""
+        return any(one.relation == subject.relation and one.name for one in (*self.last, *self.known))
+
     def find(self, pronoun: str) -> Subject | None:
         """Whom a pronoun means: the last one named whom it fits."""
         return next((one for one in self.last if one.fits(pronoun.lower())), None)
@@ -512,7 +516,7 @@ def inflected(verb: str) -> str:
 def gerund(verb: str) -> str:
     """swim → swimming, ride a bike → riding a bike; a word that ends so already stays."""
     first, _, rest = verb.partition(" ")
-    if first.endswith("ing"):
+    if re.search(r"(?i)[aeiouy].*ing$", first):  # “sing” and “bring” don't
         return verb
     if first.endswith("ie"):
         first = f"{first[:-2]}y"

@@ -14,6 +14,10 @@ _TAIL: Final = re.compile(
 )
 _WISH: Final = re.compile(r",? so (?:nothing|no|any|something|anything|maybe|please|ideas?|tips?|only|just)\b.*$", re.I)
 """What a request adds to what is so: “I teach year 6 so nothing babyish”."""
+_UNFINISHED: Final = re.compile(
+    r" (?:when|because|while|although) (?:(?:my|the|their|his|her) \w+|(?-i:[A-Z])\w+)$", re.I
+)
+"""A subordinate clause that has a subject and no verb: “moved down from London when Gareth”."""
 _ODD: Final = re.compile(
     r"(?i)[?!=]|https?:|[{}<>|\\]|\.\.|,,|\s[,.]|[,;:-]\.$|\b(?:lol|pls|plz|btw|haha)\b|[\U0001F000-\U0001FFFF]"
 )
@@ -41,7 +45,7 @@ def finished(statement: str) -> str:
     """The statement with one full stop and no loose end; empty if it is not one well-formed sentence."""
     text = " ".join(statement.split())
     text = re.sub(r"[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F]", "", text)
-    body = _TAIL.sub("", _WISH.sub("", text.removesuffix(".")))
+    body = _UNFINISHED.sub("", _TAIL.sub("", _WISH.sub("", text.removesuffix("."))))
     body = _unbracketed(body)
     words = body.split()
     while words and words[-1].lower().strip(",") in NEVER_LAST:

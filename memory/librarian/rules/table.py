@@ -220,7 +220,7 @@ ROWS: Final = (
     _life("home", "lives in {v}.", rf"is {_EVER}(?:living|based|located|settled|residing) {_EVER}(?:out of|in|near) ",
         place),
     _life("home", "lives in {v}.",
-        rf"(?:has )?{_EVER}(?:moved|relocated|emigrated) {_EVER}(?:back |over |out |house |away )?"
+        rf"(?:has )?{_EVER}(?:moved|relocated|shifted|emigrated) {_EVER}(?:back |over |out |house |away )?"
         r"(?:from [\w' ]{2,30} )?to ", place, correction=True),
     _life("home", "lives in {v}.",
         rf"has {_EVER}(?:been living|lived|been) {_EVER}(?:here )?in |calls (?=[\w -]+ home\b)", place),
@@ -325,7 +325,8 @@ LABELS: Final = (
            reads=place),
     _about("place|flat|apartment|house|new place|new flat|new apartment|new house", says=" lives in {v}",
            attribute="home", reads=lambda text: place(text[3:]) if text.startswith("in ") else None),
-    _about("hometown|home town|originally from", says="'s hometown is {v}", attribute="origin", reads=place),
+    _about("hometown|home town|native place|originally from",
+           says="'s hometown is {v}", attribute="origin", reads=place),
     _name("name|my name|full name|real name|full legal name", says="'s name is {v}", attribute="name"),
     _name("first name", says="'s first name is {v}", attribute="name"),
     _name("nickname", says="'s nickname is {v}", attribute="preferred_name"),

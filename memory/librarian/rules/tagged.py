@@ -209,9 +209,11 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
             if tag.label == "age" and _OF_A_CLASS.search(user_text[sentence.start : tag.start]):
                 continue
             subject = _subject(tag, sentence, user_text, people)
+            if subject is not None and subject.is_pet and tag.label == "pet":
+                subject = THE_USER
             if subject is None and tag.label == "name" and any(other.label == "pet" for other in tags_here):
                 subject = related("pet")  # of a kind that isn't in the list
-            value = _value(tag, user_text[tag.start : sentence.end])
+            value = _value(tag, user_text[tag.start : sentence.end], sentence.text)
             if subject is None or not value or not _CHECKS.get(tag.label, _passes)(value, sentence.text):
                 continue
             key = make_key(subject.key, SAYS[tag.label].attribute.format(slug=value.lower()))
@@ -223,7 +225,10 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
 
 
 def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Subject | None:
-    """Whom a tag is about: the user, or the one named last before it, or behind it, or whom a pronoun means."""
+    """Whom a tag is about: the user, or the one named last before it, or behind it, or whom a pronoun means.
+
+    None: its sentence names no one. Animals own none: a pet is the user's, or a person's.
+    """
     before = user_text[sentence.start : tag.start]
     is_own = _FIRST_PERSON.search(sentence.text) is not None or not _PRONOUN.search(before)
     of_theirs = _POSSESSED.search(before)
@@ -242,9 +247,9 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     pronoun = _PRONOUN.search(before)
     if pronoun and (meant := people.find(_OF_PRONOUN.get(pronoun[0].lower(), pronoun[0].lower()))):
         return meant
-    if tag.label != "name" and (after := _RELATIONS.search(user_text[tag.end : sentence.end])):
-        return people.add(related(after["rel"]))
-    return people.last[0] if people.last else None
+    if after := whose.search(user_text[tag.end : sentence.end]):
+        return people.add(related(after[1]))
+    return None
 
 
 _BIRTHDAY: Final = re.compile(r"(?i)\b(?:b-?days?|birthdays?|born|turn(?:s|ed|ing)?|years? old|dob|day)\b")
@@ -277,7 +282,15 @@ def _names_work(value: str) -> bool:
 _AMOUNT: Final = re.compile(r"\d(?:[\d.,:]*\d)?")
 
 
-def _value(tag: Tag, words: str) -> str:
+_NAME_INSIDE: Final = re.compile(r"\w,? (?!I\b)[A-Z][a-z]")
+
+
+def _writes_names(sentence: str) -> bool:
+    """Whether a sentence writes names with capitals, so that “the merchant navy” or “for ages” is none in it."""
+    return _NAME_INSIDE.search(sentence) is not None
+
+
+def _value(tag: Tag, words: str, sentence: str) -> str:
     """The value in the words from its tag on to the end of the sentence; empty: they are none."""
     length = tag.end - tag.start
     if (number := _AMOUNT.match(words, length - 1)) is not None:
@@ -289,6 +302,8 @@ def _value(tag: Tag, words: str) -> str:
         found = _NUMBER.search(value) if not re.search(r"[.,]\d", value) else None
         return found[0] if found and (tag.other or int(found[0]) >= YOUNGEST) else ""
     if is_named and value.islower():
+        if _writes_names(sentence):
+            return ""
         value = value.title()
     if tag.label in {"name", "partner"}:
         return clean_name(value)

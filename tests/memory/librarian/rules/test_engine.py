@@ -295,3 +295,25 @@ def test_a_word_that_only_opens_a_sentence_is_no_ones_name(opening: str) -> None
 def test_a_name_that_opens_a_sentence_is_one_where_its_words_say_so() -> None:
     for said in ("Mary, my sister, lives in Lisbon.", "Mary, my sister.", "Mary is my sister."):
         assert any("Mary" in fact.statement for fact in read(said))
+
+
+def test_someone_the_user_has_is_whom_the_next_words_mean() -> None:
+    said = [in_short(fact) for fact in read("My husband Olu sails.", "We have a son, Emeka, he works at Nokia")]
+    assert "The user's son Emeka works at Nokia. | emeka/employer=Nokia" in said
+    assert not [line for line in said if "Olu works" in line]
+
+
+def test_a_statement_ends_before_a_clause_that_has_no_verb() -> None:
+    statements = [fact.statement for fact in read("We moved up from Kent when Piet, that's my boss, got the new post.")]
+    assert not [one for one in statements if one.endswith("when Piet.")]
+
+
+def test_an_animal_that_is_known_by_name_is_not_noted_again() -> None:
+    assert "The user has a cat. | user/pet:cat=yes" in [in_short(fact) for fact in read("what does my cat need?")]
+    known = read("My cat is called Nori.", "what does my cat need?")
+    assert "The user has a cat." not in [fact.statement for fact in known]
+
+
+def test_a_flat_is_shifted_where_english_says_so() -> None:
+    (fact,) = [one for one in read("We shifted to Chennai in May") if one.key == "user/home"]
+    assert (fact.value, fact.correction) == ("Chennai", True)

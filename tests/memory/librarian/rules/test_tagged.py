@@ -56,6 +56,11 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
         ("i own a small boat called [name:Marisol] and a caravan", []),
         ("I'm called [name:Marisol]", ["The user's name is Marisol. | user/name=Marisol"]),
         ("we own a house in [home:Umbria]", []),
+        ("our boiler engineer kids [*name:Milo] and [*name:Ada] came along", []),
+        ("the [pet:poodle] is our old dog's best friend", ["The user has a pet poodle. | user/pet:poodle=yes"]),
+        ("Me and Marta have been there for [employer:ages]", []),
+        ("I'm with [employer:acme] in berlin", ["The user works at Acme. | user/employer=Acme"]),
+        ("I [plays:sing] on sundays", ["One of the user's pastimes is singing. | user/pastime:singing=yes"]),
         ("keeping [allergy:latex] and [allergy:walnuts] away from me",
          ["The user is allergic to latex. | user/allergy:latex=yes",
           "The user is allergic to walnuts. | user/allergy:walnuts=yes"]),
@@ -153,3 +158,13 @@ def test_of_two_values_in_a_sentence_the_clearly_surer_is_the_one() -> None:
     text, (street, town) = message.pieces.text, message.tags
     tags = [replace(street, sure=0.7), replace(town, sure=0.9)]
     assert [mark.value for mark in tagged.marked(text, text, tags, People(), MONTH)] == ["Greymouth"]
+
+
+def test_who_was_named_in_another_sentence_is_not_whom_a_name_belongs_to() -> None:
+    people = People([related("wife", "Grete")])
+    assert not marked("three girls, [*name:Lia], [*name:Edda] and Jule", people=people)
+
+
+def test_an_animal_of_an_animal_is_the_users() -> None:
+    (mark,) = marked("Oh, and my dog, he's a [*pet:beagle] really")
+    assert mark.subject.key == "user"

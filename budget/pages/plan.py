@@ -13,7 +13,7 @@ from budget.planning.plan import DEFAULT_PLAN, PLANS, SHARED_CEILING, Percent, P
 from budget.planning.user_plan import MOVABLE, NEEDS, RESERVE_NEEDS, InvalidPlanError, resolve_stored, validate_plan
 from budget.planning.what_if import Preview, pieces_of, preview
 
-TOTAL, RESERVE, CEILINGS = "total", "output_reserve", "ceilings"
+TOTAL, RESERVE = "total", "output_reserve"
 """Field names beside the sections', as `validate_plan` names errors."""
 LABELS: Final = {TOTAL: "Total", RESERVE: "Reserved for the answer"}
 HINTS: Final = {

@@ -218,6 +218,14 @@ def sign_in(client: Any) -> Callable[[Any], Any]:
     return sign_in
 
 
+@pytest.fixture
+def staff(charlie: Any, sign_in: Callable[[Any], Any]) -> Any:
+    """Charlie's client, with every permission in the admin."""
+    charlie.is_superuser = True
+    charlie.save()
+    return sign_in(charlie)
+
+
 # The model provider ------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,6 @@ import pytest
 from allauth.account import app_settings
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
@@ -26,12 +25,6 @@ FORGET = "/memory/forget"
 EVERYTHING: Final = {"what": "everything"}
 FORM = f"{FORGET}?what=everything"
 EXPORT_CARD = "/import#export-title"
-
-
-@pytest.fixture(autouse=True)
-def no_attempts_yet() -> None:
-    """Attempts are counted in the cache, which outlives a test."""
-    cache.clear()
 
 
 @pytest.fixture

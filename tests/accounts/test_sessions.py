@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from allauth.usersessions.models import UserSession
-from django.core.cache import cache
 from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
@@ -21,12 +20,6 @@ pytestmark = pytest.mark.django_db
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 MESSAGE = '[["__json_message", 0, 25, "Document created at /secret.", ""]]'
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1 Version/19.0 Safari/604.1"
-
-
-@pytest.fixture(autouse=True)
-def no_attempts_yet() -> None:
-    """Attempts are counted in the cache, which outlives a test."""
-    cache.clear()
 
 
 @pytest.fixture

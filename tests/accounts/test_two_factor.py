@@ -3,7 +3,7 @@ turned off."""
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
@@ -29,14 +29,6 @@ pytestmark = pytest.mark.django_db
 SignIn = Callable[[Any], Client]
 STEP = 30
 """Seconds a code is valid."""
-
-
-@pytest.fixture(autouse=True)
-def no_attempts_yet() -> Iterator[None]:
-    """Attempts and used codes are counted in the cache, which outlives a test."""
-    cache.clear()
-    yield
-    cache.clear()
 
 
 def code_of(secret: str) -> str:

@@ -1,6 +1,5 @@
 """What staff may see and change of receipts, snapshots, prices and calibration."""
 
-from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -12,27 +11,11 @@ from budget.counting.estimate import TextClass
 from budget.models import BudgetPlan, Calibration, Limit, Price, ProfileSnapshot, Receipt, UsageDay
 from budget.receipts.profile_snapshots import Line, Reason, pin
 from budget.spending.limits import Per, What, set_limit
-from budget.spending.prices import forget_known_prices, price_for
+from budget.spending.prices import price_for
 from recall.llm.tokens import exact
 from tests.budget.rows import answer_of, draft_for
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _nothing_known() -> Iterator[None]:
-    forget_known_prices()
-    yield
-    forget_known_prices()
-    calibration.forget_known_ratios()
-
-
-@pytest.fixture
-def staff(charlie: Any, sign_in: Any) -> Any:
-    """Charlie's client, with every permission in the admin."""
-    charlie.is_superuser = True
-    charlie.save()
-    return sign_in(charlie)
 
 
 @pytest.fixture

@@ -35,14 +35,6 @@ NEVER_EMPTY = {
 """Models whose admin the test above must not skip for lack of a row."""
 
 
-@pytest.fixture
-def staff(charlie: User, sign_in: SignIn) -> Client:
-    """Charlie, who has every permission."""
-    charlie.is_superuser = True
-    charlie.save()
-    return sign_in(charlie)
-
-
 def address(model: Any, page: str, *arguments: Any) -> str:
     return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=arguments)
 

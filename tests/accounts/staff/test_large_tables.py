@@ -1,7 +1,6 @@
 """The admin's lists run no query that grows with the table: no full count, no sort, no search without an index."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -26,13 +25,6 @@ pytestmark = pytest.mark.django_db
 LONG = [model for model, shown in site._registry.items() if isinstance(shown, LargeTableAdmin)]
 SMALL = {"Price", "Calibration", "Group", "EmailAddress"}
 """Tables with few rows, or one row per user, whose admins aren't ours."""
-
-
-@pytest.fixture
-def staff(charlie: User, sign_in: Callable[[User], Client]) -> Client:
-    charlie.is_superuser = True
-    charlie.save()
-    return sign_in(charlie)
 
 
 def asked(staff: Client, model: Any, **query: str) -> list[str]:

@@ -1,6 +1,6 @@
 """How the estimate learns a model's own token counts, turn by turn."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -15,13 +15,6 @@ MODEL = "claude-sonnet-5-5"
 Capture = Callable[..., AbstractContextManager[Any]]
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _fresh_ratios() -> Iterator[None]:
-    calibration.forget_known_ratios()
-    yield
-    calibration.forget_known_ratios()
 
 
 def observe(base: dict[TextClass, int], actual: int, capture: Capture) -> None:

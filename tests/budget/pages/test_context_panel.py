@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget.counting import calibration
 from budget.models import Receipt
 from budget.pages.context_panel import BAR_WIDTH, MIN_WIDTH, answer_room, bars, off_by, panel, qualifier_in_words
 from budget.planning.fit import PRUNING_ORDER, Cut, Piece, fit
 from budget.planning.plan import Section
 from budget.receipts.record import TurnOutcome, finalize_receipt
-from budget.spending.prices import forget_known_prices
 from budget.templatetags.figures import cut_reason
 from chat.models import Message
 from memory.models import Fact
@@ -24,12 +22,6 @@ from tests.budget.rows import PLAN, Figures, answer_of, draft_for
 
 SignIn = Callable[[Any], Any]
 State = Receipt.State
-
-
-@pytest.fixture(autouse=True)
-def _nothing_known() -> None:
-    forget_known_prices()
-    calibration.forget_known_ratios()
 
 
 BESIDE_THE_CHAT = {"HX-Request": "true"}

@@ -1,13 +1,11 @@
 """What a receipt records of a turn, from the draft to the last figure."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from hypothesis import assume, given
 
-from budget.counting import calibration
 from budget.counting.estimate import TextClass
 from budget.models import Calibration, Receipt
 from budget.planning.fit import Cut, FitResult, Piece, fit
@@ -16,19 +14,10 @@ from budget.planning.items import list_items
 from budget.planning.plan import ResolvedPlan, Section
 from budget.receipts.forgetting import answers_using
 from budget.receipts.record import TurnOutcome, close_abandoned, draft_receipt, finalize_receipt
-from budget.spending.prices import forget_known_prices
 from tests.budget.pieces import plan_of, plans, prompts, stored_cuts, turns
 from tests.budget.rows import MODEL, PLAN, Figures, a_prompt, answer_of, draft_for
 
 State = Receipt.State
-
-
-@pytest.fixture(autouse=True)
-def _nothing_known() -> Iterator[None]:
-    forget_known_prices()
-    calibration.forget_known_ratios()
-    yield
-    calibration.forget_known_ratios()
 
 
 def ending(*rounds: Figures, state: State = State.COMPLETE, text: str = "In Lisbon.", **more: Any) -> TurnOutcome:

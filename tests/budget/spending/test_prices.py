@@ -13,7 +13,6 @@ from budget.spending.prices import (
     ListPrice,
     cost,
     cost_uncached,
-    forget_known_prices,
     price_for,
     seed,
     total_input,
@@ -21,11 +20,6 @@ from budget.spending.prices import (
 from tests.budget.rows import Figures
 
 TODAY = date(2026, 11, 21)
-
-
-@pytest.fixture(autouse=True)
-def _fresh_prices() -> None:
-    forget_known_prices()
 
 
 def listed(model: str, tier: int = 0) -> ListPrice:

@@ -1,6 +1,5 @@
 """A user's usage is counted once, on the day their turn started in their time zone, and summed for them alone."""
 
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -10,7 +9,6 @@ import pytest
 from budget.models import Receipt, UsageDay
 from budget.receipts.record import TurnOutcome, close_abandoned, finalize_receipt
 from budget.spending import usage
-from budget.spending.prices import forget_known_prices
 from budget.spending.usage import UsageTotals
 from tests.budget.rows import MODEL, Figures, answer_of, draft_for
 
@@ -18,13 +16,6 @@ pytestmark = pytest.mark.django_db
 
 State = Receipt.State
 TURN = Figures(input=400, cache_read=10_000, cache_write_5m=300, cache_write_1h=600, output=50)
-
-
-@pytest.fixture(autouse=True)
-def _prices_read_anew() -> Iterator[None]:
-    forget_known_prices()
-    yield
-    forget_known_prices()
 
 
 def answered(user: Any, *rounds: Figures, state: State = State.COMPLETE, text: str = "", **more: Any) -> Receipt:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memory.facts.keys import split_key
+from memory.facts.keys import USER, split_key
 from memory.librarian.changes.corrections import Change, Correction, when_ended
 from memory.librarian.changes.fact_words import OF_THE_USER, words_of
 from memory.librarian.engine import KnownFact
@@ -133,7 +133,9 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
         near = nearness.get(fact.fact_id, 0.0)
         if near >= NEAR_FROM and not (is_of_others and fact.statement.startswith("The user ")):
             update, quote = _read_strongest(fact.statement, parts)
-            if not (_says_nothing_new(update) or _is_of_another_kind(fact, update)):
+            if not (
+                _says_nothing_new(update) or _is_of_another_kind(fact, update) or _is_anothers(fact, update, quote)
+            ):
                 yield _Reading(fact, update, quote, near)
 
 
@@ -147,6 +149,18 @@ def _is_of_another_kind(fact: KnownFact, update: Update) -> bool:
     """Whether a name would take the place of a thing: who hates buzzwords doesn't come to hate Philippa."""
     family = split_key(fact.key)[1].partition(":")[0]
     return family in OF_THINGS and update.old.islower() and update.new.istitle()
+
+
+def _is_anothers(fact: KnownFact, update: Update, quote: str) -> bool:
+    """Whether the new value is said of him or her, the fact of the user: “I met someone, her name is Ines”."""
+    subject, attribute = split_key(fact.key)
+    return (
+        subject == USER
+        and attribute != "partner"
+        and bool(update.new)
+        and re.search(rf"(?i)\b(?:her|his|their|s?he)(?:['’]s)? (?:\w+ ){{0,3}}?{re.escape(update.new)}", quote)
+        is not None
+    )
 
 
 def _one_for_each_change(readings: Iterable[_Reading]) -> Iterator[_Reading]:

@@ -189,6 +189,13 @@ def test_a_name_does_not_take_the_place_of_a_thing(outcomes: dict[str, Update]) 
     assert list(with_changes(said("Radu left, my new boss is Philippa"), (), [fact], {1: 0.5})) == []
 
 
+def test_anothers_name_does_not_take_the_place_of_the_users(outcomes: dict[str, Update]) -> None:
+    outcomes["The user's name is Olu."] = replaced("Olu", "Greta", 0.97)
+    fact = replace(known(1, "The user's name is Olu."), key="user/name", value="Olu")
+    assert list(with_changes(said("I've hired someone, her name is Greta"), (), [fact], {1: 0.5})) == []
+    assert len(list(with_changes(said("It's Greta I'm called, not Olu"), (), [fact], {1: 0.5}))) == 1
+
+
 def test_a_fact_that_is_far_from_the_message_is_not_read(outcomes: dict[str, Update]) -> None:
     outcomes["The user has a boat."] = Update("ended", 0.99, doubted=0.99)
     assert list(with_changes(said("so tired today"), (), [known(1, "The user has a boat.")], {1: 0.1})) == []

@@ -375,9 +375,13 @@ def _decide_instead(
 ) -> None:
     """Decide on what holds instead of an older fact. `key`: its subject, attribute and value.
 
-    A proposal is overtaken even if the newer one waits, too; a fact that the user's words deny ends then.
+    A proposal is overtaken even if the newer one waits, too; a fact that the user's words deny ends then. What waits
+    becomes no surer by another value: the rest of it is as unsure as before.
     """
     (subject, attribute, value), kind = key, correction.fact.kind
+    sure = REPLACED_CONFIDENCE
+    if correction.fact.status == Fact.Status.PROPOSED:
+        sure = min(sure, correction.fact.confidence)
     proposal = ProposedFact(
         statement=statement,
         kind=kind,
@@ -386,7 +390,7 @@ def _decide_instead(
         value=value,
         quote=correction.quote,
         number=correction.number,
-        confidence=REPLACED_CONFIDENCE,
+        confidence=sure,
         importance=default_importance(kind),
         about_third_party=subject != USER and kind == "person",
         correction=True,

@@ -237,3 +237,9 @@ def test_of_a_list_only_the_part_that_ended_goes(alice: User, read: Any) -> None
     know(alice, "The user has a greenhouse and a beehive in the yard.")
     read("We gave up the greenhouse in spring.")
     assert facts(alice, ACTIVE) == ["The user has a beehive in the yard."]
+
+
+def test_another_value_makes_what_waits_no_surer(alice: User, read: Any) -> None:
+    know(alice, "The user has a pottery class on Tuesday.", status=PROPOSED, confidence=0.6)
+    read("oops no, the pottery class is not on Tuesday, it's on Thursday")
+    assert not facts(alice, ACTIVE)

@@ -70,8 +70,10 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
 
 
 async def start() -> list[asyncio.Task[Any]]:
-    """Listen for events, close answers a crashed process left open, and load models while requests come in."""
+    """Load models, listen for events, and close answers a crashed process left open."""
     sys.setswitchinterval(SWITCH_SECONDS)
+    # Not waited for, and first: the first start builds their graphs, while another process creates the tables.
+    loading = asyncio.create_task(asyncio.to_thread(load_models), name="load models")
     await asyncio.gather(*[listener.start() for listener in listeners])
     await wait_for_database()
     await asyncio.to_thread(check_sessions, make_conninfo(**settings.DATABASE_DSN))
@@ -79,7 +81,7 @@ async def start() -> list[asyncio.Task[Any]]:
         await run_in_thread(mark_abandoned_answers)
     return [
         asyncio.create_task(remote.listen(), name="listen for other processes"),
-        asyncio.create_task(asyncio.to_thread(load_models), name="load models"),
+        loading,
     ]
 
 

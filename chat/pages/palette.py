@@ -1,21 +1,25 @@
 """The command palette and the keyboard shortcuts, as data.
 
-The palette finds commands, conversations by title, and offers the full-text search. A command is a link, a form or an
-action of the page; which ones apply depends on the page that opened the palette. static/js/palette.js runs both.
+The palette finds commands, conversations by title and facts by their words, and offers the full-text search. A command
+is a link, a form or an action of the page; which ones apply depends on the page that opened the palette.
+static/js/palette.js runs both.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import F, Func, Q, TextField, Value
 from django.urls import NoReverseMatch, reverse
 
 from accounts.models import User
 from chat.models import Conversation
 from chat.pages.settings import SECTIONS
+from memory.models import Fact
+from memory.text.second_person import second_person
 
 type When = Literal["always", "looked for", "in a conversation", "pinned", "not pinned", "archived", "not archived"]
 """`looked for`: only after something was typed, so that the initial list stays short."""
@@ -27,6 +31,8 @@ MAX_LATEST: Final = 6
 """Conversations listed before anything is typed."""
 MAX_MATCHING: Final = 8
 """Conversations listed after something was typed."""
+MAX_FACTS: Final = 5
+"""Facts listed after something was typed."""
 MAX_QUERY_CHARS: Final = 100
 
 
@@ -119,14 +125,15 @@ class Group:
 
 
 def find_options(user: User, typed: str, current: UUID | None) -> list[Group]:
-    """Options that match `typed`, on the page of conversation `current` (None on other pages). At most two queries."""
+    """Options that match `typed`, on the page of conversation `current` (None elsewhere). At most three queries."""
     words = typed.replace("\x00", "")[:MAX_QUERY_CHARS].split()
     here = Conversation.objects.not_deleted().for_user(user).filter(pk=current).first() if current else None
     available = _available_commands(here, is_looked_for=bool(words))
     commands = [_build_option(command, url) for command, url in available if _matches(command, words)]
     groups = [Group("Commands", commands), Group("Conversations", list(_find_conversations(user, words, current)))]
-    if words:  # a title that has the words is more likely meant than a command that does
-        groups = [*reversed(groups), Group("Search", [_search_option(" ".join(words))])]
+    if words:  # a title or a fact that has the words is more likely meant than a command that does
+        facts = Group("What Recall knows", list(_find_facts(user, words)))
+        groups = [groups[1], facts, groups[0], Group("Search", [_search_option(" ".join(words))])]
     return [group for group in groups if group.options]
 
 
@@ -182,6 +189,18 @@ def _find_conversations(user: User, words: list[str], current: UUID | None) -> I
     for row in rows[: MAX_MATCHING if words else MAX_LATEST]:
         note = "Archived" if row.archived_at else "Pinned" if row.pinned_at else ""
         yield Option(row.title or "Untitled", "message-square", reverse("conversation", args=[row.pk]), note=note)
+
+
+def _find_facts(user: User, words: list[str]) -> Iterator[Option]:
+    """The most important facts in use in which a word starts with each typed one; “the user” counts for nothing."""
+    who = (Value(r"\mthe user\M"), Value(""), Value("gi"))
+    said = Func(F("statement"), *who, function="regexp_replace", output_field=TextField())
+    holding = Q()
+    for word in words:
+        holding &= Q(said__iregex=(r"\m" if word[0].isalnum() else "") + re.escape(word))
+    facts = Fact.objects.for_user(user).active().alias(said=said).filter(holding).order_by("-importance", "-pk")
+    for fact in facts.only("statement")[:MAX_FACTS]:
+        yield Option(second_person(fact.statement), "lightbulb", reverse("memory:fact", args=[fact.pk]))
 
 
 def _search_option(typed: str) -> Option:

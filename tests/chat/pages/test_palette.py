@@ -11,6 +11,7 @@ from django.utils import timezone
 from chat.models import Conversation
 from chat.pages.palette import COMMANDS, SHORTCUTS, Group, find_options
 from chat.pages.settings import sections
+from memory.models import Fact
 
 SignIn = Callable[[Any], Client]
 
@@ -105,6 +106,31 @@ def test_conversations_are_found_by_their_titles_and_the_open_one_is_not_among_t
     assert (found[0].href, found[0].note) == (f"/c/{other.pk}", "Archived")
 
 
+def test_facts_in_use_are_found_by_their_words_before_commands(sign_in: SignIn, alice: Any, bob: Any) -> None:
+    fact = Fact.objects.create(user=alice, statement="The user prefers dark roast (no C++).", status="active")
+    for status in ("proposed", "superseded", "rejected", "expired", "archived"):
+        Fact.objects.create(user=alice, statement=f"The user likes dark {status} rooms.", status=status)
+    past = {"status": "active", "valid_until": timezone.now()}
+    Fact.objects.create(user=alice, statement="The user lives in the Dark House.", **past)
+    Fact.objects.create(user=bob, statement="The user fears the dark.", status="active")
+    groups = find_options(alice, "DARK", None)
+    assert [group.heading for group in groups] == ["What Recall knows", "Commands", "Search"]
+    (found,) = groups[0].options
+    assert found.name == "You prefer dark roast (no C++)."
+    assert found.href == f"/memory/facts/{fact.pk}"
+    assert found.name in sign_in(alice).get("/palette", {"q": "roast dark"}).content.decode()
+    for typed, many in {"(no c++)": 1, "user": 0, "ark": 0, "": 0, "dark .*": 0}.items():
+        assert len(names(find_options(alice, typed, None), "What Recall knows")) == many, typed
+
+
+def test_the_most_important_five_facts_are_enough(alice: Any) -> None:
+    for number in range(7):
+        statement, importance = f"The user owns kayak {number}.", number / 10
+        Fact.objects.create(user=alice, statement=statement, status="active", importance=importance)
+    found = names(find_options(alice, "kayak", None), "What Recall knows")
+    assert found == [f"You own kayak {number}." for number in (6, 5, 4, 3, 2)]
+
+
 def test_the_last_offer_is_to_search_everything_that_was_said(alice: Any) -> None:
     groups = find_options(alice, "a <b> & c", None)
     (last,) = groups[-1].options
@@ -118,8 +144,8 @@ def test_another_persons_conversation_is_none_of_this_page(alice: Any, bob: Any)
     assert "Delete this conversation" not in names(find_options(alice, "", theirs.pk))
 
 
-def test_it_takes_two_statements(alice: Any, conversation: Conversation, django_assert_num_queries: Any) -> None:
-    with django_assert_num_queries(2):
+def test_it_takes_three_statements(alice: Any, conversation: Conversation, django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(3):
         find_options(alice, "lisbon", conversation.pk)
 
 

@@ -49,13 +49,23 @@ function preview(code) {
   return frame;
 }
 
-/** An image's height at the width of its block, from its own width and height. @param {HTMLElement} code */
+/** An image's height in its block: that of an empty one with the same size and proportions. @param {HTMLElement} code */
 function heightOf(code) {
   const tag = code.querySelector("code")?.textContent?.match(/<svg[^>]*>/i)?.[0] ?? "";
-  const box = tag.match(/viewBox\s*=\s*["']\s*[-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)/i);
-  const [width, height] = ["width", "height"].map((name) => Number(tag.match(new RegExp(`\\s${name}\\s*=\\s*["']([\\d.]+)(?:px)?["']`, "i"))?.[1]));
-  if (width && height) return clamp((height / width) * Math.min(width, code.clientWidth));
-  return clamp(box ? (Number(box[2]) / Number(box[1])) * code.clientWidth : HIGHEST / 2);
+  const written = tag.replace(/\sstyle\s*=/i, " data-style="); // the page's policy refuses styles in markup
+  const root = new DOMParser().parseFromString(written, "text/html").querySelector("svg");
+  const empty = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  for (const name of ["width", "height", "viewBox"]) {
+    const value = root?.getAttribute(name);
+    if (value) empty.setAttribute(name, value);
+  }
+  const { style } = document.createElement("i");
+  style.cssText = root?.dataset.style ?? "";
+  Object.assign(empty.style, { width: style.width, height: style.height });
+  code.append(empty);
+  const { width, height } = empty.getBoundingClientRect();
+  empty.remove();
+  return clamp(height * Math.min(1, code.clientWidth / (width || 1)));
 }
 
 /** A page's height until it tells its own, which it can't where its scripts don't run. @param {Element} code */

@@ -133,6 +133,21 @@ def test_an_image_is_shown_and_its_scripts_do_nothing(somebody: Person, offline:
     expect(page.locator(".code iframe")).to_have_count(0)
 
 
+def test_an_image_has_the_height_it_needs_however_its_size_is_written(somebody: Person, offline: OfflineServer) -> None:
+    sizes = {'width="10em" height="5em"': 80, 'width="100%" height="90"': 90, 'style="width:80px; height:70px"': 70}
+    sizes |= {"": 150, 'width="4000" height="8000"': 640, 'viewBox="0 0 100 10" width="200"': 48}
+    images = [f'```svg\n<svg {size}><circle r="9"/></svg>\n```' for size in sizes]
+    page = somebody.tab()
+    offline.reply("\n\n".join(images), match="Six small images")
+    ask(page, "Six small images")
+    buttons = last_answer(page).get_by_role("button", name="Preview")
+    expect(buttons).to_have_count(len(sizes))
+    for _ in sizes:
+        buttons.first.click()
+    heights = page.locator(".code iframe").evaluate_all("all => all.map((it) => Number(it.height))")
+    assert dict(zip(sizes, heights, strict=True)) == sizes
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_diagram_is_drawn_only_when_it_is_asked_for(somebody: Person, offline: OfflineServer, scheme: str) -> None:
     page = somebody.tab()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -86,7 +86,7 @@ def test_addresses_are_verified_where_mail_can_be_sent(address: str, verificatio
 
 
 def test_an_address_is_one_person_whatever_its_case(alice: User) -> None:
-    with pytest.raises(IntegrityError):
+    with pytest.raises(IntegrityError), transaction.atomic():
         User.objects.create_user("ALICE@example.org", PASSWORD)
 
 

@@ -47,8 +47,8 @@ STOP_WORDS: Final = frozenset(
 """English words without meaning of their own (PostgreSQL's list, and the most common verbs)."""
 
 
-_UNFOLDED: Final = {"ss": "ß|ẞ", "i\u0307": "İ"}
-"""What `casefold` writes as two characters, in its other spellings: ignoring case alone doesn't match them."""
+_SPELLINGS: Final = {"ss": "ß|ẞ", "i\u0307": "İ"}
+"""What `casefold` makes two characters of, and the characters: ignoring case alone doesn't match them."""
 
 
 def words_of(text: str) -> set[str]:
@@ -241,8 +241,8 @@ def _texts_pattern(texts: set[str]) -> re.Pattern[str] | None:
 def in_any_case(word: str) -> str:
     """A pattern, for Python and PostgreSQL, of a word that is matched ignoring case: “straße” is “STRASSE” as well."""
     pattern = re.escape(word.casefold())
-    for folded, others in _UNFOLDED.items():
-        pattern = pattern.replace(folded, f"(?:{folded}|{others})")
+    for spelling, others in _SPELLINGS.items():
+        pattern = pattern.replace(spelling, f"(?:{spelling}|{others})")
     return pattern
 
 

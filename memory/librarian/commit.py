@@ -375,28 +375,9 @@ def _decide_instead(
 ) -> None:
     """Decide on what holds instead of an older fact. `key`: its subject, attribute and value.
 
-    A proposal is overtaken even if the newer one waits, too; a fact that the user's words deny ends then. What waits
-    becomes no surer by another value: the rest of it is as unsure as before.
+    A proposal is overtaken even if the newer one waits, too; a fact that the user's words deny ends then.
     """
-    (subject, attribute, value), kind = key, correction.fact.kind
-    sure = REPLACED_CONFIDENCE
-    if correction.fact.status == Fact.Status.PROPOSED:
-        sure = min(sure, correction.fact.confidence)
-    proposal = ProposedFact(
-        statement=statement,
-        kind=kind,
-        subject=subject,
-        attribute=attribute,
-        value=value,
-        quote=correction.quote,
-        number=correction.number,
-        confidence=sure,
-        importance=default_importance(kind),
-        about_third_party=subject != USER and kind == "person",
-        correction=True,
-        relation=Relation.UPDATES if older else Relation.NONE,
-        related_to=_number_of(older, state) if older else None,
-    )
+    proposal = _replacement(correction, statement, key, older, state)
     vector = embedder().embed([statement])[0]
     (similarity,) = load_similarities(state.run.user, [vector])
     before = {fact.fact_id for fact in state.known}
@@ -416,6 +397,31 @@ def _decide_instead(
     else:
         overtake(remaining.fact_id, Fact.objects.only("user").get(pk=newer))
     state.drop([remaining.fact_id])
+
+
+def _replacement(
+    correction: Correction, statement: str, key: tuple[str, str, str], older: KnownFact | None, state: RunState
+) -> ProposedFact:
+    """What holds instead. What waits becomes no surer by another value: the rest of it is as unsure as before."""
+    (subject, attribute, value), kind = key, correction.fact.kind
+    sure = REPLACED_CONFIDENCE
+    if correction.fact.status == Fact.Status.PROPOSED:
+        sure = min(sure, correction.fact.confidence)
+    return ProposedFact(
+        statement=statement,
+        kind=kind,
+        subject=subject,
+        attribute=attribute,
+        value=value,
+        quote=correction.quote,
+        number=correction.number,
+        confidence=sure,
+        importance=default_importance(kind),
+        about_third_party=subject != USER and kind == "person",
+        correction=True,
+        relation=Relation.UPDATES if older else Relation.NONE,
+        related_to=_number_of(older, state) if older else None,
+    )
 
 
 def _ask_whether_still_true(correction: Correction, utterance: Utterance, state: RunState) -> None:

@@ -32,7 +32,7 @@ from offline.responder.matching import (
     sentences,
     stems,
 )
-from offline.responder.request_facts import Memory, Reading
+from offline.responder.request_facts import DOUBT, Memory, Reading
 from offline.search import demo_page
 
 type Rule = Callable[[Reading], Reply | None]
@@ -40,7 +40,7 @@ type Rule = Callable[[Reading], Reply | None]
 PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, before the id of the newer message
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 # How what is doubted waits, and what was hardly understood: the user's own words say more.
-NO_ANSWER = ("It is no longer true", "The user mentions")
+NO_ANSWER = (DOUBT, "The user mentions")
 MAX_LISTED = 8
 SAME_WORDS = 0.6  # of the answer's words: so many are in the message that it was learned from
 MAX_SHOWN = 1_200  # of a file

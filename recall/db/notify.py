@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PG_CHANNEL = "recall_nudge"
+CHANNEL = "recall_nudge"
 """The channel's name in PostgreSQL, and in Redis."""
 RESYNC = "resync"
 
@@ -63,7 +63,7 @@ def publish_event(group: str, kind: str, **ids: int | str) -> None:
 def _publisher(url: str) -> RedisPublisher:
     from recall.db.redis_publisher import RedisPublisher  # imported late: its client takes 9 MB
 
-    return RedisPublisher(url, PG_CHANNEL, _notify)
+    return RedisPublisher(url, CHANNEL, _notify)
 
 
 def is_redis_away() -> bool:
@@ -74,7 +74,7 @@ def is_redis_away() -> bool:
 
 def _notify(payload: str) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, %s)", [PG_CHANNEL, payload])
+        cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, payload])
 
 
 def abandoned_keys(keys: Iterable[int]) -> set[int]:
@@ -144,7 +144,7 @@ class Listener:
         """Connect, listen and forward; ends only by an exception."""
         async with await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True) as listening:
             await listening.execute(SERVER_KEEPALIVE)
-            await listening.execute(f"LISTEN {PG_CHANNEL}")
+            await listening.execute(f"LISTEN {CHANNEL}")
             await listening.execute("SELECT pg_advisory_lock(%s)", [PROCESS_KEY])
             await self._connected()
             async for notification in listening.notifies():

@@ -5,7 +5,7 @@ import redis.asyncio
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from recall.db.notify import MAX_RETRY_SECONDS, PG_CHANNEL, Listener, forward
+from recall.db.notify import CHANNEL, MAX_RETRY_SECONDS, Listener, forward
 
 
 class RedisListener(Listener):
@@ -27,7 +27,7 @@ class RedisListener(Listener):
 
     async def _listen(self) -> None:
         async with self._redis.pubsub() as listening:
-            await listening.subscribe(PG_CHANNEL)
+            await listening.subscribe(CHANNEL)
             async for message in listening.listen():
                 if message["type"] == "subscribe":
                     await self._connected()

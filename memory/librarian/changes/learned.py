@@ -134,7 +134,9 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
         if near >= NEAR_FROM and not (is_of_others and fact.statement.startswith("The user ")):
             update, quote = _read_strongest(fact.statement, parts)
             if not (
-                _says_nothing_new(update) or _is_of_another_kind(fact, update) or _is_anothers(fact, update, quote)
+                _says_nothing_new(update)
+                or _is_of_another_kind(fact, update)
+                or _is_of_someone_else(fact, update, quote)
             ):
                 yield _Reading(fact, update, quote, near)
 
@@ -151,7 +153,7 @@ def _is_of_another_kind(fact: KnownFact, update: Update) -> bool:
     return family in OF_THINGS and update.old.islower() and update.new.istitle()
 
 
-def _is_anothers(fact: KnownFact, update: Update, quote: str) -> bool:
+def _is_of_someone_else(fact: KnownFact, update: Update, quote: str) -> bool:
     """Whether the new value is said of him or her, the fact of the user: “I met someone, her name is Ines”."""
     subject, attribute = split_key(fact.key)
     return (

@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import transaction
 from psycopg.conninfo import make_conninfo
 
-from recall.db.notify import PG_CHANNEL, PROCESS_KEY, RESYNC, Listener, abandoned_keys, publish_event
+from recall.db.notify import CHANNEL, PROCESS_KEY, RESYNC, Listener, abandoned_keys, publish_event
 from tests.running import PROJECT, Server, clean_environment
 
 ANOTHER_PROCESS = """
@@ -85,7 +85,7 @@ async def next_nudge(channel: str, seconds: float = 10.0) -> dict[str, Any]:
 
 def notify(connection: psycopg.Connection, number: int) -> None:
     payload = json.dumps({"group": "room", "kind": "count", "number": number, "sent": time.time()})
-    connection.execute("SELECT pg_notify(%s, %s)", [PG_CHANNEL, payload])
+    connection.execute("SELECT pg_notify(%s, %s)", [CHANNEL, payload])
 
 
 def test_a_thousand_nudges_reach_two_processes_in_order(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,7 +127,7 @@ async def test_a_notification_that_is_no_nudge_harms_nobody(server: Server) -> N
     async with listening(server.conninfo) as (_, channel):
         with server.connect() as connection:
             for payload in ("", "not json", "[1, 2]", "{}", '{"group": "not a group!", "kind": "x"}'):
-                connection.execute("SELECT pg_notify(%s, %s)", [PG_CHANNEL, payload])
+                connection.execute("SELECT pg_notify(%s, %s)", [CHANNEL, payload])
             notify(connection, 7)
         assert (await next_nudge(channel))["number"] == 7
 

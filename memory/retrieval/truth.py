@@ -109,6 +109,8 @@ _DENIES: Final = re.compile(
     re.IGNORECASE,
 )
 """A sentence with one of these corrects a fact, or is about the past; it does not state it as true now."""
+_OF_IT: Final = re.compile(r"\b(?:it|that|them|those|one|there)\b", re.IGNORECASE)
+"""A clause with one of these may speak of what the clause before it names: “… about latex, I'm not allergic to it”."""
 BEING: Final = frozenset({"job", "diet", "relationship", "age"})
 """Attributes that someone *is*: “I'm an engineer at Acme”."""
 MAX_BESIDE: Final = 4
@@ -208,7 +210,8 @@ class FactState:
         if not _DENIES.search(sentence):
             return False
         meant = self.value_stems or self.stems
-        clauses = [clause for clause in _CLAUSE.split(sentence) if meant <= frozenset(content(clause))]
+        said = [(clause, frozenset(content(clause))) for clause in _CLAUSE.split(sentence)]
+        clauses = [clause for clause, stems in said if meant <= stems or (_OF_IT.search(clause) and self.stems & stems)]
         return not clauses or any(_DENIES.search(clause) for clause in clauses)
 
     def is_subject_of(self, sentence: str) -> bool:

@@ -49,7 +49,7 @@ FIRST_PERSON = re.compile(
     rf"\b(?:(?P<says>told|tell|asked?|gave) you|{_either(FIRST_TO_SECOND)})\b(?!['’])", re.IGNORECASE
 )
 YOU_ARE = re.compile(r"(?<!and )\b([Yy]ou) are(?= \w)")
-I_AND_VERB = re.compile(rf"\bI (?P<adverb>{ADVERBS} )?(?P<verb>\w+)\b")
+I_AND_VERB = re.compile(rf"\b[Ii] (?P<adverb>{ADVERBS} )?(?P<verb>\w+)\b")
 OWN_PERSON = re.compile(rf"\b(?:{_either(FIRST_TO_THIRD)})\b", re.IGNORECASE)
 
 LEAD_IN = re.compile(
@@ -59,6 +59,11 @@ LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 """The words before the claim in "No, actually I live in Lyon"."""
+TAKES_BACK = re.compile(
+    r"^(?:please )?(?:ignore|forget|disregard|scratch) (?:what|everything) i (?:said|told you)(?: about [^,;]+)?[,;:] ",
+    re.IGNORECASE,
+)
+"""The words before the claim in "Ignore what I said about nuts, I'm not allergic to them"."""
 TRAIL = re.compile(r"(?:[ ,]{1,3}(?:tbh|lol|haha|btw|ngl|imo|though|pls|please|thanks))+$", re.IGNORECASE)
 """The words behind it: "I hate mornings tbh"."""
 CLAIM = re.compile(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from offline.responder.grammar import LEAD_IN, without_denied
+from offline.responder.grammar import LEAD_IN, TAKES_BACK, without_denied
 from offline.responder.request_facts import Memory
 
 ENOUGH = 0.5  # of the question's weight; a sentence sharing one of two rare words is not an answer
@@ -331,7 +331,7 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
         if OF_SOMEONE_UNNAMED.match(sentence):
             is_named = any(_stem(word) in sentence_words for word in RELATION_ASKED.findall(question.lower()))
             return bool(OF_ONESELF.search(question)) and not is_named
-        named = NAMED.match(sentence)
+        named = NAMED.match(TAKES_BACK.sub("", sentence))
         return named is not None and bool(OF_ONESELF.search(question)) and _stem(named[1].lower()) not in asked
     if _stem(owned[1].lower()) in asked:
         return False

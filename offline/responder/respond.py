@@ -15,7 +15,15 @@ from offline.protocol.reply import Reply, Search, Text, Thinking, ToolCall
 from offline.protocol.schema import minimal_instance
 from offline.responder import patterns, wording
 from offline.responder.arithmetic import work_out
-from offline.responder.grammar import LEAD_IN, in_past, restate_claim, second_person, third_person, without_denied
+from offline.responder.grammar import (
+    LEAD_IN,
+    TAKES_BACK,
+    in_past,
+    restate_claim,
+    second_person,
+    third_person,
+    without_denied,
+)
 from offline.responder.matching import (
     ENDS,
     OWNED,
@@ -358,7 +366,7 @@ def _recall(reading: Reading) -> Reply | None:
     task = patterns.TASK.match(reading.question)
     if not task and not _is_question(reading.question):
         return None
-    answer = _answer_marked(reading) or _best_answer(reading, _known(reading))
+    answer = _over(reading) or _answer_marked(reading) or _best_answer(reading, _known(reading))
     if answer:
         return answer
     if task:
@@ -477,6 +485,20 @@ def _answer_marked(reading: Reading) -> Reply | None:
     return _answer_from(reading, [better] if better else matches) if better or matches else None
 
 
+def _over(reading: Reading) -> Reply | None:
+    """What has ended, for a question about now, where only that has all of the question's words: “Am I in a band?”."""
+    asked = _extract_question(reading)
+    words = stems(asked)
+    if asks_past(asked) or not words:
+        return None
+    known = [
+        Match(sentence, memory) for memory in _known(reading) for sentence in sentences(memory.text) or [memory.text]
+    ]
+    fitting = [match for match in known if words <= stems(match.sentence)]
+    ended = [match for match in fitting if _has_ended(match.memory)]
+    return _answer_from(reading, ended[:1]) if ended and len(ended) == len(fitting) else None
+
+
 def _ended_here(reading: Reading, matches: Sequence[Match]) -> Match | None:
     """What this conversation says to have ended of what would be the answer."""
     question = _extract_question(reading)
@@ -563,7 +585,7 @@ def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
     """Each thing once: what only repeats a shorter sentence is left out. Then where it is from."""
     if not asks_past(reading.question):
         matches = [replace(match, sentence=without_denied(match.sentence)) for match in matches]
-    matches = [replace(one, sentence=in_past(one.sentence)) if _is_over(one.memory) else one for one in matches]
+    matches = [replace(one, sentence=_as_it_is(TAKES_BACK.sub("", one.sentence), one.memory)) for one in matches]
     by_sentence = {second_person(match.sentence): match for match in reversed(matches)}
     said = [
         match
@@ -655,8 +677,15 @@ def _source(reading: Reading, memory: Memory) -> str:
     return f"You said so on {day}." if day and kind in ("fact", "message") else ""
 
 
-def _is_over(memory: Memory) -> bool:
-    return not memory.is_current and memory.id.startswith("fact:")
+def _as_it_is(sentence: str, memory: Memory) -> str:
+    """The sentence of a memory; in the past if that is over."""
+    if not memory.is_current and memory.id.startswith("fact:"):
+        return in_past(sentence)
+    return in_past(third_person(sentence)) if memory.is_own and _has_ended(memory) else sentence
+
+
+def _has_ended(memory: Memory) -> bool:
+    return memory.qualifier.startswith("until")
 
 
 def _ended(qualifier: str) -> str:
@@ -664,7 +693,8 @@ def _ended(qualifier: str) -> str:
     newer = re.search(r"\((.+)\)|“(.+)”", qualifier)
     if newer:
         return f"Since then: {_lower(second_person(newer[1] or newer[2]))}"
-    return f"That was {qualifier}." if qualifier.startswith("until") else "That's no longer so."
+    kind, _, when = qualifier.partition(" ")
+    return f"That was until {_day(when) or when}." if kind == "until" else "That's no longer so."
 
 
 def _day(date: str) -> str:

@@ -259,7 +259,7 @@ def test_a_pronoun_is_the_one_just_spoken_of() -> None:
     ("qualifier", "told"),
     [
         ("superseded by fact:10 (The user lives in Lyon.)", "Since then: you live in Lyon."),
-        ("until 2026-11", "That was until 2026-11."),
+        ("ended", "That's no longer so."),
         ("retracted", "That's no longer so."),
     ],
 )
@@ -269,6 +269,22 @@ def test_what_is_over_answers_only_a_question_about_the_past(qualifier: str, tol
     assert ask("Where do I live?", nantes).startswith("I don't know that yet.")
     assert ask("Where do I live?", nantes, lyon).startswith("You live in Lyon.")
     assert ask("Where did I live before Lyon?", nantes, lyon).startswith(f"You used to live in Nantes.\n\n{told}")
+
+
+@pytest.mark.parametrize("asked", ["Am I in a band?", "Which band am I in?"])
+def test_of_what_has_ended_a_question_about_now_hears_when(asked: str) -> None:
+    band = memory("i play drums in a band called Rust Belt", "message:9") | {"qualifier": "until 2024-04-01"}
+    drums = memory("One of the user's pastimes is drums.", "fact:10") | {"qualifier": "current", "answers": "pastime"}
+    answer = "You used to play drums in a band called Rust Belt.\n\nThat was until April 1, 2024."
+    assert ask(asked, drums, band).startswith(answer)
+    assert ask(asked, band, memory("I'm in a band called Moss.", "message:11")).startswith(
+        "You're in a band called Moss."
+    )
+
+
+def test_what_is_taken_back_is_answered_without_the_words_that_take_it_back() -> None:
+    denied = memory("Ignore what I said about nuts, I'm not allergic to them at all.", "message:9")
+    assert ask("Am I allergic to nuts?", denied).startswith("You're not allergic to them at all.\n")
 
 
 def test_what_is_perhaps_changed_is_followed_by_what_changed_it() -> None:

@@ -455,6 +455,16 @@ def test_a_fact_that_denies_does_not_save_the_sentence_it_denies(alice: User) ->
     assert not [item for item in retrieve(alice, "Am I allergic to anything?", now=NOW).kept if "paella" in item.text]
 
 
+def test_a_sentence_that_denies_by_a_pronoun_is_recalled(alice: User) -> None:
+    taken_back = "Ignore what I said about shellfish, I'm not allergic to it."
+    first, *_ = talk(alice, "I'm allergic to shellfish, so no paella", "Okay.", taken_back)
+    learned(alice, first, "The user is allergic to shellfish.", "I'm allergic to shellfish", value="yes",
+            status=Fact.Status.SUPERSEDED, superseded_at=NOW, key="user/allergy:shellfish")  # fmt: skip
+
+    found = retrieve(alice, "Am I allergic to shellfish?", now=NOW).kept
+    assert found[0].text == taken_back
+
+
 def test_what_holds_again_is_recalled_in_its_old_words(alice: User) -> None:
     (first,) = talk(alice, "I'm vegan, what milk is best.", days_ago=300)
     (again,) = talk(alice, "I've gone vegan again, properly this time.", days_ago=3)

@@ -1,6 +1,6 @@
 """The librarian learns only from the user, not from what Recall, its assistant, a tool or a document said.
 
-100 conversations are generated from a seed. Their assistant repeats, embellishes and contradicts what is known; their
+60 conversations are generated from a seed. Their assistant repeats, embellishes and contradicts what is known; their
 user agrees, asks, and sometimes pastes the assistant's words back. They end with exactly the facts the user stated.
 """
 
@@ -31,10 +31,10 @@ from memory.ports.source import ContextText, Speaker, Utterance
 from memory.text.user_text import mask_foreign_text
 from recall.llm import client
 
-CONVERSATIONS = 100
+CONVERSATIONS = 60
 """Each of the five claims meets each of the twelve replies in them."""
 PARTS = [range(first, first + 20) for first in range(0, CONVERSATIONS, 20)]
-READ_BY_RULES = PARTS[:3]
+READ_BY_RULES = PARTS[:1]
 """The rules read one sentence like another; the model may be greedy in a different way each time."""
 AT = datetime(2026, 11, 21, 10, tzinfo=UTC)
 

@@ -21,6 +21,7 @@ from chat.prompt import ablation, stated_identity
 from chat.tools import recency_cues, snippets
 from memory import tombstones
 from memory.forgetting import scope, vocabulary
+from memory.librarian.rules import table
 from memory.network import pieces
 from memory.retrieval import attribute_words, cues, query, question_kinds
 from memory.retrieval.attribute_words import WORDS
@@ -92,6 +93,7 @@ READS: dict[Any, Callable[[str], object]] = {
 BOUNDED = {
     "chat.archive.id_map": "keys of an archive's rows",
     "chat.conversations.model_choice": "a form's field",
+    "chat.evaluation.checks": "the answers of an evaluation",
     "chat.evaluation.scorecard": "the scorecard's own lines",
     "chat.importing.chatgpt": "a citation is bounded on both sides",
     "chat.importing.entries": "names of files",
@@ -151,7 +153,7 @@ def modules() -> Iterator[str]:
 def patterns_of(module: Any) -> Iterator[tuple[str, re.Pattern[str]]]:
     """The patterns of texts of a module, with their names."""
     for name, value in vars(module).items():
-        for pattern in found_in(value):
+        for pattern in found_in(value() if value is table.compiled_rows else value):
             if isinstance(pattern.pattern, str):
                 yield f"{module.__name__}.{name}", pattern
 

@@ -42,7 +42,7 @@ from memory.librarian.rules.retell import (
     with_article,
 )
 from memory.librarian.rules.statement import Note, finished
-from memory.librarian.rules.table import COMPILED, LABEL_OF, Row, Value, items, thing
+from memory.librarian.rules.table import LABEL_OF, Row, Value, compiled_rows, items, thing
 from memory.librarian.rules.words import ADVERBS, AFFLICTED
 from memory.librarian.tagger.tags import WEIGHTS as TAGGER
 from memory.librarian.tagger.tags import tags_in
@@ -391,7 +391,7 @@ def _claimed(clause: Clause, message: _Message) -> Iterator[Candidate]:
 
 def _by_table(claim: Claim, clause: Clause, message: _Message) -> Iterator[Candidate]:
     """What the first row that fits makes of a predicate, and another of what goes on behind its value."""
-    for row, compiled in COMPILED:
+    for row, compiled in compiled_rows():
         found = compiled.match(claim.predicate)
         if found is None:
             continue

@@ -8,7 +8,7 @@ text once and gives the value, spelled as it is stored, and what is left; or not
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from memory.librarian.rules import words as lists
@@ -291,7 +291,12 @@ ROWS: Final = (
         r"(?:goes by|(?:prefers|likes|wants) to (?:be called|go by)) ", person),
 )  # fmt: skip
 """In this order; the special stands above the general."""
-COMPILED: Final = tuple((row, re.compile(row.lead, re.I)) for row in ROWS)
+
+
+@cache
+def compiled_rows() -> tuple[tuple[Row, re.Pattern[str]], ...]:
+    """The rows with their patterns: made at the first reading, as they take a quarter second."""
+    return tuple((row, re.compile(row.lead, re.I)) for row in ROWS)
 
 
 @dataclass(frozen=True, slots=True)

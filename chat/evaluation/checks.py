@@ -1,6 +1,7 @@
 """Judgment of an answer and its prompt: pure functions that return each failure as a short sentence."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,6 +15,8 @@ PAST_WORDS: Final = (
     "instead of|moved from|ex-?"
 )
 """Words by which a text says that something isn't so, or no longer."""
+OVER: Final = re.compile(r"\bused to [^.!?\n]*")
+"""What an answer only says of the past; these words alone leave no doubt about that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,8 @@ class Unit:
     """Qualifier of a memory; None: it has none."""
 
     def asserts(self, pattern: str, replaced_by: Sequence[str]) -> bool:
-        """Whether it states what `pattern` matches, without any sign that this is over."""
-        if not found(pattern, self.text) or (self.qualifier or "") not in CURRENT:
+        """Whether it states what `pattern` matches, without any sign that this is over; the clock states nothing."""
+        if self.place == "clock" or not found(pattern, self.text) or (self.qualifier or "") not in CURRENT:
             return False
         return not found(PAST_WORDS, self.text) and not any(found(new, self.text) for new in replaced_by)
 
@@ -85,7 +88,7 @@ def judge(probe: Probe, reply: Reply) -> list[str]:
     wrong = [f"answer lacks “{one}”" for one in (*probe.must, *probe.answer_must) if not found(one, reply.answer)]
     wrong += [f"prompt lacks “{one}”" for one in (*probe.must, *probe.prompt_must) if not found(one, reply.prompt)]
     for one in (*probe.must_not, *probe.answer_must_not, *probe.absent):
-        if found(one, reply.answer):
+        if found(one, reply.answer if one in probe.absent else OVER.sub("", reply.answer)):
             wrong.append(f"answer has “{one}”")
     for one in probe.must_not:
         for unit in reply.units:

@@ -489,7 +489,8 @@ def _over(reading: Reading) -> Reply | None:
     """What has ended, for a question about now, where only that has all of the question's words: “Am I in a band?”."""
     asked = _extract_question(reading)
     words = stems(asked)
-    if asks_past(asked) or not words:
+    marked = (memory for memory in reading.memories if memory.answers and memory.is_current)
+    if asks_past(asked) or not words or any(words & stems(memory.text) for memory in marked):
         return None
     known = [
         Match(sentence, memory) for memory in _known(reading) for sentence in sentences(memory.text) or [memory.text]

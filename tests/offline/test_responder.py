@@ -282,6 +282,12 @@ def test_of_what_has_ended_a_question_about_now_hears_when(asked: str) -> None:
     )
 
 
+def test_what_has_ended_does_not_answer_beside_the_answer_that_recall_marks() -> None:
+    enjoyed = memory("I really enjoy the opera.", "message:9") | {"qualifier": "until 2026-11-26"}
+    dislikes = memory("The user dislikes opera.", "fact:10") | {"qualifier": "current", "answers": "taste:opera"}
+    assert ask("Do I enjoy the opera?", enjoyed, dislikes).startswith("You dislike opera.")
+
+
 def test_what_is_taken_back_is_answered_without_the_words_that_take_it_back() -> None:
     denied = memory("Ignore what I said about nuts, I'm not allergic to them at all.", "message:9")
     assert ask("Am I allergic to nuts?", denied).startswith("You're not allergic to them at all.\n")

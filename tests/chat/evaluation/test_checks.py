@@ -32,6 +32,7 @@ def test_a_stale_memory_without_a_qualifier_is_wrong(qualifier: str | None) -> N
         Unit("memory", "I live in Nantes", "superseded by fact:2"),
         Unit("memory", "We moved from Nantes to Lyon", "current"),
         Unit("memory", "I lived in Nantes until 2020", "current"),
+        Unit("clock", "Current date: Friday, in Nantes"),
     ],
 )
 def test_a_stale_memory_that_says_that_it_is_over_is_no_failure(unit: Unit) -> None:
@@ -41,6 +42,10 @@ def test_a_stale_memory_that_says_that_it_is_over_is_no_failure(unit: Unit) -> N
 def test_the_stale_value_in_the_answer_is_wrong_even_beside_the_current_one() -> None:
     wrong = judge(HOME, reply("You live in Lyon. You live in Nantes.", Unit("profile", "The user lives in Lyon.")))
     assert wrong == ["answer has “Nantes”"]
+
+
+def test_what_the_answer_says_to_be_over_is_not_asserted() -> None:
+    assert judge(HOME, reply("You live in Lyon. You used to live in Nantes.", Unit("memory", "Lyon", "current"))) == []
 
 
 def test_words_within_other_words_are_not_found() -> None:

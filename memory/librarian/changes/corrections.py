@@ -1,8 +1,8 @@
-"""Corrections of known facts that have a form of their own: contrasts, new dates, spellings, tastes, returns.
+"""Corrections of known facts that have a form of their own: contrasts, new dates, spellings, tastes, returns, deaths.
 
-“Not Nantes but Rennes”, “not Friday, Thursday”, “*John, with an h”, “I've gone off coffee”, “back in Porto”. They start
-from the known facts. What is said in other words, the updates network reads (`learned.py`). Pure and linear in the
-length of the text: every pattern is a list of words, searched once per sentence.
+“not Friday, Thursday”, “*John, with an h”, “I've gone off coffee”, “back in Porto”, “Rex died”.
+They start from the known facts. What is said in other words, the updates network reads (`learned.py`). Pure and linear
+in the length of the text: every pattern is a list of words, searched once per sentence.
 """
 
 import re
@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Final
 
-from memory.facts.deduplication import GROUPS, PEOPLE
+from memory.facts.deduplication import GROUPS, PEOPLE, relations_differ
 from memory.facts.keys import USER, spell_subject, split_key
 from memory.librarian.changes.fact_words import (
     DETERMINERS,
@@ -44,6 +44,9 @@ from memory.text.denials import (
 )
 from memory.text.keywords import FILLER, content, stem
 from memory.text.keywords import words as plain_words
+from memory.text.language import alternatives
+from memory.text.relations import PEOPLE as PEOPLE_AROUND
+from memory.text.relations import PETS
 from memory.text.replaced_statement import DATED, replaced_statement, without_part
 from memory.text.user_text import mask_foreign_text
 
@@ -175,6 +178,23 @@ _MENDS: Final = re.compile(
 )
 
 
+_DIED: Final = re.compile(
+    r"\b(?:(?:just|sadly|suddenly|finally|peacefully|has|have|had|recently) ){0,2}"
+    r"(?:died|passed(?: (?:away|on|peacefully))?(?= (?:last|on|in|this|at|after|yesterday|today|a)\b|\W*$)|passed away"
+    r"|was put (?:down|to sleep))\b|\b(?:put|having) (?P<object>[\w' ]{2,40}?) (?:put )?(?:to sleep|down)\b",
+    re.IGNORECASE,
+)
+"""What says that the one named before it has died, or `object`."""
+_ONE_OF_THE_USERS: Final = (
+    rf"(?:[a-z-]+ )??(?P<relation>{alternatives(PEOPLE_AROUND | PETS)}),?(?: (?P<name>[A-Z][\w'-]*))?"
+)
+_WHO_DIED: Final = re.compile(rf"(?:\b(?:[Mm]y|[Oo]ur) {_ONE_OF_THE_USERS}|(?P<alone>[A-Z][\w'-]*))\W*$")
+_OF_SOMEONE: Final = re.compile(
+    rf"(?:The user's {_ONE_OF_THE_USERS}|(?P<alone>(?!The user\b)[A-Z][\w'-]*)) (?P<verb>[\w']+)(?! (?:called|named)\b)"
+)
+"""What a fact says of someone around the user, or of an animal of theirs."""
+
+
 def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[Correction]:
     """The known facts that a message of the user corrects, in the order said; each fact at most once."""
     found: dict[int, Correction] = {}
@@ -189,7 +209,7 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
         and fact.said_at <= utterance.said_at
         and fact.message_id != utterance.message_id  # read again, a message doesn't end what was learned from it
     ]
-    for reader in (_find_gone_off, _find_denied, _find_shifted, _find_mended):
+    for reader in (_find_gone_off, _find_denied, _find_shifted, _find_mended, _find_deaths):
         for correction in reader(user_text, utterance, open_facts):
             found.setdefault(correction.fact.fact_id, correction)
     for sentence in _SENTENCE.finditer(user_text):
@@ -344,6 +364,40 @@ def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
         new = re.sub(r"^(?:on|in) ", "", day.words) if DATED.match(old) else f"{day.first.day} {day.first:%B}"
         quote, value = utterance.text[: mended.end("rest")].strip(), f"{day.first:%A}" if is_weekday else new
         yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
+
+
+def _find_deaths(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+    """What was so of someone who has died: “My grandmother died on Sunday” ends where she lives, and asks about it if
+    more than one may be meant."""
+    for sentence in _SENTENCE.finditer(user_text):
+        died = None if "?" in sentence[0] or SUPPOSED.search(sentence[0]) else _DIED.search(sentence[0])
+        who = _WHO_DIED.search(died["object"] or sentence[0][: died.start()].rstrip()) if died else None
+        if who is None or len(sentence[0]) > MAX_SENTENCE:
+            continue
+        meant = [
+            (fact, found) for fact in facts if (found := _OF_SOMEONE.match(fact.statement)) and _is_one(who, found)
+        ]
+        is_clear = len({found["name"] or found["alone"] or "" for _, found in meant} - {""}) < 2
+        quote = utterance.text[sentence.start() : sentence.end()].strip()
+        day = find_date(sentence[0], utterance.said_at.date(), past=True)
+        when = datetime.combine(day.last, datetime.min.time(), tzinfo=UTC) if day else None
+        for fact, found in meant:
+            if _says_how_it_is(found["verb"]) or split_key(fact.key)[1] == "age":
+                change = Change.END if is_clear else Change.ASK
+                yield Correction(fact, change, quote, utterance.number, when=when and min(when, utterance.said_at))
+
+
+def _is_one(who: re.Match[str], of: re.Match[str]) -> bool:
+    """Whether a fact can be of the one who died: the same name, or the same relation and no other name."""
+    said, known = who["name"] or who["alone"], of["name"] or of["alone"]
+    if said and known:
+        return bool(said == known)
+    return bool(who["relation"] and of["relation"] and not relations_differ(who["relation"], of["relation"])
+                and stem(who["relation"]) == stem(of["relation"]))  # fmt: skip
+
+
+def _says_how_it_is(verb: str) -> bool:
+    return verb != "was" and not is_past(verb) and verb.endswith("s")
 
 
 def _in_full(new: str, old: str, said_at: datetime) -> str:

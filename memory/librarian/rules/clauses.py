@@ -318,7 +318,7 @@ def _continues(verb: str, who: str) -> bool:
 
 def is_past(word: str) -> bool:
     """Whether a verb is in the past by its form."""
-    return word in IRREGULAR_PAST or (word.endswith("ed") and len(word) > 4 and word not in NOT_PAST)
+    return word in IRREGULAR_PAST or (word.endswith("ed") and len(word) > 3 and word not in NOT_PAST)
 
 
 _ILL: Final = re.compile(r"(?i)^ill(?= (?!health|at|with|since|for|again|or|and|in)[a-z])")

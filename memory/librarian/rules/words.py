@@ -90,7 +90,10 @@ IRREGULAR_PAST: Final = as_set(
     " stuck stole struck swore tore split misspoke bred been gone done taken written given seen known grown"
     " chosen driven broken"
 )
-NOT_PAST: Final = as_set("need feed speed exceed proceed succeed indeed bleed breed weed embed shed red bed led")
+NOT_PAST: Final = as_set(
+    "need feed speed exceed proceed succeed indeed bleed breed weed embed shed red bed led seed deed heed reed sled"
+    " fred"
+)
 
 OPENERS: Final = as_set(
     "live work study love like enjoy hate prefer want need own have drive play speak teach run use take keep eat drink"

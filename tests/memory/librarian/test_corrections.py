@@ -245,3 +245,47 @@ def test_of_two_days_none_is_mended_without_saying_which() -> None:
     there, back = (known(n, f"The user flies on {day} March.") for n, day in ((41, 3), (42, 9)))
     facts = [replace(fact, said_at=NOW - timedelta(minutes=2), message_id=7) for fact in (there, back)]
     assert list(find_corrections(Utterance(9, 3, "user", "oops no, 10 March", NOW), facts)) == []
+
+
+OF_OTHERS = (
+    known(1, "The user's grandmother Edith lives in Hull.", "edith/home", "Hull"),
+    known(2, "The user's grandmother is called Edith.", "user/grandmother/name", "Edith"),
+    known(3, "The user's dog Rex was six years old in March 2025.", "user/dog/age", "6"),
+    known(4, "The user's dog Rex eats only tuna."),
+    known(5, "The user's sister Ada lives in Faro.", "ada/home", "Faro"),
+    known(6, "The user's sister Bea works at Acme.", "bea/employer", "Acme"),
+    known(7, "The user's uncle Pavel moved to Brno."),
+    known(8, "Pavel is allergic to bees.", "pavel/allergy:bees", "yes"),
+    known(9, "The user's phone is a Pixel.", "user/phone", "Pixel"),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("My grandmother died on Sunday. I need words for the funeral", {1: Change.END}),
+        ("Edith passed away last week, so sad", {1: Change.END}),
+        ("our dog Rex died", {3: Change.END, 4: Change.END}),
+        ("We had to put Rex to sleep on Tuesday", {3: Change.END, 4: Change.END}),
+        ("Rex has sadly died", {3: Change.END, 4: Change.END}),
+        ("Pavel passed away in March", {8: Change.END}),
+        ("My sister died", {5: Change.ASK, 6: Change.ASK}),
+        ("My sister Ada died", {5: Change.END}),
+        ("My friend's grandmother died", {}),
+        ("My phone died", {}),
+        ("Rex nearly died", {}),
+        ("If Rex died I'd cry", {}),
+        ("Did my grandmother say she died?", {}),
+        ("My grandfather died before I was born", {}),
+        ("Ada passed the exam", {}),
+        ("Rex put the toy down", {}),
+    ],
+)
+def test_what_was_so_of_someone_ends_with_their_death(text: str, expected: dict[int, Change]) -> None:
+    found = find_corrections(Utterance(99, 1, "user", text, NOW), OF_OTHERS)
+    assert {one.fact.fact_id: one.change for one in found} == expected
+
+
+def test_a_death_on_a_weekday_was_on_the_last_one() -> None:
+    (found,) = find_corrections(Utterance(99, 1, "user", "My grandmother died on Sunday", NOW), OF_OTHERS[:1])
+    assert found.when == datetime(2025, 8, 31, tzinfo=UTC)

@@ -32,8 +32,10 @@ from memory.speech_acts.made_up import MADE_UP, omit_rule
 from memory.text.message_kinds import (
     FORGOTTEN_BEFORE,
     NOT_KNOWN,
+    SMALL_TALK,
     STATES_NOTHING,
     admits_not_knowing,
+    is_small_talk,
 )
 from memory.tombstones import Recognizer, load
 from recall.db.prepared import write_together
@@ -180,7 +182,7 @@ def _omit_rule(said: Utterance) -> str:
         return ""
     if said.speaker == "user":
         return omit_rule(said.text)
-    return NOT_KNOWN if admits_not_knowing(said.text) else ""
+    return SMALL_TALK if is_small_talk(said.text) else NOT_KNOWN if admits_not_knowing(said.text) else ""
 
 
 def _lock_conversation(conversation_id: UUID) -> None:

@@ -20,7 +20,7 @@ from budget.planning.fit import Cut, FitResult, section_totals
 from budget.planning.items import list_items
 from budget.planning.plan import ResolvedPlan
 from budget.spending import prices, usage
-from recall.db.prepared import PreparedQuery, Read
+from recall.db.prepared import PreparedInsert, PreparedQuery, Read
 from recall.llm.tokens import count_tokens
 
 State = Receipt.State
@@ -46,6 +46,9 @@ FINAL_COLUMNS: Final = (
 """Columns that are set when a turn ends."""
 _EARLIER: Final = PreparedQuery(
     lambda message: Receipt.objects.select_for_update().only(*usage.COUNTED).filter(message_id=message), message=int
+)
+_SAVED: Final = PreparedInsert(
+    Receipt, f"(message_id) DO UPDATE SET {', '.join(f'{name} = EXCLUDED.{name}' for name in FINAL_COLUMNS)}"
 )
 TO_THE_CENT_OF_A_CENT: Final = Decimal("0.000001")
 
@@ -174,9 +177,7 @@ def earlier_read(message_id: int) -> Read:
 
 def _save_and_count(receipt: Receipt) -> None:
     earlier = _EARLIER.first(message=receipt.message_id)
-    Receipt.objects.bulk_create(
-        [receipt], update_conflicts=True, unique_fields=["message"], update_fields=FINAL_COLUMNS
-    )
+    _SAVED([receipt])
     if earlier is not None:
         receipt.created_at = earlier.created_at  # a turn belongs to the day it started on
     usage.add_receipt(receipt, before=usage.of_receipt(earlier) if earlier is not None else usage.NOTHING)

@@ -38,7 +38,7 @@ from memory.text.message_kinds import (
     is_small_talk,
 )
 from memory.tombstones import Recognizer, load
-from recall.db.prepared import write_together
+from recall.db.prepared import PreparedInsert, write_together
 from recall.db.sql_files import load_sql
 from recall.redaction import FORGOTTEN
 
@@ -65,6 +65,8 @@ RESTORED_AT_ONCE: Final = 500
 WRITTEN: Final = "/conversations/"
 """Folder of what Recall writes from texts without secrets."""
 
+_NEW_CHUNKS: Final = PreparedInsert(Chunk, "DO NOTHING")
+
 INDEX_TASK: Final = "memory.tasks.index_conversation"
 
 EMBEDDED_COLUMNS: Final[dict[type[Indexed], tuple[str, ...]]] = {
@@ -88,7 +90,7 @@ def index_utterances(user_id: int, conversation_id: UUID, utterances: Sequence[U
     forgotten = load(user_id)
     hidden = _forgotten_turns(forgotten, utterances)
     fresh = [chunk for said in utterances for chunk in _chunks_of(forgotten, hidden, conversation_id, said)]
-    Chunk.objects.bulk_create(fresh, ignore_conflicts=True)
+    _NEW_CHUNKS(fresh)
     _set_words(conversation_id, [chunk.place for chunk in fresh])
 
 

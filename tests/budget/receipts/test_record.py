@@ -143,7 +143,7 @@ def test_the_figures_of_all_tool_rounds_are_added_up(alice: Any) -> None:
     first = Figures(input=400, cache_read=10_000, cache_write_1h=600, output=50)
     second = Figures(input=80, cache_read=11_000, cache_write_5m=300, output=250)
     finalize_receipt(receipt, ending(first, second, stop_reason="end_turn", timings={"total": 812.345}))
-    receipt.refresh_from_db()
+    receipt = Receipt.objects.get(message=receipt.message_id)
     assert (receipt.state, receipt.stop_reason, receipt.usage_is_estimated) == ("complete", "end_turn", False)
     assert (receipt.input_tokens, receipt.cache_read_tokens) == (480, 21_000)
     assert (receipt.cache_write_tokens, receipt.output_tokens) == (900, 300)
@@ -159,7 +159,7 @@ def test_the_figures_of_all_tool_rounds_are_added_up(alice: Any) -> None:
 def test_each_request_of_a_turn_is_priced_by_its_own_size(alice: Any) -> None:
     receipt = draft_for(answer_of(alice), model="claude-haiku-5-5")
     finalize_receipt(receipt, ending(Figures(input=100_000), Figures(input=100_001)))
-    receipt.refresh_from_db()
+    receipt = Receipt.objects.get(message=receipt.message_id)
     assert receipt.cost == Decimal("0.01") + Decimal("0.05")
 
 
@@ -168,7 +168,7 @@ def test_a_stopped_turns_output_is_estimated_from_its_text_and_marked(alice: Any
     receipt = draft_for(answer_of(alice))
     started = Figures(input=500, output=1, final=False)
     finalize_receipt(receipt, ending(started, state=State.STOPPED, text="word " * 200, stop_reason="stopped"))
-    receipt.refresh_from_db()
+    receipt = Receipt.objects.get(message=receipt.message_id)
     assert (receipt.state, receipt.usage_is_estimated) == ("stopped", True)
     assert receipt.input_tokens == 500
     assert 200 <= receipt.output_tokens <= 500
@@ -187,7 +187,7 @@ def test_what_earlier_rounds_wrote_is_not_counted_twice_when_the_last_one_broke_
 def test_a_turn_stopped_before_any_figure_came_books_its_estimated_input(alice: Any) -> None:
     receipt = draft_for(answer_of(alice))
     finalize_receipt(receipt, ending(state=State.STOPPED, text=""))
-    receipt.refresh_from_db()
+    receipt = Receipt.objects.get(message=receipt.message_id)
     assert receipt.usage_is_estimated
     assert receipt.input_tokens == receipt.estimated_input > 0
     assert receipt.output_tokens == 0
@@ -197,7 +197,7 @@ def test_a_turn_stopped_before_any_figure_came_books_its_estimated_input(alice: 
 def test_a_request_that_was_refused_cost_nothing(alice: Any) -> None:
     receipt = draft_for(answer_of(alice))
     finalize_receipt(receipt, ending(state=State.FAILED, text=""))
-    receipt.refresh_from_db()
+    receipt = Receipt.objects.get(message=receipt.message_id)
     assert (receipt.state, receipt.total_input, receipt.rounds) == ("failed", 0, [])
     assert (receipt.cost, receipt.usage_is_estimated) == (Decimal(0), False)
 
@@ -206,7 +206,7 @@ def test_a_request_that_was_refused_cost_nothing(alice: Any) -> None:
 def test_a_model_without_a_price_has_no_cost(alice: Any) -> None:
     receipt = draft_for(answer_of(alice), model="llama3.3:70b")
     finalize_receipt(receipt, ending(Figures(input=10, output=10)))
-    receipt.refresh_from_db()
+    receipt = Receipt.objects.get(message=receipt.message_id)
     assert (receipt.cost, receipt.cost_uncached) == (None, None)
 
 

@@ -80,9 +80,9 @@ def answered(user: Any, days: float) -> Receipt:
         receipt, TurnOutcome(Receipt.State.COMPLETE, [Figures(input=300, cache_read=70, output=20)], "In Lisbon.")
     )
     Message.objects.filter(pk=answer.pk).update(status="complete")
-    Receipt.objects.filter(pk=receipt.pk).update(created_at=ago(days))
+    Receipt.objects.filter(message=answer).update(created_at=ago(days))
     ProfileSnapshot.objects.filter(pk=snapshot.pk).update(created_at=ago(days))
-    return again(receipt)
+    return Receipt.objects.get(message=answer)
 
 
 def again(receipt: Receipt) -> Receipt:

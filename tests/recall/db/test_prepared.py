@@ -16,7 +16,15 @@ from django.utils import timezone
 from accounts.models import User
 from chat.models import Conversation, Message
 from memory.models import Document, Fact
-from recall.db.prepared import PLACEHOLDERS, AnyOf, PreparedQuery, fetch_prepared, numbered, write_together
+from recall.db.prepared import (
+    PLACEHOLDERS,
+    AnyOf,
+    PreparedInsert,
+    PreparedQuery,
+    fetch_prepared,
+    numbered,
+    write_together,
+)
 
 
 @pytest.fixture
@@ -212,3 +220,31 @@ def test_a_write_that_fails_is_an_error_of_the_orm_at_the_end_and_takes_the_othe
     assert not Fact.objects.exists()
     alice.refresh_from_db()
     assert alice.preferred_name != "Alicia"
+
+
+def test_new_rows_are_stored_as_the_orm_stores_them(alice: User) -> None:
+    def new(statement: str) -> Fact:
+        return Fact(user=alice, statement=statement, tags=["it's", 'a "tag" %s'], vector=[0.5] * 384)
+
+    started = timezone.now()
+    PreparedInsert(Fact)([new("one %s"), new("two")])
+    Fact.objects.bulk_create([new("one %s"), new("two")])
+    stored = [vars(fact) for fact in Fact.objects.order_by("pk")]
+    for row in stored:
+        row["vector"] = list(row["vector"])
+        assert row.pop("recorded_at") >= started
+        del row["_state"], row["id"]
+    assert stored[:2] == stored[2:]
+
+
+def test_a_new_row_that_is_there_already_is_left_as_it_is(alice: User) -> None:
+    conversation = Conversation.objects.create(user=alice, title="first")
+    again = Conversation(pk=conversation.pk, user=alice, title="second")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        PreparedInsert(Conversation)([again])
+    PreparedInsert(Conversation, "DO NOTHING")([again])
+    PreparedInsert(Conversation)([])
+    assert Conversation.objects.get().title == "first"
+    PreparedInsert(Conversation, "(id) DO UPDATE SET title = EXCLUDED.title")([again])
+    assert Conversation.objects.get().title == "second"
+    again.save()  # it knows that it is stored

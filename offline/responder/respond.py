@@ -497,7 +497,16 @@ def _over(reading: Reading) -> Reply | None:
     ]
     fitting = [match for match in known if words <= stems(match.sentence)]
     ended = [match for match in fitting if _has_ended(match.memory)]
-    return _answer_from(reading, ended[:1]) if ended and len(ended) == len(fitting) else None
+    if not ended or len(ended) < len(fitting):
+        return None
+    reply = _answer_from(reading, ended[:1])
+    return reply if is_wh_question(asked) else _not_any_more(reply)
+
+
+def _not_any_more(reply: Reply) -> Reply:
+    """The same answer to a question whether something is so."""
+    first, *others = reply.blocks
+    return Reply((Text(f"Not any more. {first.text}"), *others)) if isinstance(first, Text) else reply
 
 
 def _ended_here(reading: Reading, matches: Sequence[Match]) -> Match | None:

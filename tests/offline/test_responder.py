@@ -271,11 +271,11 @@ def test_what_is_over_answers_only_a_question_about_the_past(qualifier: str, tol
     assert ask("Where did I live before Lyon?", nantes, lyon).startswith(f"You used to live in Nantes.\n\n{told}")
 
 
-@pytest.mark.parametrize("asked", ["Am I in a band?", "Which band am I in?"])
-def test_of_what_has_ended_a_question_about_now_hears_when(asked: str) -> None:
+@pytest.mark.parametrize(("asked", "no"), [("Am I in a band?", "Not any more. "), ("Which band am I in?", "")])
+def test_of_what_has_ended_a_question_about_now_hears_when(asked: str, no: str) -> None:
     band = memory("i play drums in a band called Rust Belt", "message:9") | {"qualifier": "until 2024-04-01"}
     drums = memory("One of the user's pastimes is drums.", "fact:10") | {"qualifier": "current", "answers": "pastime"}
-    answer = "You used to play drums in a band called Rust Belt.\n\nThat was until April 1, 2024."
+    answer = f"{no}You used to play drums in a band called Rust Belt.\n\nThat was until April 1, 2024."
     assert ask(asked, drums, band).startswith(answer)
     assert ask(asked, band, memory("I'm in a band called Moss.", "message:11")).startswith(
         "You're in a band called Moss."

@@ -27,8 +27,9 @@ MAX_SUBJECT: Final = 80
 _FILLER: Final = (
     r"(?:(?:please )?(?:remember|note|keep in mind|don't forget)(?: that)?|hi|hello|hey|hiya|good (?:morning|evening"
     r"|afternoon)|morning|ok|okay|so|well|btw|by the way|anyway|anyways|also|actually|honestly|tbh|fyi|for (?:context"
-    r"|reference|what it's worth|the record)|oh|ah|um|yeah|yes|yep|no|nope|nah|sorry|and|but|plus|thanks|thank you|thx"
-    r"|cheers|ps|p\.s\.|note|side note|quick note|update|context|background|correction|just so you know|just to say"
+    r"|reference|what it's worth|the record)|oh|ah|um|yeah|yes|yep|no(?! (?:longer|more)\b)|nope|nah|sorry|and|but"
+    r"|plus|thanks|thank you|thx|cheers|ps|p\.s\.|note|side note|quick note|update|context|background|correction"
+    r"|just so you know|just to say"
     r"|please note|sure|right|now|then|however|you know|look|lol|haha|guess what|good news|bad news|turns out|it turns"
     r" out|turned out|as it happens|apparently|in fact|in short|heads up|the thing is|I meant|I mean|one thing|some"
     r" background|bit of background|to be fair|to be honest|in case it helps|if it helps|if it matters|since you asked"
@@ -125,7 +126,9 @@ _TRAIL: Final = re.compile(
 _DICTATES: Final = re.compile(
     r"(?i)\W*(?:please )?(?:remember|note|keep in mind|don't forget)(?: that)?:? (?=I\b|i\b|my\b|we\b|our\b)"
 )
-_CORRECTS: Final = re.compile(r"(?i)^\W*(?:actually|correction|sorry|no|nope|oops|wait|i meant|i misspoke|update)\b")
+_CORRECTS: Final = re.compile(
+    r"(?i)^\W*(?:actually|correction|sorry|no(?! (?:longer|more)\b)|nope|oops|wait|i meant|i misspoke|update)\b"
+)
 _DROPPED_S: Final = re.compile(
     r"(?i)(?<!with )(?<!from )(?<!for )(?<!of )(?<!to )(?<!by )"
     rf"\b((?:my|our) (?:\w+ )?(?:{'|'.join(sorted(PEOPLE | PETS))}))s(?= (?:allergic|got|called|name\b|a |an "

@@ -332,7 +332,7 @@ _ON_A_DAY: Final = (
     r"|sep|oct|nov|dec)[a-z]{0,6}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)"
 )
 _DATED: Final = re.compile(
-    r"(?i)(?!(?:the|what|when|how|is|are|do|does|see|good|happy|until|till|by|not|only|every|each|any|and|or)\b)"
+    r"(?i)(?!(?:the|what|when|how|is|are|do|does|see|good|happy|until|till|by|not|no|only|every|each|any|and|or)\b)"
     rf"(?:[\w'-]+ ){{1,4}}{_ON_A_DAY}(?: (?:\w+ ){{0,3}}\w+)?"
 )
 _HERE: Final = re.compile(r"(?i)(?P<what>(?:[\w-]+ ){0,3}(?P<head>[\w-]+)) (?:here|speaking)\b(?! (?:is|are|was))")
@@ -363,8 +363,8 @@ def _elided(clause: Clause) -> Claim | None:
         predicate = third_person(f" {'was' if state['was'] else 'am'} {lower}", user=True)
     elif not predicate and _DOING.match(text):
         predicate = third_person(f" am {lower}", user=True)
-    elif not predicate and verb == "been":
-        predicate = third_person(f" have {lower}", user=True)
+    elif not predicate and bare.startswith("no longer "):
+        predicate = third_person(f" {lower}" if parts[at + 2] in lists.OPENERS else f" am {lower}", user=True)
     elif (
         not predicate
         and len(parts) > 1
@@ -506,6 +506,8 @@ def inflected(verb: str) -> str:
     """A verb after “I” as it is after “she”; a past or helping verb stays."""
     if verb in _FORMS:
         return _FORMS[verb]
+    if verb in lists.PARTICIPLES:
+        return f"has {verb}"
     if verb in _MODALS or is_past(verb):
         return verb
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":

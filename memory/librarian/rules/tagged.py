@@ -8,6 +8,7 @@ from typing import Final
 
 from memory.facts.keys import make_key
 from memory.librarian.engine import ProposedFact
+from memory.librarian.rules import words as lists
 from memory.librarian.rules.clauses import Sentence, sentences
 from memory.librarian.rules.mentions import name_key, people_in
 from memory.librarian.rules.retell import (
@@ -211,7 +212,11 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
             subject = _subject(tag, sentence, user_text, people)
             if subject is not None and subject.is_pet and tag.label == "pet":
                 subject = THE_USER
-            if subject is None and tag.label == "name" and any(other.label == "pet" for other in tags_here):
+            if (
+                subject is None
+                and tag.label == "name"
+                and any(other.label == "pet" and other.end <= tag.start for other in tags_here)
+            ):
                 subject = related("pet")  # of a kind that isn't in the list
             value = _value(tag, user_text[tag.start : sentence.end], sentence.text)
             if subject is None or not value or not _CHECKS.get(tag.label, _passes)(value, sentence.text):
@@ -258,7 +263,18 @@ _OWNS: Final = re.compile(r"(?i)\b(?:own|owns|owned|rent out|rents out) (?:an?|t
 _SPEAKS: Final = re.compile(
     r"(?i)\b(?:speak|speaks|speaking|spoke|learn|learns|learning|learnt|learned|fluent|language)\b"
 )
+_AVOIDED: Final = re.compile(
+    r"(?i)\b(?:off|without|avoid\w*|cut(?:ting)? out|quit|gave up)\b"
+    rf" (?:(?!{alternatives(lists.DIETS)})[\w-]+ ){{0,3}}$"
+)
+"""Before what someone does without, which is no diet: “off dairy”."""
+_NOT_YET: Final = re.compile(
+    r"(?i)\b(?:turning|turns|(?:will|to) (?:be|turn)|(?:gonna|about to) (?:be|turn)|almost|nearly)\b"
+)
+"""An age that is still to come."""
 _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
+    "age": lambda _, sentence: _NOT_YET.search(sentence) is None,
+    "diet": lambda value, sentence: _AVOIDED.search(sentence.partition(value)[0]) is None,
     "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
     "job": lambda value, _: value.split()[0].lower() not in {"a", "an", "the", "my"} and _names_work(value),
     "partner": lambda _, sentence: _FORMER.search(sentence) is None,
@@ -282,6 +298,8 @@ def _names_work(value: str) -> bool:
 _AMOUNT: Final = re.compile(r"\d(?:[\d.,:]*\d)?")
 
 
+_NO_MORE: Final = re.compile(r"(?i),? (?:any ?more|any longer|at all)\b")
+"""Ends the value: “I don't enjoy opera any more, too long”."""
 _NAME_INSIDE: Final = re.compile(r"\w,? (?!I\b)[A-Z][a-z]")
 
 
@@ -297,6 +315,7 @@ def _value(tag: Tag, words: str, sentence: str) -> str:
         length = number.end()  # the tag is only the first of “61,500”
     rest = _REST[tag.label].match(words[length:]) if tag.label in _REST else None
     value = " ".join(words[: length + (rest.end() if rest else 0)].split()).strip(" ,.;:!?\"'()")[:MAX_VALUE]
+    value = _NO_MORE.split(value)[0]
     is_named = SAYS[tag.label].named
     if tag.label == "age":
         found = _NUMBER.search(value) if not re.search(r"[.,]\d", value) else None

@@ -90,6 +90,11 @@ IRREGULAR_PAST: Final = as_set(
     " stuck stole struck swore tore split misspoke bred been gone done taken written given seen known grown"
     " chosen driven broken"
 )
+PARTICIPLES: Final = as_set(
+    "been gone done taken given seen known grown written spoken broken chosen driven eaten fallen flown forgotten"
+    " ridden shown stolen thrown worn begun drunk sung swum"
+)
+"""They need “have” where a sentence leaves it out: “seen Carmen three times”."""
 NOT_PAST: Final = as_set(
     "need feed speed exceed proceed succeed indeed bleed breed weed embed shed red bed led seed deed heed reed sled"
     " fred"

@@ -1,5 +1,6 @@
 """What the rule engine reads in a message, and what it leaves alone."""
 
+import re
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -317,3 +318,23 @@ def test_an_animal_that_is_known_by_name_is_not_noted_again() -> None:
 def test_a_flat_is_shifted_where_english_says_so() -> None:
     (fact,) = [one for one in read("We shifted to Chennai in May") if one.key == "user/home"]
     assert (fact.value, fact.correction) == ("Chennai", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("honestly I don't enjoy opera anymore, too long for me", "The user dislikes opera."),
+        ("i really enjoy the opera, seen Carmen three times", "The user has seen Carmen three times."),
+        ("I'm off dairy for a month", "The user is off dairy for a month."),
+        ("no longer with KPN since August", "The user is no longer with KPN since August."),
+        ("Btw I'm turning 40 in May", "The user is turning 40 in May 2027."),
+    ],
+)
+def test_an_end_an_abstinence_and_what_is_to_come_are_not_their_opposite(text: str, said: str) -> None:
+    statements = [fact.statement for fact in read(text)]
+    assert said in statements
+    assert not [one for one in statements if re.search("anymore|diet|has a longer|40 years old", one)]
+
+
+def test_a_child_named_before_a_cat_is_no_pet() -> None:
+    assert not [fact for fact in read("we've got two kids, Bram and Lotte, and a cat") if "pet is" in fact.statement]

@@ -130,11 +130,11 @@ class _Message:
     before: str
     """What the assistant said right before."""
     people: People = field(default_factory=People)
+    month: str = field(init=False)
+    """For ages, which change."""
 
-    @property
-    def month(self) -> str:
-        """For ages, which change."""
-        return f"{self.today:%B %Y}"
+    def __post_init__(self) -> None:
+        self.month = f"{self.today:%B %Y}"
 
     def candidate(self, place: Clause | Sentence, form: str, statement: str, kind: Kind, **fields: Any) -> Candidate:
         """A candidate with the words at `place` as its quote."""
@@ -222,6 +222,10 @@ def _is_hidden(sentence: Sentence, said: Utterance) -> bool:
     return not is_own or MASK in quote or bool(sensitive(quote)) or unreal.names_a_secret(quote)
 
 
+MIN_SENTENCE: Final = 3
+"""Characters of a sentence that can say anything."""
+
+
 def _read_message(
     message: _Message, limit: CpuLimit, earlier: list[ProposedFact], known: Iterable[KnownFact]
 ) -> Iterator[Candidate]:
@@ -229,6 +233,8 @@ def _read_message(
         yield message.noted(name_note, Sentence(name_note.quote, message.user_text.find(name_note.quote), False))
     for sentence in sentences(message.user_text):
         limit.check()
+        if len(sentence.text) < MIN_SENTENCE:
+            continue
         quote = message.said.text[sentence.start : sentence.end]
         if sensitive(quote):  # proposed without a word of it, so that the decision drops and counts it
             yield message.candidate(sentence, "secret", NEVER_STORED, Kind.FACT)
@@ -295,17 +301,11 @@ def _about(subject: Subject) -> dict[str, Any]:
     return {"about_third_party": subject.is_person, "tags": subject.tags}
 
 
-_INSTEAD: Final = re.compile(
-    r"(?i)(?:(?:actually|no|nope|sorry|correction|wait|oops|i meant|i mean)[,:. -]*){1,3}(?:it's|it is|i meant|i mean"
-    r"|make that|that's)? ?(?P<value>[A-Z][\w' -]{1,30}?)(?: now| not .{1,30}|, not .{1,30})?[.!]?$"
-)
-
-
 def _corrected(
     sentence: Sentence, message: _Message, earlier: list[ProposedFact], known: Iterable[KnownFact]
 ) -> Candidate | None:
     """“Actually it's Lyon”: another value for what was said last, or for what the assistant just repeated."""
-    found = _INSTEAD.match(sentence.text)
+    found = tagged.INSTEAD.match(sentence.text)
     if found is None or not found["value"][0].isupper() or not clean_name(found["value"]):
         return None
     last = next((fact for fact in reversed(earlier) if fact.key and fact.value), None)
@@ -473,6 +473,7 @@ _HEALTH: Final = re.compile(
     rf"|wheelchair|depress\w+|anxiety|disab\w+|asthma|epipen|heart attack|{alternatives(AFFLICTED)})\b"
 )
 _HAPPENS: Final = re.compile(r"(?:\w+ly )?(?:is (?:\w+ing|off|due)|will|starts?|leaves?|gets?|flies)\b")
+_HABIT: Final = re.compile(r"\b(?:every|each|usually|often|normally|always)\b")
 _FROM: Final = re.compile(r"\b(?:from|until|till|by|since|before|after|of|for|around|to)$")
 
 
@@ -482,7 +483,11 @@ def _in_own_words(claim: Claim, clause: Clause, message: _Message) -> Candidate:
     verb = next((word for word in predicate.lower().split(" ")[:4] if word not in ADVERBS), "")
     perfect = re.match(r"(?:\w+ly )?has (?:just |recently |already )?(\w+)", predicate)
     past = is_past(verb) or (perfect is not None and is_past(perfect[1].lower()))
-    day = None if re.search(r"\b(?:every|each)\b", predicate) else find_date(predicate, message.today, past=past)
+    day = (
+        None
+        if re.search(r"\b(?:every|each|usually|often|normally|always)\b", predicate)
+        else find_date(predicate, message.today, past=past)
+    )
     kind = next((kind for kind, says in _KINDS if says.match(predicate)), None)
     if kind is None:
         happens = day is not None or is_past(verb) or _HAPPENS.match(predicate) is not None

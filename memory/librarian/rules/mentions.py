@@ -127,6 +127,13 @@ _SEVERAL: Final = re.compile(
     rf"(?:(?:,| called| named|:| \(|'s names are|,? \() ?(?-i:(?P<names>{_NAMES}))"
     r"|(?:,? aged|,| \() ?(?P<ages>\d{1,2}(?:(?:, | and | & |, and )\d{1,2}){1,4})\b)"
 )
+_ANOTHERS: Final = re.compile(
+    rf"(?:\b(?i:s?he|they|(?:my|our|his|her|their) (?:[\w-]+ )?(?:{alternatives(relations.PEOPLE | relations.GROUPS)}))"
+    r"(?: [A-Z][\w-]+)?|\b(?!I\b|We\b)[A-Z][\w-]+)(?:'s|'ve| has| have| had)(?: also| now| already| just| got)* $"
+)
+"""Before a group that is not the user's: “my sister has three children: …”."""
+MAX_OWNER: Final = 60
+"""Characters of that."""
 
 _taken: Final = partial(Note, form="mention")
 _body: Final = partial(_taken, Kind.CONSTRAINT, health=True)
@@ -166,6 +173,8 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
     if lives and (read := place(sentence[lives.end() :])):
         yield _taken(Kind.BIOGRAPHY, f"The user lives in {read[0]}.", "home", read[0])
     for found in _SEVERAL.finditer(sentence):
+        if _ANOTHERS.search(sentence[max(0, found.start() - MAX_OWNER) : found.start()]):
+            continue
         yield from _several(found["rel"].lower(), found["names"], found["ages"], month)
 
 

@@ -152,20 +152,22 @@ class Claim:
     """The clause leaves its subject out."""
 
 
-def related(rel: str, name: str = "", mod: str = "") -> Subject:
+def related(rel: str, name: str | None = "", mod: str = "") -> Subject:
     """The subject for a person of the user's."""
-    relation, name = rel.lower(), clean_name(name)
+    relation, name = rel.lower(), clean_name(name or "")
     mod = re.sub(r"\b(?:my|our|new|old|dear|late|\w+[- ](?:year|month|week)s?[- ]old)\b ?", "", mod.lower()).strip(" -")
     label = " ".join(part for part in ("The user's", mod, relation, name) if part)
     return Subject(label, name if name and relation not in relations.PETS else f"{USER}/{relation}", name, relation)
 
 
-_KNOWN: Final = re.compile(rf"The user's (?P<rel>{REL}) (?:is called )?(?P<name>{NAME})(?= |\.)")
+_KNOWN: Final = re.compile(rf"The user's (?P<rel>{REL})(?: (?:is called )?(?P<name>{NAME}))?(?= |\.)")
 
 
 def known_people(statements: Iterable[str]) -> list[Subject]:
-    """The people and animals that statements name."""
-    return [related(found["rel"], found["name"]) for statement in statements if (found := _KNOWN.match(statement))]
+    """The people and animals of whom statements tell, by their names where any has one."""
+    found = [related(said["rel"], said["name"]) for statement in statements if (said := _KNOWN.match(statement))]
+    named = {one.relation for one in found if one.name}
+    return [one for one in found if one.name or one.relation not in named]
 
 
 def clean_name(name: str) -> str:

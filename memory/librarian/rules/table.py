@@ -60,7 +60,7 @@ _AGE: Final = re.compile(
 
 _ADVERBIAL: Final = re.compile(
     r"(?i)(?: (?:at all|any ?more|any longer|these days|for now|at the moment|so far|after all|a lot|(?:very|too|so)"
-    r" much|again|anyway|either|already))+$"
+    r" much|again|anyway|either|already|poor \w+|bless (?:him|her|them)))+$"
 )
 """What may follow a value and is no part of it."""
 
@@ -170,7 +170,7 @@ def _take(text: str, stops: frozenset[str], most: int) -> Value | None:
         following = words[len(taken)].lower() if len(words) > len(taken) else ""
         if (word.endswith((".", ";", ":", "!", "?")) and len(word) > 4) or (word[-1:] == "," and following in THIRD):
             break
-    value = _ADVERBIAL.sub("", " ".join(taken).strip(" ,.;:!?"))
+    value = _ADVERBIAL.sub("", " ".join(taken).strip(" ,.;:!?")).rstrip(",")
     rest = " ".join(words[len(taken) :])
     return (value, f" {rest}" if rest else "") if value else None
 

@@ -155,6 +155,13 @@ _WAS: Final = re.compile(
 """Before a value that is no more so."""
 
 
+INSTEAD: Final = re.compile(
+    r"(?i)(?:(?:actually|no|nope|sorry|correction|wait|oops|i meant|i mean)[,:. -]*){1,3}(?:it's|it is|i meant|i mean"
+    r"|make that|that's)? ?(?P<value>[A-Z][\w' -]{1,30}?)(?: now| not .{1,30}|, not .{1,30})?[.!]?$"
+)
+"""Another value for what was said last: “Actually it's Lyon”."""
+
+
 @dataclass(frozen=True, slots=True)
 class Marked:
     """A tag with whom it is about, and the sentence it is in."""
@@ -202,6 +209,8 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
     """
     waiting = [tag for tag in tags if tag.sure >= ASK_FROM]
     for sentence in sentences(user_text):
+        if INSTEAD.match(sentence.text):
+            continue  # what it corrects says whose it is
         for _ in people_in(sentence.text, people, month):
             pass  # notes in `people` whom the sentence names
         by_place: dict[tuple[str, str], Marked] = {}
@@ -247,8 +256,11 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
         return called
     whose = _MINE if tag.label == "name" else _RELATIONS
     if mentioned := list(whose.finditer(before)):
-        is_of_another = _OF_ANOTHER.search(before[: mentioned[-1].start()])
-        return None if is_of_another else people.add(related(mentioned[-1][1]))
+        last = mentioned[-1]
+        is_of_another = _OF_ANOTHER.search(before[: last.start()]) or (
+            tag.label == "name" and _SEVERAL.search(before[last.end() :])
+        )
+        return None if is_of_another else people.add(related(last[1]))
     pronoun = _PRONOUN.search(before)
     if pronoun and (meant := people.find(_OF_PRONOUN.get(pronoun[0].lower(), pronoun[0].lower()))):
         return meant
@@ -257,6 +269,7 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     return None
 
 
+_SEVERAL: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.GROUPS | relations.PET_GROUPS)})\b")
 _BIRTHDAY: Final = re.compile(r"(?i)\b(?:b-?days?|birthdays?|born|turn(?:s|ed|ing)?|years? old|dob|day)\b")
 _FORMER: Final = re.compile(r"(?i)\b(?:ex|former|late)\b")
 _OWNS: Final = re.compile(r"(?i)\b(?:own|owns|owned|rent out|rents out) (?:an?|the|our|my)\b")

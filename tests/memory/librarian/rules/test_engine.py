@@ -338,3 +338,32 @@ def test_an_end_an_abstinence_and_what_is_to_come_are_not_their_opposite(text: s
 
 def test_a_child_named_before_a_cat_is_no_pet() -> None:
     assert not [fact for fact in read("we've got two kids, Bram and Lotte, and a cat") if "pet is" in fact.statement]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["my sister has three children: Ada, Ben and Cleo", "She has two kids, Bram and Lotte",
+     "our neighbours have two sons, Tim and Tom"],
+)  # fmt: skip
+def test_the_children_of_others_are_not_the_users(text: str) -> None:
+    assert not [fact for fact in read(text) if "is called" in fact.statement]
+
+
+def test_ones_own_children_are_each_called_by_name() -> None:
+    said = [fact.statement for fact in read("I have three kids: Ada, Ben and Cleo")]
+    assert {f"The user's child is called {name}." for name in ("Ada", "Ben", "Cleo")} <= {*said}
+
+
+def test_a_correction_is_no_statement_of_its_own() -> None:
+    assert read("Sorry, I mean Bruges") == []
+
+
+def test_a_habit_has_no_year_and_pity_is_no_allergy() -> None:
+    (habit,) = read("We usually go to Brittany in August")
+    assert (habit.statement, habit.value) == ("The user usually goes to Brittany in August.", "")
+    assert [fact.value for fact in read("my brother is allergic to cats, poor guy")] == ["yes"]
+
+
+def test_a_pronoun_may_name_who_was_spoken_of_without_a_name() -> None:
+    said = read("My daughter is starting school on Monday", "her name is Ines")
+    assert "The user's daughter is called Ines." in [fact.statement for fact in said]

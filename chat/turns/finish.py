@@ -87,6 +87,10 @@ def save_partial(message_id: int, text: str, thinking: str = "") -> None:
     Message.objects.filter(pk=message_id, process_key=PROCESS_KEY).update(text=text, **changed)
 
 
+SAID_BEFORE: Final = 10
+"""Turns whose questions an answer may merely repeat: that is no memory of its own, and is stale once corrected."""
+
+
 def finish_turn(
     turn: AcceptedTurn, text: str, prompt: AssembledPrompt | None, run: AgentRun, started_at: float
 ) -> list[Frame]:
@@ -155,7 +159,8 @@ def build_answer(turn: AcceptedTurn, text: str, run: AgentRun) -> Message:
 
 
 def _memories_in(prompt: AssembledPrompt, run: AgentRun) -> Iterator[str]:
-    """The memories the answer was given: recalled, in the profile or new in it, or found by its own searches."""
+    """What the answer was given: memories recalled, in the profile or found, and what the user said shortly before."""
+    yield from (turn.question.text for turn in prompt.contents.turns[-SAID_BEFORE:])
     yield from (memory.text for memory in prompt.contents.recalled)
     yield from prompt.contents.profile
     yield from prompt.contents.profile_update

@@ -64,9 +64,24 @@ async def test_what_was_said_in_another_conversation_is_recalled_with_who_said_i
     assert by_id.get(f"message:{answer}", {"said_by": "assistant"})["said_by"] == "assistant"
 
 
+def prompt_with(**contents: Any) -> Any:
+    """A prompt of these contents, and nothing else."""
+    return SimpleNamespace(
+        contents=SimpleNamespace(**{"turns": [], "recalled": [], "profile": [], "profile_update": []} | contents)
+    )
+
+
+def test_an_answer_that_only_repeats_what_was_said_before_it_is_no_memory() -> None:
+    before = SimpleNamespace(question=SimpleNamespace(text="My flight to Rome is on 4 March"))
+    memories = list(_memories_in(prompt_with(turns=[before]), AgentRun()))
+
+    assert repeats_memories("Your flight to Rome is on 4 March.", "When do I leave?", memories)
+    assert not repeats_memories("Check in online, and take the early train to the airport.", "Any advice?", memories)
+
+
 def test_what_is_new_in_the_profile_is_among_the_memories_that_an_answer_may_repeat() -> None:
     new = ["New: The user lives in Porto.", "New: The user works as a nurse."]
-    prompt: Any = SimpleNamespace(contents=SimpleNamespace(recalled=[], profile=[], profile_update=new))
+    prompt = prompt_with(profile_update=new)
     said = "Here's what I know about you:\n\n- You live in Porto.\n- You work as a nurse."
 
     assert repeats_memories(said, "What do you know about me?", _memories_in(prompt, AgentRun()))

@@ -61,6 +61,15 @@ JOY = re.compile(
 )
 FEELS = re.compile(r"\b(?:i'?m|i am|i've been|i feel|i felt|feeling|makes me|i was|i can't wait)\b", re.IGNORECASE)
 MEANT = re.compile(r"^\W*(?:(?:no|nope|sorry|oops|wait)\W+)*i meant? ([^.!?\n]{1,80})[.!]*$", re.IGNORECASE)
+CORRECTS = re.compile(
+    r"^\W*(?:(?i:no|nope|oops|wait|sorry|actually|correction|hang on)\b\W*)+"
+    r"(?:(?i:it's|it is|i meant?|make that|that's|should be|on) )?"
+    r"(?P<new>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*|\d[\d:.,]*(?:st|nd|rd|th)?(?: [A-Z]\w+)?)\b(?P<rest>[^?]*)$"
+)
+"""Another name or number for what was just said: “No wait, it's Bergen she moved to, not Oslo”."""
+NOT_OLD = re.compile(r"\bnot (?P<old>[\w' -]+?)\W*$")
+NAMED = re.compile(r"(?<!^)(?<![.!?] )\b(?!I\b)[A-Z][\w'-]+(?: [A-Z][\w'-]+)*")
+NUMBERED = re.compile(r"\d[\d:.,]*(?:st|nd|rd|th)?(?: [A-Z]\w+)?")
 SHARED = re.compile(
     r"^\s*(?!.*\b(?:told|said|question)\b)(?:(?:and|but|so|well|oh|also)\W+)*(?:i|i'm|i've|my|we|we're)\b",
     re.IGNORECASE,

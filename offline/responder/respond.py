@@ -390,6 +390,9 @@ def _feeling(reading: Reading) -> Reply | None:
 def _note(reading: Reading) -> Reply:
     """Anything but a question: restate it in one line if it is a clear claim."""
     said = reading.question
+    before = next((one.text for one in _list_statements(reading)), "")
+    if before and (mended := _mended(before, said)):
+        return say(wording.MEANT.format(meant=_lower(second_person(mended)).rstrip(".")))
     meant = patterns.MEANT.match(said)
     if meant:
         return say(wording.MEANT.format(meant=second_person(meant[1]).rstrip(".") if " " in meant[1] else meant[1]))
@@ -448,8 +451,23 @@ def _known(reading: Reading) -> list[Memory]:
 
 
 def _list_statements(reading: Reading) -> list[Memory]:
-    """What the user said in this conversation, newest first."""
-    return [Memory(text, "said") for text, _ in reversed(reading.exchanges) if not _is_question(text)]
+    """What the user said in this conversation, newest first, with what they corrected right after."""
+    said: list[str] = []
+    for text in (text for text, _ in reading.exchanges if not _is_question(text)):
+        mended = _mended(said[-1], text) if said else ""
+        said[-1 if mended else len(said) :] = [mended or text]
+    return [Memory(text, "said") for text in reversed(said)]
+
+
+def _mended(before: str, text: str) -> str:
+    """What was said before, with the name or number that `text` corrects; empty: none, or it isn't clear which."""
+    found = patterns.CORRECTS.match(text)
+    if found is None:
+        return ""
+    named = patterns.NOT_OLD.search(found["rest"])
+    alike = (patterns.NUMBERED if found["new"][0].isdigit() else patterns.NAMED).findall(before)
+    old = named["old"] if named else alike[0] if len(alike) == 1 else ""
+    return before.replace(old, found["new"]) if old and old in before else ""
 
 
 def _is_question(text: str) -> bool:

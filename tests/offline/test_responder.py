@@ -838,3 +838,26 @@ def test_a_doubt_about_a_line_of_the_profile_is_no_answer() -> None:
 def test_a_question_or_a_story_that_was_recalled_answers_nothing(qualifier: str) -> None:
     asked = memory("I live in Hobart, right", "message:8") | {"qualifier": qualifier}
     assert "Hobart" not in ask("Where do I live?", asked)
+
+
+@pytest.mark.parametrize(
+    ("said", "corrected", "asked", "expected"),
+    [
+        ("My sister Ada moved to Oslo.", "No wait, it's Bergen she moved to, not Oslo", "Where does my sister live?",
+         "Your sister Ada moved to Bergen."),
+        ("I work at Northwind as an analyst", "Sorry, I mean Southwind", "Where do I work?",
+         "You work at Southwind as an analyst."),
+        ("My flight to Rome is on 4 March", "oops, 5 March", "When is my flight?",
+         "Your flight to Rome is on 5 March."),
+    ],
+)  # fmt: skip
+def test_a_correction_right_after_counts_at_once(said: str, corrected: str, asked: str, expected: str) -> None:
+    first = [user(said), assistant("Noted.")]
+    heard = ask_after(first, corrected)
+    assert heard.casefold().startswith(f"all right: {expected}".casefold())
+    assert ask_after([*first, user(corrected), assistant(heard)], asked).startswith(expected)
+
+
+def test_a_correction_that_may_mean_either_name_changes_neither() -> None:
+    turns = [user("I flew from Oslo to Rome with Ada"), assistant("Noted."), user("Sorry, Bergen"), assistant("Okay.")]
+    assert "Bergen" not in ask_after(turns, "Where did I fly from?")

@@ -130,6 +130,43 @@ COVERED = """() => {
 }"""
 
 
+HIDDEN_AT_THE_END = """(bar) => {
+  scrollTo(0, document.documentElement.scrollHeight);
+  return [...document.querySelectorAll("main :is(button, summary, a, input)")].filter((it) => {
+    const { left, top, width, height } = it.getBoundingClientRect();
+    const over = document.elementFromPoint(left + width / 2, top + height / 2);
+    return it.checkVisibility() && !it.closest(bar) && over?.closest(bar);
+  }).length;
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_what_applies_to_the_selected_proposals_is_one_bar_below_them(pia: Person, app: App, width: int) -> None:
+    with psycopg.connect(app.conninfo(), autocommit=True) as connection:
+        connection.execute(PROPOSE, [9, pia.email])
+    page = pia.tab("/memory/review")
+    page.set_viewport_size({"width": width, "height": 640})
+    toast, bulk = page.locator("#undo-toast"), page.locator("#bulk")
+    page.locator('[data-fact][tabindex="0"]').get_by_role("button", name="Reject", exact=True).tap()
+    expect(toast).to_be_visible()
+    assert toast.evaluate("it => [it.offsetLeft, it.offsetWidth]") == [0, width]
+    assert page.evaluate(HIDDEN_AT_THE_END, "#undo-toast") == 0
+
+    for box in page.locator("[data-select]").all()[:2]:
+        box.tap()
+    expect(bulk).to_contain_text("2 selected")
+    expect(toast).to_be_hidden()
+    buttons = [button.bounding_box() for button in bulk.get_by_role("button").all()]
+    assert len({round(box["y"]) for box in buttons if box}) == 1, "one row"
+    assert all(box and box["height"] >= 44 for box in buttons)
+    assert bulk.evaluate("it => Math.round(innerHeight - it.getBoundingClientRect().bottom)") == 0
+    assert page.evaluate(HIDDEN_AT_THE_END, "#bulk") == 0
+    fits_the_screen(page)
+    bulk.get_by_role("button", name="Merge").tap()
+    expect(page.get_by_text("Keep this wording")).to_be_visible()
+    expect(bulk).to_be_hidden()
+
+
 def test_a_proposal_is_swiped_to_the_right_to_accept_and_to_the_left_to_reject(pia: Person, app: App) -> None:
     with psycopg.connect(app.conninfo(), autocommit=True) as connection:
         connection.execute(PROPOSE, [3, pia.email])

@@ -100,7 +100,7 @@ class ItemView:
     name: str = ""
     """Its ref, if it has a page with reasons."""
     quote: str = ""
-    """The words it was learned from; empty: unknown, or it is itself a text."""
+    """The words it was learned from; empty: unknown, the statement itself, or it is itself a text."""
     state: str = ""
     """Whether it still holds, in words; empty: it does."""
     newer: str = ""
@@ -139,20 +139,31 @@ class Panel:
         return [bar for bar in self.bars if bar.tokens or bar.cut]
 
 
-def panel(receipt: Receipt, quotes: Mapping[str, str] | None = None) -> Panel:
-    """The whole panel of `receipt`; `quotes`: by ref, the words of a memory, or those it was learned from."""
-    quotes = quotes or {}
-    kept = [item for item in receipt.items if item["kept"]]
+def panel(
+    receipt: Receipt, quotes: Mapping[str, str] | None = None, replaced: Mapping[str, str] | None = None
+) -> Panel:
+    """The whole panel of `receipt`.
+
+    `quotes`: by ref, the words of a memory, or those it was learned from; `replaced`: by ref, what is true instead of a
+    fact that was replaced since.
+    """
+    quotes, replaced = quotes or {}, replaced or {}
+    facts = {item["label"] for item in receipt.items if item["kept"] and item["ref"].startswith("fact:")}
+    kept = [item for item in receipt.items if item["kept"] and new_statement(item) not in facts]
     cut = [item for item in receipt.items if not item["kept"]]
     return Panel(
         receipt,
         bars=bars(receipt.sections, receipt.plan_total),
         answer=answer_room(receipt.sections, receipt.plan_total),
-        recalled=[_build_item_view(item, quotes) for item in sorted(kept, key=_best_first) if was_retrieved(item)],
-        profile=[
-            _build_item_view(item, quotes) for item in kept if item["section"] == Section.PROFILE and "fits" not in item
+        recalled=[
+            _build_item_view(item, quotes, replaced) for item in sorted(kept, key=_best_first) if was_retrieved(item)
         ],
-        cut=[_build_item_view(item, quotes) for item in cut],
+        profile=[
+            _build_item_view(item, quotes, replaced)
+            for item in kept
+            if item["section"] == Section.PROFILE and "fits" not in item
+        ],
+        cut=[_build_item_view(item, quotes, replaced) for item in cut],
         unlisted=receipt.ingredients.get("unlisted", 0),
         cut_before=sorted(receipt.cut_rules.items(), key=lambda one: (-one[1], one[0])),
         facts_were_cut=KEYED_FACTS_CUT in {*receipt.cut_rules, *(item["rule"] for item in cut)},
@@ -227,12 +238,16 @@ def new_statement(item: Mapping[str, Any]) -> str:
     return label.removeprefix(NEW) if item["ref"].startswith("update:") and label.startswith(NEW) else ""
 
 
-def _build_item_view(item: dict[str, Any], quotes: Mapping[str, str]) -> ItemView:
+def _build_item_view(item: dict[str, Any], quotes: Mapping[str, str], replaced: Mapping[str, str]) -> ItemView:
     state, newer = qualifier_in_words(item.get("qualifier", ""))
+    if item["ref"] in replaced:
+        state, newer = QUALIFIERS["superseded by"], replaced[item["ref"]]
     new = new_statement(item)
+    label: str = new or item["label"]
+    quote = quotes.get(item["ref"], "")
     has_source = new or item["ref"].startswith("fact:")  # a message is shown itself
     return ItemView(
-        label=new or item["label"],
+        label=label,
         heading=Section(item["section"]).heading,
         tokens=item["tokens"],
         in_profile=item["kept"] and "fits" in item,
@@ -241,7 +256,7 @@ def _build_item_view(item: dict[str, Any], quotes: Mapping[str, str]) -> ItemVie
         url=item["url"],
         ref="" if item["rule"] or item["label"].startswith((HOLDS_NO_LONGER, REMOVED)) else item["ref"],
         name=item["ref"] if item["section"] in EXPLAINED else "",
-        quote=quotes.get(item["ref"], "") if has_source else "",
+        quote=quote if has_source and quote != label else "",
         state=state,
         newer=newer or quotes.get(named_in(item), ""),
     )

@@ -22,6 +22,8 @@ from recall.views import is_htmx, signed_in_page, signed_in_user
 
 SHOWN_FROM: Final = 0.7
 """Share of the budget from which the line beside the composer is shown: below it there is nothing to act on."""
+CORRECTIONS: Final = 5
+"""Replacements of a fact, each by the next, that are followed to the latest."""
 QUOTED: Final = 200
 """Characters of a message that perhaps changed another."""
 
@@ -38,7 +40,7 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
         template = "budget/receipt_page.html#no_receipt" if is_htmx(request) else "budget/receipt_page.html"
         return render(request, template, {"answer_id": answer.pk})
     context = {
-        "panel": panel(found, _load_quotes(user, found)),
+        "panel": panel(found, _load_quotes(user, found), _load_replacements(user, found)),
         "receipt": found,
         "answer_id": message_id,
         "nonce": uuid4(),
@@ -65,6 +67,19 @@ def _load_quotes(user: User, found: Receipt) -> dict[str, str]:
         | {f"message:{pk}": text[:QUOTED] for pk, text in newer.values_list("pk", "text")}
         | {ref: learned_from[statement] for ref, statement in new.items() if statement in learned_from}
     )
+
+
+def _load_replacements(user: User, found: Receipt) -> dict[str, str]:
+    """By ref: the latest statement that replaced each listed fact, which may be corrected again and again."""
+    listed = ids_by_kind(item["ref"] for item in found.items)["fact"]
+    latest: dict[int, tuple[int, str]] = {pk: (pk, "") for pk in listed}
+    for _ in range(CORRECTIONS):
+        old = Fact.objects.for_user(user).filter(pk__in={pk for pk, _ in latest.values()}, superseded_by__isnull=False)
+        newer = {pk: (by, text) for pk, by, text in old.values_list("pk", "superseded_by", "superseded_by__statement")}
+        if not newer:
+            break
+        latest = {pk: newer.get(now[0], now) for pk, now in latest.items()}
+    return {f"fact:{pk}": statement for pk, (_, statement) in latest.items() if statement}
 
 
 @signed_in_page  # the receipt grows while the answer is being written

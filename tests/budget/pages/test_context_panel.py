@@ -296,14 +296,13 @@ def test_a_receipt_is_only_read_and_never_kept_by_the_browser(alice: Any, sign_i
     assert "no-store" in client.get(address)["Cache-Control"]
 
 
-def test_the_panel_takes_one_statement_for_the_receipt_and_two_for_the_answers_beside_it(
+def test_the_panel_takes_one_statement_for_the_receipt_and_two_each_for_its_facts_and_the_answers_beside_it(
     alice: Any, sign_in: SignIn, django_assert_num_queries: Any
 ) -> None:
     client, address = sign_in(alice), f"/receipts/{booked(alice, Figures(input=10)).message_id}"
     client.get(address)  # the first request of a session is noted
-    with django_assert_num_queries(
-        6
-    ):  # the session, the user, the receipt, the quotes; the answer, and those beside it
+    # the session, the user, the receipt, the quotes, what replaced them; the answer, and those beside it
+    with django_assert_num_queries(7):
         client.get(address, headers=BESIDE_THE_CHAT)
 
 
@@ -383,3 +382,33 @@ def test_what_is_new_in_the_profile_is_shown_as_a_statement_with_the_words_it_wa
     assert "You live in Porto." in page
     assert "New: " not in page
     assert "“I moved to Porto”" in page
+
+
+def test_a_fact_that_is_also_new_in_the_profile_is_listed_once(alice: Any, sign_in: SignIn) -> None:
+    new = Piece(Section.MEMORIES, "update:0", "New: The user lives in Porto.", 9, score=2.0, is_protected=True)
+    fact = Piece(Section.MEMORIES, "fact:5", "The user lives in Porto.", 9, score=0.8)
+    page = a_page(sign_in(alice), booked(alice, Figures(input=10), fitted=fit([new, fact], PLAN)).message_id)
+    assert page.count("<p>You live in Porto.</p>") == 1
+
+
+def test_a_fact_corrected_since_names_the_latest_statement(alice: Any, sign_in: SignIn) -> None:
+    last = Fact.objects.create(user=alice, statement="The user lives in Faro.", status="active")
+    then = Fact.objects.create(
+        user=alice, statement="The user lives in Braga.", status="superseded", superseded_by=last
+    )
+    first = Fact.objects.create(
+        user=alice, statement="The user lives in Porto.", status="superseded", superseded_by=then
+    )
+    used = Piece(Section.MEMORIES, f"fact:{first.pk}", first.statement, 9, score=0.8)
+    page = a_page(sign_in(alice), booked(alice, Figures(input=10), fitted=fit([used], PLAN)).message_id)
+    assert "<p>You live in Porto.</p>" in page
+    assert "Replaced: You live in Faro." in page
+    assert "Braga" not in page
+
+
+def test_a_statement_in_the_users_own_words_is_not_quoted_again(alice: Any, sign_in: SignIn) -> None:
+    statement = "The user lives in Porto."
+    fact = Fact.objects.create(user=alice, statement=statement, quote=statement, status="active")
+    used = Piece(Section.MEMORIES, f"fact:{fact.pk}", statement, 9, score=0.8)
+    page = a_page(sign_in(alice), booked(alice, Figures(input=10), fitted=fit([used], PLAN)).message_id)
+    assert "“The user lives in Porto.”" not in page

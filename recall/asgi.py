@@ -28,7 +28,8 @@ from chat.turns.live import TURN_REGISTRY  # noqa: E402
 from chat.turns.recovery import mark_abandoned_answers  # noqa: E402
 from memory.embeddings.port import embedder  # noqa: E402
 from memory.query_encoder.encoder import encode_question  # noqa: E402
-from memory.secrets.learned import load_network  # noqa: E402
+from memory.secrets import learned as secrets  # noqa: E402
+from memory.speech_acts import network as speech_acts  # noqa: E402
 from recall.db.acting import by  # noqa: E402
 from recall.db.connections import run_in_thread  # noqa: E402
 from recall.db.notify import Listener  # noqa: E402
@@ -91,7 +92,8 @@ def load_models() -> None:
     tokens.exact()
     import_module("anthropic")
     encode_question("")
-    load_network()
+    secrets.load_network()
+    speech_acts.load_network()
     embedder()
     give_back()
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from memory.network.adapted import softmax
 from memory.network.pieces import Pieces, pieces_of
-from memory.network.reader import read_scores
+from memory.network.reader import load, read_scores
 from memory.network.training import Example, Head
 
 WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
@@ -36,6 +36,11 @@ class SpeechAct(NamedTuple):
 
     made_up: float
     empty: float
+
+
+def load_network() -> None:
+    """Load the network, so that no answer waits for it, within its transaction."""
+    load(WEIGHTS, ())
 
 
 @lru_cache(maxsize=CACHED)

@@ -23,6 +23,10 @@ COALESCE: Final = 0.03
 """Seconds within which deltas are combined into one frame: fast enough for the eye, few enough for the socket."""
 REST: Final = 8
 """Pause after rendering a delta, in times of what that took: a block made to be slow costs an eighth of a core."""
+QUICK_SECONDS: Final = 0.001
+QUICK_CHARS: Final = 200
+"""Text is rendered without a thread if it is at most this long and the text before it took no longer: a thread costs
+more than such a rendering, and would keep the other sockets waiting for the interpreter all the same."""
 MAX_RUNNING: Final = 4
 """Running turns of one user in one process."""
 
@@ -54,6 +58,8 @@ class RunningTurn:
     """The same of its thinking."""
     _shown: LiveText = field(init=False)
     _next_flush: float = 0.0
+    _render_seconds: float = 0.0
+    """Processor time of the last rendering."""
     _showing: asyncio.Task[None] | None = None
     _rendering: asyncio.Lock = field(default_factory=asyncio.Lock)
     _held: list[Frame] = field(default_factory=list)
@@ -96,19 +102,30 @@ class RunningTurn:
         return len(self._shown.text) < len(self.text) or len(self._shown.thinking) < len(self.thinking)
 
     async def flush(self) -> None:
-        """Send what was not sent yet. Rendering runs in a thread, so that other sockets don't wait for it."""
+        """Send what was not sent yet."""
         async with self._rendering:
             if len(self._shown.thinking) < len(self.thinking):
                 self._next_flush = time.monotonic() + COALESCE
                 self.broadcast(self._shown.think(self.thinking[len(self._shown.thinking) :]))
             if len(self._shown.text) < len(self.text):
-                began = time.monotonic()
-                frame = await asyncio.to_thread(self._shown.grow, self.text[len(self._shown.text) :])
-                self._next_flush = time.monotonic() + max(COALESCE, REST * (time.monotonic() - began))
+                frame = await self._render(self.text[len(self._shown.text) :])
+                self._next_flush = time.monotonic() + max(COALESCE, REST * self._render_seconds)
                 self.broadcast(frame)
             waiting, self._after_text = self._after_text, []
         for each in waiting:
             self.broadcast(each)
+
+    async def _render(self, more: str) -> Frame:
+        """In a thread if it may take long, so that other sockets don't wait for it."""
+        if len(more) <= QUICK_CHARS and self._render_seconds <= QUICK_SECONDS:
+            return self._grow(more)
+        return await asyncio.to_thread(self._grow, more)
+
+    def _grow(self, more: str) -> Frame:
+        started = time.thread_time()
+        frame = self._shown.grow(more)
+        self._render_seconds = time.thread_time() - started
+        return frame
 
     def set_status(self, state: str, label: str = "") -> None:
         """Publish a status line, after the text that was written before it."""

@@ -291,8 +291,14 @@ def _read(
     for fact, old, new in _find_tastes(words, facts):
         yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
     returned = _find_return(text, words, known)
-    if returned is not None:
+    if returned is None:
+        return
+    if returned.status != "active":
         yield Correction(returned, Change.REVIVE, quote, utterance.number, when=when)
+        return
+    for fact in facts:
+        if fact.status == "proposed" and fact.key and fact.key == returned.key:
+            yield Correction(fact, Change.END, quote, utterance.number, when=when)
 
 
 def _find_gone_off(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
@@ -526,16 +532,16 @@ def _find_spellings(
 
 
 def _find_return(text: str, words: Sequence[Word], known: Sequence[KnownFact]) -> KnownFact | None:
-    """An earlier fact that is true again: “back in Porto”, “we went back to Tesco”."""
+    """A fact that is true again, or was all the time: “back in Porto”, “we went back to Tesco”."""
     back = find_words(words, BACK)
     if back is None:
         return None
     named = next((at for at in range(back[1] + 1, len(words)) if words[at].low not in DETERMINERS), len(words))
     for earlier in reversed(known):
-        is_history = earlier.status == "expired" or (
+        may_return = earlier.status in ("expired", "active") or (
             earlier.status == "superseded" and (earlier.key or earlier.superseded_by)
         )
-        if not is_history or not is_about(earlier, words):
+        if not may_return or not is_about(earlier, words):
             continue
         span = find_value_of(earlier, words) if earlier.value else None
         if span is not None and 0 <= span[0] - named <= 1:

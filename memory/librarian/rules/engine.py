@@ -407,7 +407,7 @@ def _by_table(claim: Claim, clause: Clause, message: _Message) -> Iterator[Candi
 
 
 _GOES_ON: Final = re.compile(
-    r",? ?(?:(?P<work>(?:at|for|as) .+)|(?:years old )?and (?:I'm )?(?P<is>(?:from|an?|based|living) .+))"
+    r",? ?(?:(?P<work>(?:at|for|as) (?!work\b).+)|(?:years old )?and (?:I'm )?(?P<is>(?:from|an?|based|living) .+))"
 )
 _SINCE: Final = re.compile(r"\b(?:since|in) ((?:19|20)\d\d)\b")
 _UNTIL: Final = re.compile(

@@ -289,3 +289,10 @@ def test_what_was_so_of_someone_ends_with_their_death(text: str, expected: dict[
 def test_a_death_on_a_weekday_was_on_the_last_one() -> None:
     (found,) = find_corrections(Utterance(99, 1, "user", "My grandmother died on Sunday", NOW), OF_OTHERS[:1])
     assert found.when == datetime(2025, 8, 31, tzinfo=UTC)
+
+
+def test_a_return_to_what_still_holds_ends_what_waits_in_its_place() -> None:
+    away = known(31, "The user lives in Madrid.", "user/home", "Madrid", "proposed")
+    found = find_corrections(Utterance(99, 1, "user", "back in Nantes! missed the river", NOW), [*FACTS, away])
+    assert [(one.fact.fact_id, one.change) for one in found] == [(31, Change.END)]
+    assert find_corrections(Utterance(99, 1, "user", "back in Nantes!", NOW), FACTS) == []

@@ -354,6 +354,10 @@ def test_ones_own_children_are_each_called_by_name() -> None:
     assert {f"The user's child is called {name}." for name in ("Ada", "Ben", "Cleo")} <= {*said}
 
 
+def test_work_is_no_employer() -> None:
+    assert [fact.attribute for fact in read("moved to Madrid for work.")] == ["home"]
+
+
 def test_a_correction_is_no_statement_of_its_own() -> None:
     assert read("Sorry, I mean Bruges") == []
 

@@ -23,8 +23,13 @@ ENFORCED_SINCE: Final = 156
 INLINE: Final = "script-src 'unsafe-inline'; "
 GUARD: Final = """<script>
 for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete window[name];
-new ResizeObserver(() => parent.postMessage({ height: document.documentElement.getBoundingClientRect().height }, "*"))
-  .observe(document.documentElement);
+const tellHeight = () => {
+  const page = document.documentElement; // content outside the flow only overflows it
+  const height = page.scrollHeight > page.clientHeight ? page.scrollHeight : page.getBoundingClientRect().height;
+  parent.postMessage({ height }, "*");
+};
+new ResizeObserver(tellHeight).observe(document.documentElement);
+addEventListener("load", tellHeight);
 </script>"""
 """Comes before the scripts of an HTML preview: what may not connect fails as early as can be; and the height."""
 NO_SCRIPTS: Final = (

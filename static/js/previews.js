@@ -1,7 +1,7 @@
 // @ts-check
 /** Previews of code in finished answers, each in a sandboxed frame of its own (recall/rendering/previews.py). */
 
-const [LOWEST, HIGHEST] = [48, 640]; // px
+const [LOWEST, LOWEST_PAGE, HIGHEST] = [48, 160, 640]; // px
 const NAMES = { svg: "image", html: "page", mermaid: "diagram" };
 const BUTTON = `<button type="button" class="button button-quiet button-small code-preview" data-action="preview">Preview</button>`;
 
@@ -71,7 +71,7 @@ function heightOf(code) {
 /** A page's height until it tells its own, which it can't where its scripts don't run. @param {Element} code */
 function heightOfPage(code) {
   const blocks = code.querySelector("code")?.textContent?.match(/<(?:h\d|p|li|tr|div|section|pre|img|svg|canvas|form|input|button)\b/gi) ?? [];
-  return clamp(Math.min(HIGHEST / 2, 48 * (blocks.length + 1)));
+  return clamp(Math.min(HIGHEST / 2, Math.max(LOWEST_PAGE, 48 * (blocks.length + 1))));
 }
 
 /** @param {number} height */

@@ -6,9 +6,9 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import FrameLocator, Page, expect
+from playwright.sync_api import Browser, FrameLocator, Page, expect
 
-from recall.rendering.previews import ENFORCED_SINCE
+from recall.rendering.previews import ENFORCED_SINCE, GUARD, HEAD
 from tests.browser.people import OfflineServer, Person, ask, last_answer, wear
 
 pytestmark = pytest.mark.browser
@@ -163,6 +163,41 @@ def test_a_diagram_is_drawn_only_when_it_is_asked_for(somebody: Person, offline:
     expect(frame.get_by_text("Question", exact=True)).to_be_visible()
     expect(frame.locator("#diagram svg")).to_be_visible()
     page.wait_for_function("document.querySelector('.code iframe').height !== '320'")
+
+
+TOLD = """(page) => new Promise((resolve) => {
+  const frame = document.createElement("iframe");
+  frame.height = "48";
+  addEventListener("message", ({ data }) => data.height > 48 && resolve(data.height));
+  frame.srcdoc = page;
+  document.body.append(frame);
+  setTimeout(() => resolve(0), 5000);
+})"""
+
+
+@pytest.mark.parametrize(
+    ("content", "height"),
+    [
+        ('<div style="height: 300px"></div>', 316),
+        ('<div style="position: absolute; top: 0; height: 300px; width: 9px"></div>', 300),
+        ('<div style="float: left; height: 300px; width: 9px"></div>', 308),
+        ("<style>html, body { height: 100%; margin: 0 }</style><div style='height: 300px'></div>", 300),
+    ],
+)
+def test_a_page_tells_its_whole_height_however_it_is_laid_out(browser: Browser, content: str, height: int) -> None:
+    page = browser.new_page()
+    assert page.evaluate(TOLD, HEAD + GUARD + content) == height
+    page.close()
+
+
+def test_a_page_that_cannot_tell_its_height_has_room_and_scrolls(somebody: Person, offline: OfflineServer) -> None:
+    page, frame = preview(somebody, offline, "html", f"<b>{'Long words. ' * 400}</b>")
+    expect(frame.locator("b")).to_be_visible()
+    box = page.locator(".code iframe").bounding_box()
+    assert box is not None
+    assert box["height"] >= 160
+    assert frame.locator("html").evaluate("it => getComputedStyle(it).overflowY") != "hidden"
+    assert page.locator(".code iframe").evaluate("it => getComputedStyle(it).resize") == "vertical"
 
 
 def test_a_diagram_with_a_mistake_says_so(somebody: Person, offline: OfflineServer) -> None:

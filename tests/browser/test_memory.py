@@ -137,7 +137,7 @@ def test_on_a_phone_the_tree_is_a_sheet(gardener: Person) -> None:
     page.goto("/memory/documents/projects/garden/plan")
     tree = page.get_by_role("navigation", name="Documents")
     expect(tree).to_be_hidden()
-    page.get_by_role("button", name="Documents", exact=True).click()
+    page.get_by_role("button", name="Folders", exact=True).click()
     expect(tree.get_by_role("link", name="plan")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     tree.get_by_role("button", name="Close documents").click()

@@ -4,6 +4,7 @@ Rules on the surface of English. A sentence that isn't about “the user” is l
 """
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 _AUXILIARIES: Final = {
@@ -39,14 +40,19 @@ def second_person(sentence: str) -> str:
     if _SUBJECT.match(text):
         text = _REFLEXIVE.sub("yourself", _THEIR.sub("your", _JOINED.sub(_joined, text)))
     text = _OWNS.sub("yours", text)
-    text = _OWNER.sub("your", _SUBJECT.sub(_subject, text))
-    text = _ELSEWHERE.sub("you", text)
+    text = _OWNER.sub(_capital("your"), _SUBJECT.sub(_subject, text))
+    text = _ELSEWHERE.sub(_capital("you"), text)
     return text if text == sentence else text[:1].upper() + text[1:]
 
 
 def you_wrote(text: str) -> str:
     """A summary of the user's own words, as said to the user."""
     return _WROTE.sub("You wrote: ", text)
+
+
+def _capital(word: str) -> Callable[[re.Match[str]], str]:
+    """`word`, capitalized where “The” was: at the start of a later sentence."""
+    return lambda found: word.capitalize() if found[0].startswith("The") else word
 
 
 def _subject(found: re.Match[str]) -> str:

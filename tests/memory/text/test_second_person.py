@@ -31,6 +31,8 @@ from memory.text.second_person import second_person
         ("User lives in Lyon.", "You live in Lyon."),
         ("New: the user is a landscape architect.", "New: you are a landscape architect."),
         ("New: the user's dog is called Rex.", "New: your dog is called Rex."),
+        ("6 turns. The user wrote: “Hello.”", "6 turns. You wrote: “Hello.”"),
+        ("Mary called. The user's dog barked.", "Mary called. Your dog barked."),
         ("", ""),
     ],
 )

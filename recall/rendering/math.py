@@ -31,6 +31,8 @@ MAX_TOGETHER: Final = 12_000
 MAX_LINES: Final = 60
 UNDECIDED: Final = "undecided"
 """In the parser's `env`: the first line with an opening whose end isn't in the text yet."""
+OPENINGS: Final = ("$$", "\\[", "\\begin{")
+"""What the first line of a formula in lines of its own starts with."""
 MAX_UNCLOSED: Final = 50
 """Unclosed openings after which the search for blocks stops."""
 

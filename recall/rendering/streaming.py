@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from markdown_it.token import Token
 
 from recall.rendering import markdown
-from recall.rendering.math import UNDECIDED
+from recall.rendering.math import OPENINGS, UNDECIDED
 
 LISTS: Final = frozenset({"bullet_list_open", "ordered_list_open"})
 LIST, TABLE = "list", "table"
@@ -92,7 +92,8 @@ class MarkdownStream:
         """What isn't finished, as far as it is clear what it is."""
         header, source = self._header, _clear_part(LINE_END.sub("\n", self.rest))
         env = _copy(self._env)
-        markdown.parse_blocks(header + source, env)
+        if any(opening in source for opening in OPENINGS):
+            markdown.parse_blocks(header + source, env)
         if UNDECIDED in env:  # half a formula isn't shown
             source = "\n".join((header + source).split("\n")[: env[UNDECIDED]]).removeprefix(header.rstrip("\n"))
         if not source.strip():

@@ -155,3 +155,16 @@ def test_beyond_the_limits_the_rest_is_plain_and_complete(text: str) -> None:
     html, _ = stream_in(text, [5_000])
     assert html.count("x") == text.count("x")
     assert html.endswith("</div>")
+
+
+def test_open_text_without_a_formula_is_parsed_only_to_be_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("parsed once more")
+
+    prose, formula = MarkdownStream(), MarkdownStream()
+    prose.feed("Mary lives in **Lisbon**, for $5 a day")
+    formula.feed("The square:\n\n$$\nx^2")
+    monkeypatch.setattr(markdown, "parse_blocks", refuse)
+    assert "<strong>Lisbon</strong>" in prose.open_part()[0].html
+    with pytest.raises(AssertionError, match="once more"):
+        formula.open_part()

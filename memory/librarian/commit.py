@@ -35,6 +35,7 @@ from memory.librarian.known_facts import load_nearest, load_similarities, to_kno
 from memory.librarian.store import create_fact
 from memory.models import Fact, FactLink, LibrarianRun
 from memory.models.kinds import default_importance
+from memory.text.keywords import content
 from memory.text.replaced_statement import replaced_statement
 from recall.celery import enqueue_on_commit
 
@@ -104,6 +105,7 @@ def store_extraction(
         judged |= {one.known for one in (*extraction.ends, *extraction.retracts) if one.number == utterance.number}
         corrections = _corrections_in(utterance, judged, state) if utterance.speaker == "user" else []
         corrected = {c.fact.key: c.value for c in corrections if c.change != Change.ASK}
+        open_keys, replaced = {fact.key for fact in state.known if fact.key and fact.status in OPEN}, set[str]()
         while proposals and by_place.get(proposals[0][0].number) == by_place[utterance.number]:
             fact, vector, similarity = proposals.pop(0)
             if not fact.key and any(retells(fact.statement, correction) for correction in corrections):
@@ -113,9 +115,11 @@ def store_extraction(
                 agreed = fact.value == corrected[fact.key]  # read twice over, as a claim and as a correction
                 sure = max(fact.confidence, REPLACED_CONFIDENCE) if agreed else fact.confidence
                 fact = fact.model_copy(update={"correction": True, "confidence": sure})
+            replaced |= {fact.key} & open_keys
             _decide_and_apply(fact, vector, similarity, state)
         for correction in corrections:
-            _apply_correction(correction, utterance, state)
+            if not _is_accounted_for(correction, replaced, utterance):
+                _apply_correction(correction, utterance, state)
     for proposal in proposals:
         _decide_and_apply(*proposal, state)
     for withdrawals, change in ((extraction.ends, Change.END), (extraction.retracts, Change.RETRACT)):
@@ -124,6 +128,16 @@ def store_extraction(
     _record_episode(extraction.episode, state)
     _write_documents(updates, state)
     return state
+
+
+def _is_accounted_for(correction: Correction, replaced: Set[str], utterance: Utterance) -> bool:
+    """Whether a doubt is already explained by another value that the message states, of the fact or of another.
+
+    “That's wrong, I live in Annecy” is about a home, and doubts no name; a fact whose words it has, it may doubt.
+    """
+    if correction.change != Change.ASK or not replaced:
+        return False
+    return correction.fact.key in replaced or not content(correction.fact.statement) & content(utterance.text)
 
 
 def _corrections_in(utterance: Utterance, judged: Set[int | None], state: RunState) -> list[Correction]:

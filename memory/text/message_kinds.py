@@ -97,6 +97,9 @@ _REPORTING: Final = content(
     " i've you're you've you'd you'll"
 )
 
+_COURTESIES: Final = content(f"{_TALK} meet")
+"""“Nice to meet you, Lena” adds nothing to “I'm Lena”."""
+
 
 def words_of(text: str) -> list[str]:
     """The words in lower case."""
@@ -136,7 +139,7 @@ def repeats_memories(answer: str, question: str, memories: Iterable[str]) -> boo
     """Whether an answer's own words, apart from the question's, mostly come from the memories it was given."""
     known = set[str]().union(*map(content, memories))
     rest = " ".join(sentence for sentence in _SENTENCE.findall(answer) if not _OF_ITSELF.search(sentence))
-    added = content(rest) - content(question) - _REPORTING
+    added = content(rest) - content(question) - _REPORTING - _COURTESIES
     if not added:
         return True  # “Got it: you live in Lyon.”
     return bool(known) and len(added & known) >= REPEATED * len(added)

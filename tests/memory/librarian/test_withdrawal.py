@@ -103,6 +103,14 @@ def test_review_asks_where_the_words_are_unclear_and_asks_once(alice: User, read
     assert {status(cello), status(viola)} <= {ACTIVE, EXPIRED}
 
 
+def test_another_value_that_is_stated_explains_what_would_be_doubted(alice: User, read: Any) -> None:
+    know(alice, "The user's name is Lena.", "user/name", "Lena")
+    know(alice, "The user lives in Lyon.", "user/home", "Lyon")
+    said = "That's wrong, I actually live in Annecy."
+    read(said, facts=[stated("The user lives in Annecy.", said, attribute="home", value="Annecy")])
+    assert facts(alice, PROPOSED) == ["The user lives in Annecy."]
+
+
 def test_words_from_before_bring_nothing_back(alice: User, read: Any) -> None:
     home = know(alice, "The user lives in Nantes.", "user/home", "Nantes")
     old = say(alice, "I live in Nantes.")

@@ -44,7 +44,7 @@ SAME_STEM = {
     "hous": "liv", "plac": "liv",
     "stud": "learn", "study": "learn", "studi": "learn", "colour": "color", "due": "deadli", "dead": "died",
     "eat": "food", "child": "kid", "childr": "kid", "son": "kid", "daught": "kid", "diet": "food",
-    "relati": "spous", "dat": "spous",
+    "girl": "kid", "boy": "kid", "relati": "spous", "dat": "spous",
 }  # fmt: skip
 # A phrase of a question → the word it means.
 REWRITES = (

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
 
 from offline.protocol.reply import Reply, Search, Text, Thinking, ToolCall
@@ -26,6 +27,7 @@ from offline.responder.grammar import (
 )
 from offline.responder.matching import (
     ENDS,
+    NAMED,
     OWNED,
     Match,
     asks_past,
@@ -49,6 +51,7 @@ PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, befo
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 # How what is doubted waits, and what was hardly understood: the user's own words say more.
 NO_ANSWER = (DOUBT, "The user mentions")
+CLAUSE = re.compile(r"[,;.!?]")  # “I'm allergic to birch, springs are awful” is no feeling of the user's
 MAX_LISTED = 8
 SAME_WORDS = 0.6  # of the answer's words: so many are in the message that it was learned from
 MAX_SHOWN = 1_200  # of a file
@@ -382,7 +385,9 @@ def _feeling(reading: Reading) -> Reply | None:
     if patterns.LOSS.search(said):
         return say(wording.SORRY)
     for feeling, lines in ((patterns.FEELING, wording.FEELING), (patterns.JOY, wording.JOY)):
-        if patterns.FEELS.search(said) and feeling.search(said) and not patterns.DENIES.search(said):
+        if any(patterns.FEELS.search(one) and feeling.search(one) for one in CLAUSE.split(said)) and (
+            not patterns.DENIES.search(said)
+        ):
             return say(_in_turn(lines, reading))
     return None
 
@@ -392,7 +397,7 @@ def _note(reading: Reading) -> Reply:
     said = reading.question
     before = next((one.text for one in _list_statements(reading)), "")
     if before and (mended := _mended(before, said)):
-        return say(wording.MEANT.format(meant=_lower(second_person(mended)).rstrip(".")))
+        return say(wording.MEANT.format(meant=_lower(second_person(LEAD_IN.sub("", mended))).rstrip(".")))
     meant = patterns.MEANT.match(said)
     if meant:
         return say(wording.MEANT.format(meant=second_person(meant[1]).rstrip(".") if " " in meant[1] else meant[1]))
@@ -532,9 +537,17 @@ def _ended_here(reading: Reading, matches: Sequence[Match]) -> Match | None:
     question = _extract_question(reading)
     answered = frozenset[str]().union(*(stems(match.sentence) for match in matches)) - {"user"} - stems(question)
     answered |= stems(question) if patterns.STILL.search(question) else frozenset()
-    said = (Match(sentence, memory) for memory in _list_statements(reading) for sentence in sentences(memory.text))
+    heard = {match.memory.text for match in matches if match.memory.id == "said"}
+    since = takewhile(lambda memory: memory.text not in heard, _list_statements(reading))
+    said = (Match(sentence, memory) for memory in since for sentence in sentences(memory.text))
     ended = (match for match in said if ENDS.search(match.sentence) and answered & stems(match.sentence))
-    return next((match for match in ended if _is_of_user(match.sentence, question)), None)
+    return next((m for m in ended if _is_of_user(m.sentence, question) or _names(m.sentence, answered)), None)
+
+
+def _names(sentence: str, answered: frozenset[str]) -> bool:
+    """Whether a sentence is about someone whom what would be the answer names: “Pus died yesterday”."""
+    named = NAMED.match(sentence)
+    return named is not None and stems(named[1]) <= answered
 
 
 def _is_of_user(sentence: str, asked: str) -> bool:
@@ -588,7 +601,8 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
         asked = f"{asked} {' '.join(relation or name for relation, name in people)}"
     matches = best_matches(asked, known)
     if matches:
-        return _answer_from(reading, matches)
+        ended = None if asks_past(asked) else _ended_here(reading, matches)
+        return _answer_from(reading, [ended] if ended else matches)
     near = closest(asked, known) or _first_recalled(asked, reading)
     if near is None:
         return None

@@ -861,3 +861,15 @@ def test_a_correction_right_after_counts_at_once(said: str, corrected: str, aske
 def test_a_correction_that_may_mean_either_name_changes_neither() -> None:
     turns = [user("I flew from Oslo to Rome with Ada"), assistant("Noted."), user("Sorry, Bergen"), assistant("Okay.")]
     assert "Bergen" not in ask_after(turns, "Where did I fly from?")
+
+
+def test_a_girl_of_the_users_is_a_daughter_and_an_animal_that_died_is_had_no_more() -> None:
+    turns = [user("we have two girls, Signe and Liv, and an old cat, Pus"), assistant("Noted.")]
+    assert "Signe and Liv" in ask_after(turns, "what are my daughters called?")
+    turns += [user("Pus died yesterday"), assistant("I'm sorry to hear that.")]
+    had = memory("The user has an old cat, Pus.", "fact:3") | {"answers": "pet:cat"}
+    assert ask_after(turns, "do I have a cat?", had).startswith("Pus died yesterday.")
+
+
+def test_an_awful_spring_is_no_feeling_of_the_users() -> None:
+    assert ask("I'm allergic to birch pollen, springs are awful").startswith("Noted: you're allergic")

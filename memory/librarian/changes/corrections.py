@@ -193,6 +193,10 @@ _OF_SOMEONE: Final = re.compile(
     rf"(?:The user's {_ONE_OF_THE_USERS}|(?P<alone>(?!The user\b)[A-Z][\w'-]*)) (?P<verb>[\w']+)(?! (?:called|named)\b)"
 )
 """What a fact says of someone around the user, or of an animal of theirs."""
+_HAS_PET: Final = re.compile(
+    rf"The user (?P<verb>has) an? (?:[a-z-]+ ){{0,2}}?(?P<relation>{alternatives(PETS)})\b"
+    r"(?:,?(?: called| named)? (?P<name>[A-Z][\w'-]*))?(?P<alone>)"
+)
 
 
 def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[Correction]:
@@ -381,7 +385,9 @@ def _find_deaths(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
         if who is None or len(sentence[0]) > MAX_SENTENCE:
             continue
         meant = [
-            (fact, found) for fact in facts if (found := _OF_SOMEONE.match(fact.statement)) and _is_one(who, found)
+            (fact, found)
+            for fact in facts
+            if (found := _OF_SOMEONE.match(fact.statement) or _HAS_PET.match(fact.statement)) and _is_one(who, found)
         ]
         is_clear = len({found["name"] or found["alone"] or "" for _, found in meant} - {""}) < 2
         quote = utterance.text[sentence.start() : sentence.end()].strip()

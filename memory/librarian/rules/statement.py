@@ -21,6 +21,7 @@ _UNFINISHED: Final = re.compile(
 _ODD: Final = re.compile(
     r"(?i)[?!=]|https?:|[{}<>|\\]|\.\.|,,|\s[,.]|[,;:-]\.$|\b(?:lol|pls|plz|btw|haha)\b|[\U0001F000-\U0001FFFF]"
 )
+_SAYS_NOTHING: Final = re.compile(r"The user's (\w+) \S+ is the user's \1\Z")
 _FIRST_PERSON: Final = re.compile(r"(?<![\w'])(?:I|I'm|I've|me|my|myself|our|us)(?![\w'])")
 
 
@@ -44,6 +45,7 @@ class Note:
 def finished(statement: str) -> str:
     """The statement with one full stop and no loose end; empty if it is not one well-formed sentence."""
     text = " ".join(statement.split())
+    text = re.sub(r"^(The user) also ", r"\1 ", text)
     text = re.sub(r"[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F]", "", text)
     body = _UNFINISHED.sub("", _TAIL.sub("", _WISH.sub("", text.removesuffix("."))))
     body = _unbracketed(body)
@@ -55,6 +57,7 @@ def finished(statement: str) -> str:
         not 4 <= len(words) <= MAX_WORDS
         or not body[0].isupper()
         or _ODD.search(f"{body}.")
+        or _SAYS_NOTHING.match(body)
         or _FIRST_PERSON.search(body)
     ):
         return ""

@@ -257,6 +257,8 @@ OF_OTHERS = (
     known(7, "The user's uncle Pavel moved to Brno."),
     known(8, "Pavel is allergic to bees.", "pavel/allergy:bees", "yes"),
     known(9, "The user's phone is a Pixel.", "user/phone", "Pixel"),
+    known(10, "The user has an old cat, Pus.", "user/pet:cat", "yes"),
+    known(11, "The user has a pet tortoise.", "user/pet:tortoise", "yes"),
 )
 
 
@@ -272,6 +274,8 @@ OF_OTHERS = (
         ("My sister died", {5: Change.ASK, 6: Change.ASK}),
         ("My sister Ada died", {5: Change.END}),
         ("My friend's grandmother died", {}),
+        ("Pus died yesterday", {10: Change.END}),
+        ("Our tortoise died", {11: Change.END}),
         ("My phone died", {}),
         ("Rex nearly died", {}),
         ("If Rex died I'd cry", {}),

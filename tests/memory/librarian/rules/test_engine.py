@@ -354,6 +354,11 @@ def test_ones_own_children_are_each_called_by_name() -> None:
     assert {f"The user's child is called {name}." for name in ("Ada", "Ben", "Cleo")} <= {*said}
 
 
+def test_a_girl_of_ones_own_is_a_daughter() -> None:
+    said = [fact.statement for fact in read("my husband Eivind is a joiner, and we have two girls, Signe and Liv")]
+    assert {"The user's daughter is called Signe.", "The user's daughter is called Liv."} <= {*said}
+
+
 def test_work_is_no_employer() -> None:
     assert [fact.attribute for fact in read("moved to Madrid for work.")] == ["home"]
 

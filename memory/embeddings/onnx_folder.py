@@ -47,7 +47,7 @@ class OnnxEmbedder:
     """The model of a folder that the settings have validated.
 
     Raises:
-        ImproperlyConfigured: its vectors have another width than the columns.
+        ImproperlyConfigured: its vectors have another width than the columns, or its configuration isn't JSON.
     """
 
     dimension = DIMENSION
@@ -97,18 +97,35 @@ class OnnxEmbedder:
 
 def _prefixes(folder: Path) -> Prefixes:
     """Those that the folder's files state, or else those of its family."""
-    prompts = _read(folder / "config_sentence_transformers.json").get("prompts") or {}
-    stated = Prefixes(prompts.get("query", ""), prompts.get("passage") or prompts.get("document", ""))
+    prompts = _read(folder / "config_sentence_transformers.json").get("prompts")
+    query, passage, document = _texts(prompts, "query", "passage", "document")
+    stated = Prefixes(query, passage or document)
     if any(stated):
         return stated
-    names = {folder.resolve().name, Path(_read(folder / "config.json").get("_name_or_path", "")).name}
+    (origin,) = _texts(_read(folder / "config.json"), "_name_or_path")
+    names = {folder.resolve().name, Path(origin).name}
     words = [name.lower().replace("_", "-").split("-") for name in names]
     return E5 if any("e5" in one and "instruct" not in one for one in words) else Prefixes()
 
 
+def _texts(found: object, *names: str) -> list[str]:
+    """The named texts of a JSON object; empty where there is none."""
+    values = [found.get(name) if isinstance(found, dict) else None for name in names]
+    return [value if isinstance(value, str) else "" for value in values]
+
+
 def _read(file: Path) -> Mapping[str, Any]:
-    """A configuration file's content; empty if the folder has none."""
-    found: Mapping[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    """A configuration file's content; empty if the folder has none.
+
+    Raises:
+        ImproperlyConfigured: it isn't a JSON object.
+    """
+    try:
+        found = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ImproperlyConfigured(f"EMBEDDING_FOLDER: {file} is not a JSON object.")
     return found
 
 

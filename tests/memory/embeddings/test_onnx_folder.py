@@ -115,6 +115,25 @@ def test_questions_and_passages_have_the_prefixes_that_the_model_was_trained_wit
         np.testing.assert_allclose(vector, unit(table[ids].mean(axis=0)), atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "content", [{"prompts": ["query: "]}, {"prompts": {"query": 7, "passage": None}}, {"prompts": "query"}, {}]
+)
+def test_prefixes_of_another_form_are_none(tmp_path: Path, content: Any) -> None:
+    published(tmp_path)
+    plain = OnnxEmbedder(tmp_path).embed_question("Mary")
+    (tmp_path / "config_sentence_transformers.json").write_text(json.dumps(content))
+    (tmp_path / "config.json").write_text('{"_name_or_path": 7}')
+    np.testing.assert_allclose(OnnxEmbedder(tmp_path).embed_question("Mary"), plain)
+
+
+@pytest.mark.parametrize("content", [b"{", b"[1]", b'"e5"', b"\xff\xfe", b"[" * 100_000])
+def test_a_damaged_configuration_is_refused_in_one_sentence(tmp_path: Path, content: bytes) -> None:
+    published(tmp_path)
+    (tmp_path / "config_sentence_transformers.json").write_bytes(content)
+    with pytest.raises(ImproperlyConfigured, match=r"sentence_transformers\.json is not a JSON object\."):
+        OnnxEmbedder(tmp_path)
+
+
 def test_rows_are_embedded_again_when_the_prefixes_change(tmp_path: Path) -> None:
     published(tmp_path)
     before = OnnxEmbedder(tmp_path).name

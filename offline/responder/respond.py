@@ -545,7 +545,7 @@ def _ended_here(reading: Reading, matches: Sequence[Match]) -> Match | None:
 
 
 def _names(sentence: str, answered: frozenset[str]) -> bool:
-    """Whether a sentence is about someone whom what would be the answer names: “Pus died yesterday”."""
+    """Whether a sentence has for a subject a name that is in what would be the answer: “Pus died yesterday”."""
     named = NAMED.match(sentence)
     return named is not None and stems(named[1]) <= answered
 

@@ -22,6 +22,7 @@ from budget.receipts.retention import without_text
 from chat.compaction.rewrite import DROPPED, regenerate_summary
 from chat.messages.activity import Step, about, readable
 from chat.messages.branches import KEPT
+from chat.messages.forget_request import WITHHOLDS
 from chat.messages.thinking import THINKING, thinking_of, without_thinking
 from chat.models import Attachment, Conversation, Message, Segment
 from chat.tools.memory_search import refs_in_result
@@ -34,7 +35,7 @@ from memory.index.indexer import reindex
 from memory.models import Chunk, Document, Episode, Fact, MessageChange
 from memory.ports.forgettable import BusyError
 from memory.refs import ids_by_kind
-from memory.text.parts import blank_parts
+from memory.text.parts import Part, blank_parts, numbered_parts, parts_of
 from recall.llm.tokens import count_tokens
 from recall.redaction import FORGOTTEN, Erasure, ErasureItem, words_of
 
@@ -357,6 +358,7 @@ def erase_receipt(receipt: Receipt) -> None:
 
 
 def _erase_message(message: Message, erasure: Erasure) -> None:
+    before = message.text
     if message.pk in erasure.messages:
         message.text = FORGOTTEN
         message.event_data = {name: one for name, one in message.event_data.items() if name in KEPT_EVENT_KEYS}
@@ -369,6 +371,34 @@ def _erase_message(message: Message, erasure: Erasure) -> None:
     message.tokens = count_tokens(message.text)
     changed: dict[str, Any] = {"text": message.text, "event_data": message.event_data, "tokens": message.tokens}
     Message.objects.filter(pk=message.pk).update(**changed)
+    _renumber_withheld(message, before)
+
+
+def _renumber_withheld(message: Message, before: str) -> None:
+    """Let requests to forget a part of the message name it by its number in the text that is left.
+
+    A part that isn't there unchanged makes them name the whole message.
+    """
+    start = f"message:{message.pk}:"
+    now: dict[str, list[int]] = {}
+    for part in parts_of(message.text):
+        now.setdefault(_own_words(message.text, part), []).append(part.number)
+    for asking in Message.objects.filter(user=message.user_id, event_data__has_key=WITHHOLDS).only("event_data"):
+        refs = asking.event_data[WITHHOLDS]
+        named = {int(number) for ref in refs if ref.startswith(start) for number in ref[len(start) :].split(",")}
+        if not named:
+            continue
+        texts = [_own_words(before, part) for part in numbered_parts(before, named)]
+        numbers = sorted({number for text in texts for number in now.get(text, ())})
+        is_whole = not all(text in now for text in texts)
+        new = start.removesuffix(":") if is_whole else start + ",".join(map(str, numbers))
+        kept = [*dict.fromkeys(new if ref.startswith(start) else ref for ref in refs)]
+        Message.objects.filter(pk=asking.pk).update(event_data={**asking.event_data, WITHHOLDS: kept})
+
+
+def _own_words(text: str, part: Part) -> str:
+    """A part without the marks of what was erased before it."""
+    return text[part.start : part.end].replace(FORGOTTEN, "").strip()
 
 
 def _erase_in_files(user: User, erasure: Erasure) -> None:

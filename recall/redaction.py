@@ -5,6 +5,7 @@ texts themselves (in memory only, never in a row or a log), and the words that r
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,8 +16,9 @@ FORGOTTEN: Final = "[forgotten]"
 BLANKED: Final = frozenset({"label", "text", "title", "summary", "qualifier"})
 """Keys whose values are blanked in a JSON object whose `ref` names something forgotten."""
 FIXED: Final = frozenset(
-    {"ref", "section", "rule", "url", "kind", "source", "role", "type", "id", "name", "status", "ttl", "print", "code"}
-)
+    {"ref", "section", "rule", "url", "kind", "source", "role", "type", "id", "name", "status", "ttl", "print", "code",
+     "withholds"}
+)  # fmt: skip
 """JSON keys whose values the code reads: a word in them is no trace of a memory."""
 MIN_TEXT_CHARS: Final = 8
 """Characters. A shorter text counts as a word, and words have rules of their own."""
@@ -25,6 +27,8 @@ MAX_HINTS: Final = 200
 """Words in one pattern."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_ENDS: Final = r"(?![^\W_]|[\u0300-\u036f])"
+"""Neither a letter nor an accent follows."""
 _REPEATED: Final = re.compile(rf"(?:{re.escape(FORGOTTEN)}[\s,;.:!?…”\"'’)(–-]*)+(?={re.escape(FORGOTTEN)})")
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
 
@@ -51,9 +55,14 @@ _SPELLINGS: Final = {"ss": "ß|ẞ", "i\u0307": "İ"}
 """What `casefold` makes two characters of, and the characters: ignoring case alone doesn't match them."""
 
 
+def _split(text: str) -> list[str]:
+    """The words, with each accent in one character with its letter: apart, it would end the word."""
+    return _WORD.findall(unicodedata.normalize("NFC", text))
+
+
 def words_of(text: str) -> set[str]:
     """The meaningful words of a text, in lower case; numbers count, single letters don't."""
-    found = {word.casefold() for word in _WORD.findall(text)}
+    found = {word.casefold() for word in _split(text)}
     return {word for word in found if (len(word) > 1 or word.isdigit()) and word not in STOP_WORDS}
 
 
@@ -158,7 +167,7 @@ class Erasure:
         Every text that contains it matches one of them; `redact` decides whether a match contains it.
         """
         for texts in batches(sorted(self.texts), MAX_HINTS):
-            longest = {max(_WORD.findall(text), key=len, default="") for text in texts} - {""}
+            longest = {max(_split(text), key=len, default="") for text in texts} - {""}
             if longest:
                 yield rf"(?<![[:alnum:]])({'|'.join(map(in_any_case, sorted(longest)))})(?![[:alnum:]])"
         for words in batches(sorted(self.words), MAX_HINTS):
@@ -208,13 +217,12 @@ class Erasure:
         if self.names(value.get("ref")):
             shown = {name: FORGOTTEN if name in BLANKED and one else one for name, one in value.items()}
             return {**shown, "ref": self.redact(str(value["ref"]))}
-        return {
-            name: self._fixed(one) if name in FIXED and isinstance(one, str) else self.redact_json(one)
-            for name, one in value.items()
-        }
+        return {name: self._fixed(one) if name in FIXED else self.redact_json(one) for name, one in value.items()}
 
-    def _fixed(self, value: str) -> str:
-        return self.redact(value, words=False)
+    def _fixed(self, value: Any) -> Any:
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            return [self.redact(one, words=False) for one in value]
+        return self.redact(value, words=False) if isinstance(value, str) else self.redact_json(value)
 
     def names(self, ref: Any) -> bool:
         """Whether the reference names something forgotten; a document's reference covers its lines."""
@@ -228,27 +236,33 @@ def merge_marks(text: str) -> str:
 
 def _is_telling(text: str) -> bool:
     """Whether a text is long enough, and more than one short word: “Form: ____” must not match every “form”."""
-    words = _WORD.findall(text)
+    words = _split(text)
     return len(text) >= MIN_TEXT_CHARS and (len(words) > 1 or any(len(word) >= MIN_TEXT_CHARS for word in words))
 
 
 def _texts_pattern(texts: set[str]) -> re.Pattern[str] | None:
-    found = [_sequence_pattern(_WORD.findall(text)) for text in sorted(texts, key=lambda text: (-len(text), text))]
+    found = [_sequence_pattern(_split(text)) for text in sorted(texts, key=lambda text: (-len(text), text))]
     wanted = [item for item in found if item]
     return re.compile("|".join(wanted), re.IGNORECASE) if wanted else None
 
 
 def in_any_case(word: str) -> str:
-    """A pattern, for Python and PostgreSQL, of a word that is matched ignoring case: “straße” is “STRASSE” as well."""
-    pattern = re.escape(word.casefold())
+    """A pattern, for Python and PostgreSQL, of a word that is matched ignoring case and how its accents are encoded:
+    “straße” is “STRASSE” as well, and “Zoë” is found with its dots in a character of their own."""
+    pattern = "".join(map(_in_either_form, unicodedata.normalize("NFC", word.casefold())))
     for spelling, others in _SPELLINGS.items():
         pattern = pattern.replace(spelling, f"(?:{spelling}|{others})")
     return pattern
 
 
+def _in_either_form(char: str) -> str:
+    apart = unicodedata.normalize("NFD", char)
+    return re.escape(char) if apart == char else f"(?:{re.escape(char)}|{re.escape(apart)})"
+
+
 def _words_pattern(words: set[str]) -> re.Pattern[str] | None:
     any_of = "|".join(map(in_any_case, sorted(words)))
-    return re.compile(rf"(?<![^\W_])(?:{any_of})(?![^\W_])", re.IGNORECASE) if words else None
+    return re.compile(rf"(?<![^\W_])(?:{any_of}){_ENDS}", re.IGNORECASE) if words else None
 
 
 def _sequence_pattern(words: Iterable[str]) -> str:
@@ -258,7 +272,7 @@ def _sequence_pattern(words: Iterable[str]) -> str:
     as many ways as it can be divided.
     """
     joined = r"[\W_]+".join(map(in_any_case, words))
-    return rf"(?<![^\W_]){joined}(?![^\W_])" if joined else ""
+    return rf"(?<![^\W_]){joined}{_ENDS}" if joined else ""
 
 
 def batches[T](items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from chat.messages.forget_request import WITHHOLDS
 from chat.models import Message
 from memory.ports.source import Utterance
-from memory.text.parts import Part, parts_of, sentence_spans
+from memory.text.parts import Part, numbered_parts, sentence_spans
 from memory.text.user_text import mask_spans
 
 
@@ -38,4 +38,4 @@ def mask_sentences(message_id: int, text: str, refs: Collection[str]) -> str:
 def _named_parts(message_id: int, text: str, refs: Collection[str]) -> list[Part]:
     start = f"message:{message_id}:"
     numbers = {int(number) for ref in refs if ref.startswith(start) for number in ref.removeprefix(start).split(",")}
-    return [part for part in parts_of(text) if part.number in numbers]
+    return numbered_parts(text, numbers)

@@ -16,7 +16,7 @@ from chat.prompt.ablation import MAX_SENTENCES, load_carriers, load_texts, words
 from chat.turn import NO_EXCLUSION, Exclusion
 from memory.forgetting.select import select_topic
 from memory.models import Chunk
-from memory.text.parts import parts_of
+from memory.text.parts import numbered_parts
 from recall.db.prepared import PreparedQuery, Read
 
 MAX_REQUESTS: Final = 50
@@ -103,6 +103,4 @@ def _load_parts(user: User, refs: Collection[str]) -> dict[int, list[str]]:
     for _, pk, parts in (ref.split(":") for ref in refs):
         numbers.setdefault(int(pk), set()).update(map(int, parts.split(",")))
     texts = Message.objects.for_user(user).filter(pk__in=numbers).values_list("pk", "text")
-    return {
-        pk: [text[part.start : part.end] for part in parts_of(text) if part.number in numbers[pk]] for pk, text in texts
-    }
+    return {pk: [text[part.start : part.end] for part in numbered_parts(text, numbers[pk])] for pk, text in texts}

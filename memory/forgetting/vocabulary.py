@@ -6,6 +6,7 @@ One statement per column of text; models are named by label, because memory can'
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
@@ -113,7 +114,7 @@ def words_in_column(user: User, column: Column, words: Collection[str], aside: C
         pattern = rf"(?<![[:alnum:]])({either})(?![[:alnum:]])"  # an underscore ends a word, unlike for \y
         with connection.cursor() as cursor:
             cursor.execute(statement, {"user": user.pk, "pattern": pattern, "aside": list(aside)})
-            found |= {word.casefold() for (word,) in cursor.fetchall()}
+            found |= {unicodedata.normalize("NFC", word).casefold() for (word,) in cursor.fetchall()}
     return found
 
 

@@ -79,6 +79,12 @@ class Part:
     """For a subject among several (“Mara and Joel live in Porto”): what is said of each."""
 
 
+def numbered_parts(text: str, numbers: Collection[int]) -> list[Part]:
+    """The parts with these numbers; all of them if one is missing, since the text is another than was counted."""
+    parts = parts_of(text)
+    return [part for part in parts if part.number in numbers or max(numbers, default=0) >= len(parts)]
+
+
 @lru_cache(maxsize=2_048)
 def parts_of(text: str) -> tuple[Part, ...]:
     """The parts of a text, in order."""

@@ -1,5 +1,7 @@
 """“Please forget that”: it is no longer used in conversations, nothing is learned from it, and a link deletes it."""
 
+import re
+import unicodedata
 from collections.abc import Callable
 from uuid import uuid4
 
@@ -8,17 +10,20 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
+from chat.ingest.withheld import withheld_refs
 from chat.messages.forget_request import ForgetRequest, find_request
 from chat.models import Conversation, Message
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
-from chat.prompt.forgotten_topics import requests_read
+from chat.prompt.forgotten_topics import load_forgotten, requests_read
 from chat.prompt.measure import FORGET_NOTE
 from chat.prompt.replay import replay
 from chat.turn import AcceptedTurn
 from chat.turns.finish import save_draft_receipt
 from chat.turns.intake import accept_message
 from chat.turns.temporary import TemporaryChat, TemporaryTurn
-from memory.models import Fact
+from memory.forgetting.execute import forget
+from memory.forgetting.targets import Target, What
+from memory.models import Document, Fact
 from memory.ports.source import get_source
 from recall.db.prepared import read_together
 from tests.memory.retrieval.test_recall import remember, talk
@@ -301,3 +306,36 @@ def test_that_links_to_the_preview_of_the_message_before(alice: User, sign_in: S
     preview = sign_in(alice).get(f"{reverse('memory:forget')}?what=message&id={before.pk}")
     assert "tuba" in preview.content.decode()
     assert not Fact.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("tubas", "named"),
+    [("My brother Tom plays the tuba.", "message:{}:0"), ("My brother Tom and Webb play the tuba.", "message:{}")],
+)
+def test_it_stays_left_out_when_its_neighbors_are_deleted(alice: User, tubas: str, named: str) -> None:
+    webb = ("My therapist is called Webb.", "The appointment with Webb costs ninety dollars.")
+    say(alice, f"{webb[0]} {webb[1]} {tubas} I like tea.", "Please forget what I said about Tom")
+    first = Message.objects.get(text__startswith=webb[0])
+    for sentence in webb:
+        fact = remember(alice, sentence, quote=sentence, message=first)[0]
+        forget(alice, Target(What.FACT, str(fact.pk)), by=alice)
+    first.refresh_from_db()
+
+    assert named.format(first.pk) in withheld_refs(alice.pk), first.text
+    excluded = load_forgotten(alice)
+    left = excluded.words.sub("", first.text) if excluded.words else first.text
+    assert f"message:{first.pk}" in excluded.carriers or not re.search("Tom|tuba", left)
+
+
+def test_what_is_spelled_with_accents_of_their_own_is_deleted_as_well(alice: User) -> None:
+    said = "We met Zoë Fördemann at the harbour."
+    apart = unicodedata.normalize("NFD", f"{said} The ferry was late.")
+    document = Document.objects.create(user=alice, path="/notes/a", title="a", text=apart, source="user", tokens=5)
+    met = say(alice, said).question
+    fact = remember(alice, "The user met Zoë Fördemann.", value="Zoë Fördemann", quote=said, message=met)[0]
+    forget(alice, Target(What.FACT, str(fact.pk)), by=alice)
+    document.refresh_from_db()
+    met.refresh_from_db()
+
+    assert "mann" not in document.text + met.text
+    assert "The ferry was late." in document.text

@@ -42,6 +42,8 @@ QUALIFIERS: Final = {
     "asked": "You asked this",
     "made": "Made up",
     "ended": "No longer true",
+    "retracted": "You took it back",
+    "rejected": "You rejected it",
 }
 """Starts of a memory's qualifier (`MemoryItem.qualifier`), as the page says it. What is current needs no words."""
 _DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")

@@ -179,14 +179,15 @@ class FactState:
 
     def qualifier(self, now: datetime) -> str:
         """Whether it holds, as prompts and receipts say it."""
-        if self.rule(now) == SUPERSEDED:
+        rule = self.rule(now)
+        if rule == SUPERSEDED:
             return f"superseded by fact:{self.by} ({self.newer[:QUALIFIER_CHARS]})"
         if self.status == "proposed":
             return WAITING
         if self.until is not None:
             return f"until {self.until:%Y-%m-%d}"
-        if self.rule(now) == ENDED:
-            return ENDED
+        if rule is not None:
+            return rule
         if self.contest is not None:
             return f"contested by fact:{self.contest[0]} ({self.contest[1][:QUALIFIER_CHARS]})"
         return CURRENT
@@ -328,11 +329,9 @@ def _judge(
 
 def _judge_fact(row: CandidateRow, question: Question, now: datetime) -> TruthRule | None:
     (fact,) = row.facts
-    rule = fact.rule(now)
-    if rule is not None and not (question.asks_past and rule in HISTORY):
-        return rule
     row.qualifier = fact.qualifier(now)
-    return None
+    rule = fact.rule(now)
+    return None if question.asks_past and rule in HISTORY else rule
 
 
 def _true_title(title: str, untrue: Sequence[FactState]) -> str:

@@ -11,6 +11,7 @@ from chat.models import Conversation
 from memory.facts.links import link
 from memory.models import Chunk, Episode, Fact, FactLink
 from memory.retrieval.recall import RetrievalResult, retrieve
+from memory.retrieval.truth import FactState
 from memory.text.message_kinds import FROM_MEMORIES, UNFINISHED
 from tests.memory.retrieval.test_recall import NOW, document, episode, remember, talk, texts
 
@@ -473,3 +474,14 @@ def test_what_holds_again_is_recalled_in_its_old_words(alice: User) -> None:
     learned(alice, again, "The user is vegan.", "I've gone vegan again", status=Fact.Status.PROPOSED, **diet)
 
     assert f"message:{again}" in [item.ref for item in retrieve(alice, "Am I vegan?", now=NOW).kept]
+
+
+@pytest.mark.parametrize(
+    ("status", "by", "qualifier"),
+    [("superseded", 2, "superseded by fact:2 (The user lives in Lyon.)"), ("superseded", None, "retracted"),
+     ("expired", None, "ended"), ("rejected", None, "rejected"), ("active", None, "current")],
+)  # fmt: skip
+def test_what_is_left_out_is_never_called_current(status: str, by: int | None, qualifier: str) -> None:
+    newer = "The user lives in Lyon." if by else None
+    fact = FactState(1, status, "The user lives in Nantes.", "", "user/home", "Nantes", None, by, newer)
+    assert fact.qualifier(NOW) == qualifier

@@ -70,13 +70,13 @@ async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun
     """One request, retried with backoff while none of its answer was shown; None: it failed."""
     from anthropic import AnthropicError, BadRequestError  # late, see above
 
-    attempt, shown, thought = 0, len(turn.text), len(turn.thinking)
+    attempt, shown, thought, is_unmarked = 0, len(turn.text), len(turn.thinking), False
     while True:
         rounds_before = len(run.rounds)
         known = cached_capabilities(request["model"])
         caches = known is None or known.caching
         try:
-            reply = await _stream(turn, request if caches else _without_marks(request), run)
+            reply = await _stream(turn, _without_marks(request) if is_unmarked or not caches else request, run)
         except asyncio.CancelledError:
             if rounds_before == len(run.rounds) > 0:
                 # It was sent and costs its input, though the provider reported nothing yet. The first request of a
@@ -85,9 +85,8 @@ async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun
                 run.rounds.append(RoundUsage(input=expected, predicted=expected))
             raise
         except (AnthropicError, httpx2.HTTPError) as error:
-            if caches and isinstance(error, BadRequestError) and _refuses_marks(error.body):
-                log.warning("%s refused cache_control; prompts are sent without it.", request["model"])
-                refuse_caching(request["model"])
+            if caches and not is_unmarked and isinstance(error, BadRequestError) and MARK in str(error.body):
+                is_unmarked = True  # servers name the field in many ways, or quote the user: what succeeds decides
                 continue
             failure, attempt = classify(error), attempt + 1
             pause = backoff_seconds(failure, attempt, shown=len(turn.text) > shown)
@@ -98,16 +97,11 @@ async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun
             turn.set_status("waiting", "The model isn't responding. Trying again…")
             await asyncio.sleep(pause)
         else:
+            if is_unmarked:
+                log.warning("%s refused cache_control; prompts are sent without it.", request["model"])
+                refuse_caching(request["model"])
             run.stop_reason = reply.stop_reason
             return reply
-
-
-def _refuses_marks(body: object) -> bool:
-    """Whether an error names the marks' field, as `system.0.cache_control: …`. After the path it may quote the user."""
-    error = body.get("error") if isinstance(body, dict) else None
-    message = error.get("message") if isinstance(error, dict) else None
-    path = str(message).partition(":")[0].split(".")
-    return path[0] in ("tools", "system", "messages") and MARK in path
 
 
 async def _stream(turn: RunningTurn, request: Request, run: AgentRun) -> ModelReply:

@@ -287,11 +287,14 @@ async def test_tools_are_run_and_their_rounds_booked(alice: Any, tabs: Tabs, pro
     assert history[1]["content"][0]["text"] == line
 
 
+@pytest.mark.parametrize(
+    "sentence", ["system.0.cache_control: Extra inputs are not permitted", "Unsupported field 'cache_control'"]
+)
 async def test_a_server_that_refuses_marks_for_its_cache_gets_no_more_of_them(
-    alice: Any, tabs: Tabs, provider: Provider
+    alice: Any, tabs: Tabs, provider: Provider, sentence: str
 ) -> None:
     provider.script({"tools": [{"name": "search_knowledge", "input": {"query": "sister"}}]}, {"text": "I do not know."})
-    provider.fail("bad_request:system.0.cache_control: Extra inputs are not permitted")
+    provider.fail(f"bad_request:{sentence}")
     tab = await tabs.open(alice)
     done = await tab.talk("Where does my sister live?")
     assert done["outcome"] == "complete"
@@ -302,7 +305,8 @@ async def test_a_server_that_refuses_marks_for_its_cache_gets_no_more_of_them(
 
 
 async def test_an_error_that_quotes_the_user_is_no_refusal_of_marks(alice: Any, tabs: Tabs, provider: Provider) -> None:
-    provider.fail("bad_request:messages.0.content.0.text: Invalid text 'system.0.cache_control: no'")
+    fault = "bad_request:messages.0.content.0.text: Invalid text 'system.0.cache_control: no'"
+    provider.fail(fault, times=2)  # with marks and without
     tab = await tabs.open(alice)
     done = await tab.talk("system.0.cache_control: no")
     assert done["outcome"] != "complete"

@@ -15,7 +15,7 @@ import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final
@@ -63,23 +63,24 @@ def back_up(folder: Path) -> Path:
     made = folder / f"recall-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{SUFFIX}{SEALED if key else ''}"
     unfinished = made.with_name(f"{made.name}{UNFINISHED}")
     _remove_abandoned(folder)
-    try:
-        with serving_database():
-            about = _describe()
-            with unfinished.open("xb") as file:
-                unfinished.chmod(0o600)
-                _dump(file, about["server"])
-            manifest = {**about, "size": unfinished.stat().st_size, "sha256": _digest(unfinished)}
-            _read_whole(unfinished, about["server"], is_sealed=bool(key))
-            _manifest_of(made).write_text(json.dumps(manifest, indent=1))
-            unfinished.rename(made)  # last: a process killed before leaves no backup without a manifest
-            heartbeat.record(heartbeat.BACKUP)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with serving_database(), ExitStack() as own_files:
+        about = _describe()
+        try:
+            file = own_files.enter_context(unfinished.open("xb"))
+        except FileExistsError:
+            raise BackupError(f"Another process writes {unfinished.name}.") from None
+        own_files.callback(unfinished.unlink, missing_ok=True)
+        unfinished.chmod(0o600)
+        _dump(file, about["server"])
+        manifest = {**about, "size": unfinished.stat().st_size, "sha256": _digest(unfinished)}
+        _read_whole(unfinished, about["server"], is_sealed=bool(key))
+        _manifest_of(made).write_text(json.dumps(manifest, indent=1))
+        unfinished.rename(made)  # last: a process killed before leaves no backup without a manifest
+        heartbeat.record(heartbeat.BACKUP)
     own = [backup for backup in backups(folder) if _has_manifest(backup)]
     for old in own[: -settings.ENVIRONMENT.backup_keep]:
+        old.unlink()  # first: of a process killed between, a manifest is left, which a later backup removes
         _manifest_of(old).unlink(missing_ok=True)
-        old.unlink()
     return made
 
 
@@ -92,11 +93,12 @@ def verify(place: Path) -> Path:
     backup = _newest(place)
     try:
         manifest = json.loads(_manifest_of(backup).read_text())
-    except (OSError, ValueError):
+        checksum, server = manifest["sha256"], int(manifest["server"])
+    except (OSError, ValueError, TypeError, KeyError):
         raise BackupError(f"{backup.name} has no readable {MANIFEST} beside it.") from None
-    if manifest["sha256"] != _digest(backup):
+    if checksum != _digest(backup):
         raise BackupError(f"{backup.name} is damaged: its checksum differs.")
-    _read_whole(backup, manifest["server"], is_sealed=backup.name.endswith(SEALED))
+    _read_whole(backup, server, is_sealed=backup.name.endswith(SEALED))
     return backup
 
 

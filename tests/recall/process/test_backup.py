@@ -153,6 +153,27 @@ def test_a_file_without_a_manifest_of_its_own_is_neither_counted_nor_removed(pla
     assert len(backup.backups(backups)) == 2 + len(foreign)
 
 
+@pytest.mark.parametrize("manifest", [None, "no JSON", "[]", "{}", '{"sha256": "", "server": "new"}'])
+def test_a_backup_without_a_manifest_that_can_be_read_is_refused(tmp_path: Path, manifest: str | None) -> None:
+    older_backup(tmp_path, "20261120", manifest)
+    with pytest.raises(BackupError, match=r"has no readable \.json beside it"):
+        backup.verify(tmp_path)
+
+
+def test_of_two_backups_in_one_second_the_later_leaves_the_other_alone(place: Place, tmp_path: Path) -> None:
+    other = tmp_path / "recall-20261120T000000Z.dump.unfinished"
+    other.touch()
+    code = f"""
+        from datetime import datetime
+        from pathlib import Path
+        from recall.process import backup
+        backup.datetime = type("Then", (), {{"now": lambda zone: datetime(2026, 11, 20, tzinfo=zone)}})
+        backup.back_up(Path({str(tmp_path)!r}))
+    """
+    assert place.shell(re.sub(r"^ +", "", code, flags=re.MULTILINE)) != 0
+    assert other.exists()
+
+
 def test_the_embedded_server_is_started_for_a_backup_and_stopped_again(tmp_path: Path) -> None:
     with open_folder() as first, open_folder() as second:
         prepared.copy_to(first)

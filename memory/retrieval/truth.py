@@ -361,40 +361,44 @@ def _cut_sentences(
 
     A document of the user's own is not cut for what was true once: its qualifier says so.
     """
-    text, cut, past = row.candidate.text, [], []
+    text = row.candidate.text
     low = text.casefold()
     likely = [fact for fact in untrue if _may_state(low, fact)]
     if not likely and not any(fact.rule(now) for fact in own):
         row.qualifier = _qualifier_of_message(text, own, now)
         return None
-    is_own_document = row.candidate.source == "document" and not row.conversation_id
-    left: list[str] = []
-    for sentence in _sentences(text):
-        fact, says_more = _untrue_fact(sentence, own, likely, true, now)
-        rule = fact.rule(now) if fact else None
-        if fact is None or rule is None:
-            left.append(sentence)
-        elif says_more and rule not in HISTORY:
-            left += _without_quote(sentence, fact)
-            cut.append(rule)
-        elif says_more:
-            left.append(sentence)
-            past += [fact] if rule in HISTORY else []
-        elif rule in HISTORY and (
-            question.asks_past or is_own_document or (rule == ENDED and fact.is_denied_in(sentence))
-        ):
-            left.append(sentence)
-            past.append(fact)
-        else:
-            cut.append(rule)
+    keeps_history = question.asks_past or (row.candidate.source == "document" and not row.conversation_id)
+    judged = [
+        _judge_sentence(sentence, *_untrue_fact(sentence, own, likely, true, now), now, keeps_history=keeps_history)
+        for sentence in _sentences(text)
+    ]
+    cut = next((rule for _, rule, _ in judged if rule), None)
     if cut:
-        rest = _TOPICS.sub("", "".join(left)).strip()
+        rest = _TOPICS.sub("", "".join(left for left, _, _ in judged)).strip()
         if message_kinds.only_asks(rest) or not content(_HEADER.sub("", rest)) & content(question.text):
-            return cut[0]
+            return cut
         row.candidate.tokens = math.ceil(row.candidate.tokens * len(rest) / len(text))
         row.candidate.text = rest
-    row.qualifier = past[0].qualifier(now) if past else _qualifier_of_message(text, own, now)
+    past = next((fact for _, _, fact in judged if fact), None)
+    row.qualifier = past.qualifier(now) if past else _qualifier_of_message(text, own, now)
     return None
+
+
+def _judge_sentence(
+    sentence: str, fact: FactState | None, says_more: bool, now: datetime, *, keeps_history: bool
+) -> tuple[str, TruthRule | None, FactState | None]:
+    """What is left of a sentence, the rule by which it is cut, and the fact that it states and that is over.
+
+    `fact`: by which it isn't true; `says_more`: whether it also states one that holds.
+    """
+    rule = fact.rule(now) if fact else None
+    if fact is None or rule is None:
+        return sentence, None, None
+    if rule not in HISTORY:
+        return _without_quote(sentence, fact) if says_more else "", rule, None
+    if says_more or keeps_history or (rule == ENDED and fact.is_denied_in(sentence)):
+        return sentence, None, fact
+    return "", rule, None
 
 
 def _may_state(low: str, fact: FactState) -> bool:
@@ -423,10 +427,10 @@ def _untrue_fact(
     return found, is_learned_from or any(fact.is_stated_in(sentence, stems) for fact in others)
 
 
-def _without_quote(sentence: str, fact: FactState) -> list[str]:
-    """A sentence without the clauses that say what a rejected fact says; nothing where all of it does."""
+def _without_quote(sentence: str, fact: FactState) -> str:
+    """A sentence without the clauses that say what a rejected fact says; empty where all of it does."""
     kept = [clause for clause in _CLAUSE.split(sentence) if not _says(clause, fact)]
-    return [", ".join(kept)] if kept and content(" ".join(kept)) else []
+    return ", ".join(kept) if content(" ".join(kept)) else ""
 
 
 def _says(clause: str, fact: FactState) -> bool:

@@ -105,8 +105,12 @@ class ConversationEraser:
         touched = _touched_conversations(user, erasure)
         _attachments(user, erasure).delete()
         _erase_in_files(user, erasure)
+        changed: dict[int, tuple[str, str]] = {}
         for message in _messages_by_id(user, {*erasure.messages, *erasure.quotes}):
+            before = message.text
             _erase_message(message, erasure)
+            changed[message.pk] = before, message.text
+        _renumber_withheld(user, changed)
         for answer in _messages_by_id(user, erasure.thoughts - erasure.messages):
             Message.objects.filter(pk=answer.pk).update(event_data=without_thinking(answer.event_data))
         for segment in Segment.objects.for_user(user).filter(pk__in=erasure.segments):
@@ -358,7 +362,6 @@ def erase_receipt(receipt: Receipt) -> None:
 
 
 def _erase_message(message: Message, erasure: Erasure) -> None:
-    before = message.text
     if message.pk in erasure.messages:
         message.text = FORGOTTEN
         message.event_data = {name: one for name, one in message.event_data.items() if name in KEPT_EVENT_KEYS}
@@ -371,29 +374,31 @@ def _erase_message(message: Message, erasure: Erasure) -> None:
     message.tokens = count_tokens(message.text)
     changed: dict[str, Any] = {"text": message.text, "event_data": message.event_data, "tokens": message.tokens}
     Message.objects.filter(pk=message.pk).update(**changed)
-    _renumber_withheld(message, before)
 
 
-def _renumber_withheld(message: Message, before: str) -> None:
-    """Let requests to forget a part of the message name it by its number in the text that is left.
+def _renumber_withheld(user: User, changed: Mapping[int, tuple[str, str]]) -> None:
+    """Let requests to forget parts of messages name them by their numbers in the texts that are left.
 
-    A part that isn't there unchanged makes them name the whole message.
+    `changed`: by message, its text before and now.
     """
-    start = f"message:{message.pk}:"
-    now: dict[str, list[int]] = {}
-    for part in parts_of(message.text):
-        now.setdefault(_own_words(message.text, part), []).append(part.number)
-    for asking in Message.objects.filter(user=message.user_id, event_data__has_key=WITHHOLDS).only("event_data"):
-        refs = asking.event_data[WITHHOLDS]
-        named = {int(number) for ref in refs if ref.startswith(start) for number in ref[len(start) :].split(",")}
-        if not named:
-            continue
-        texts = [_own_words(before, part) for part in numbered_parts(before, named)]
-        numbers = sorted({number for text in texts for number in now.get(text, ())})
-        is_whole = not all(text in now for text in texts)
-        new = start.removesuffix(":") if is_whole else start + ",".join(map(str, numbers))
-        kept = [*dict.fromkeys(new if ref.startswith(start) else ref for ref in refs)]
-        Message.objects.filter(pk=asking.pk).update(event_data={**asking.event_data, WITHHOLDS: kept})
+    for asking in Message.objects.for_user(user).filter(event_data__has_key=WITHHOLDS).only("event_data"):
+        refs = [_renumbered(ref, changed) for ref in asking.event_data[WITHHOLDS]]
+        if refs != asking.event_data[WITHHOLDS]:
+            event_data = {**asking.event_data, WITHHOLDS: [*dict.fromkeys(refs)]}
+            Message.objects.filter(pk=asking.pk).update(event_data=event_data)
+
+
+def _renumbered(ref: str, changed: Mapping[int, tuple[str, str]]) -> str:
+    """A reference `message:5:1,2` by the numbers of now; the whole message, if a part of it isn't there unchanged."""
+    kind, pk, *numbers = ref.split(":")
+    if kind != "message" or not numbers or int(pk) not in changed:
+        return ref
+    before, now = changed[int(pk)]
+    named = [_own_words(before, part) for part in numbered_parts(before, [int(one) for one in numbers[0].split(",")])]
+    left = {part.number: _own_words(now, part) for part in parts_of(now)}
+    if not {*named} <= {*left.values()}:
+        return f"message:{pk}"
+    return f"message:{pk}:{','.join(str(number) for number, words in left.items() if words in named)}"
 
 
 def _own_words(text: str, part: Part) -> str:

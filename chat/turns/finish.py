@@ -57,6 +57,8 @@ from recall.db.prepared import PreparedQuery, Read, read_together, write_togethe
 from recall.llm.tokens import count_tokens
 from recall.text import storable, storable_json
 
+SAID_BEFORE: Final = 10
+"""Turns whose questions an answer may merely repeat: that is no memory of its own, and is stale once corrected."""
 TOOL_NAME_CHARS: Final = 80
 """A model may invent a name of any length; the column is this wide."""
 _CLAIMED: Final = PreparedQuery(
@@ -85,10 +87,6 @@ def save_partial(message_id: int, text: str, thinking: str = "") -> None:
     """Save the text and thinking so far: all that a crash of this process would leave."""
     changed: dict[str, Any] = {"event_data": merged_event_data(thinking=thinking)} if thinking else {}
     Message.objects.filter(pk=message_id, process_key=PROCESS_KEY).update(text=text, **changed)
-
-
-SAID_BEFORE: Final = 10
-"""Turns whose questions an answer may merely repeat: that is no memory of its own, and is stale once corrected."""
 
 
 def finish_turn(

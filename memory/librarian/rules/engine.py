@@ -483,11 +483,7 @@ def _in_own_words(claim: Claim, clause: Clause, message: _Message) -> Candidate:
     verb = next((word for word in predicate.lower().split(" ")[:4] if word not in ADVERBS), "")
     perfect = re.match(r"(?:\w+ly )?has (?:just |recently |already )?(\w+)", predicate)
     past = is_past(verb) or (perfect is not None and is_past(perfect[1].lower()))
-    day = (
-        None
-        if re.search(r"\b(?:every|each|usually|often|normally|always)\b", predicate)
-        else find_date(predicate, message.today, past=past)
-    )
+    day = None if _HABIT.search(predicate) else find_date(predicate, message.today, past=past)
     kind = next((kind for kind, says in _KINDS if says.match(predicate)), None)
     if kind is None:
         happens = day is not None or is_past(verb) or _HAPPENS.match(predicate) is not None

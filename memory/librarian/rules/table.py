@@ -35,8 +35,7 @@ _NO_PLACE: Final = as_set(
 )
 _STOPS: Final = as_set(
     "and but or so because since as while when where which who that if for at with from until till although though"
-    " unless by after before than then now these right currently whose during via per despite"
-    " anymore"
+    " unless by after before than then now these right currently whose during via per despite anymore"
 )
 _PLACE_STOPS: Final = _STOPS | as_set(
     "in on to near currently again last this next about i atm too also is was all not years a the rn"

@@ -210,7 +210,7 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...
             rf" )?(?P<weekday>{'|'.join(WEEKDAYS)})(?P<week> week)?", _weekday),
         (rf"(?<!first in )(?<!time in )in {_COUNT}", _away),
         (rf"{_COUNT} (?P<ago>ago)", _away),
-        (r"(?P<which>next|this|last) (?P<unit>week|month|year)", _period),
+        (r"(?<!the )(?P<which>next|this|last) (?P<unit>week|month|year)", _period),
     )
 )  # fmt: skip
 _SINCE: Final = re.compile(r"(?i)\b(?:since|ever since)(?: last| the)? $")

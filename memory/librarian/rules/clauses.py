@@ -29,7 +29,7 @@ _FILLER: Final = (
     r"|afternoon)|morning|ok|okay|so|well|btw|by the way|anyway|anyways|also|actually|honestly|tbh|fyi|for (?:context"
     r"|reference|what it's worth|the record)|oh|ah|um|yeah|yes|yep|no(?! (?:longer|more)\b)|nope|nah|sorry|and|but"
     r"|plus|thanks|thank you|thx|cheers|ps|p\.s\.|note|side note|quick note|update|context|background|correction"
-    r"|just so you know|just to say"
+    r"|just so you know|just to say|(?:wait|hang on|hold on)(?=[,.!–—-]| (?:no|it's|that's|sorry)\b)"
     r"|please note|sure|right|now|then|however|you know|look|lol|haha|guess what|good news|bad news|turns out|it turns"
     r" out|turned out|as it happens|apparently|in fact|in short|heads up|the thing is|I meant|I mean|one thing|some"
     r" background|bit of background|to be fair|to be honest|in case it helps|if it helps|if it matters|since you asked"
@@ -87,7 +87,7 @@ _ELIDED_AGAIN: Final = (
     r"|diabetic|freelance)(?![\w-])"
 )
 _CUT: Final = re.compile(
-    r"(?i)\s{0,3}(?:\.{2,}|…|;|:(?=\s)|\s[-–—]{1,3}\s|—)\s{0,3}"
+    r"(?i)\s{0,3}(?:\.{2,}|…|→|;|:(?=\s)|\s[-–—]{1,3}\s|—)\s{0,3}"
     rf"|\s{{0,3}},\s{{0,3}}(?:(?:and|but|so|or|plus|then)\s{{1,3}})?(?={_SUBJECT})|(?<!ever)\s{{1,3}}(?:and|but|so|or"
     rf"|plus|because|since|as|although|though|while|whereas|yet)\s{{1,3}}(?={_SUBJECT})"
     r"|(?<! in)(?<! of)\s{0,3},?\s{1,3}(?:because|but|although|though|whereas|hence|therefore|unless|which"
@@ -113,7 +113,11 @@ _ASIDE: Final = re.compile(r"(?<=\w )\((?![A-Z][\w'-]+\)|\d)([^()]{6,80})\)(?= [
 _RELATIVE: Final = re.compile(r"(?i)which|whose")
 """What follows tells of what stands before it, not of the subject."""
 _SPACES: Final = re.compile(r"\s+")
-_HASTY_END: Final = re.compile(r"(?<=[\w)%\"'])(?:[!?]+|\.{1,}(?=\s+[a-z]))(?=\s)|(?<=   )\.(?=\s)")
+_HASTY_END: Final = re.compile(
+    r"(?<=[\w)%\"'])(?:[!?]+|\.{1,}(?=\s+[a-z])|(?:…|\.{2,})(?=\s+(?:No|Wait|Sorry|Oops)\b)"
+    r"|,(?=\s(?i:no,? wait|wait,? no|(?:(?:no|sorry|wait),? )?I mean),?\s(?-i:[A-Z])[a-z]))(?=\s)"
+    r"|(?<=   )\.(?=\s)"
+)
 """Also behind a quotation, which is blanked out."""
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*•·]|\d{1,2}[.)])[ \t]+")
 _WORD: Final = re.compile(r"[^\s,;:!?()]+")
@@ -252,6 +256,7 @@ def clauses_of(sentence: Sentence) -> Iterator[Clause]:
 
 _NAME_ONLY: Final = re.compile(r"\W{0,3}(?:(?:and|but|so) )?[A-Z][\w'-]+(?: [A-Z][\w'-]+)?")
 _THEIR_RELATION: Final = re.compile(r"(?i)(?:my|our) [\w -]{2,30}(?:,|$)")
+_BETWEEN: Final = re.compile(r"(?i)\bbetween [\w' -]{1,40}\Z")
 _PARTNER_ONLY: Final = re.compile(
     r"(?i)\W{0,3}(?:(?:hi|hey|so|and|but|well),? )?(?:(?:me and )?(?:my|our) (?:\w+"
     rf" )?(?:{'|'.join(sorted(PEOPLE))})(?: \w+)?|me)"
@@ -265,7 +270,9 @@ def _spans(text: str) -> Iterator[tuple[int, int, bool]]:
     for cut, kind in sorted(cuts, key=lambda one: one[0].start()):
         subject = _subject_of(_strip_fillers(text[at : at + MAX_SUBJECT])[0]) or subject
         is_named = _NAME_ONLY.fullmatch(text, at, cut.start()) and _THEIR_RELATION.match(text, cut.end())
-        is_pair = cut[0].strip().lower() == "and" and _PARTNER_ONLY.fullmatch(text, at, cut.start())
+        is_pair = cut[0].strip().lower() == "and" and (
+            _PARTNER_ONLY.fullmatch(text, at, cut.start()) or _BETWEEN.search(text, at, cut.start())
+        )
         has_verb = kind is not _CUT_BEHIND_A_VERB or _VERB.search(text, at, cut.start())
         resumes = kind is not _JOINS or _resumed(spell_out(text[cut.end() : cut.end() + MAX_SUBJECT]), subject)
         if is_named or is_pair or not has_verb or not resumes or cut.start() < at:

@@ -58,7 +58,7 @@ from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/18"
+VERSION: Final = "rules/19"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -96,6 +96,8 @@ class RuleEngine:
             limit = CpuLimit()
             try:
                 stated = select_candidates(list(candidates(utterance, reading, limit, facts)), utterance.text)
+                mended = {fact.key: fact.value for fact in stated if fact.key and fact.correction}
+                stated = [fact for fact in stated if fact.value == mended.get(fact.key, fact.value)]
                 found = _tagged(utterance, reading, limit, facts)
             except TookTooLongError:
                 skipped += 1
@@ -150,7 +152,7 @@ class _Message:
             statement=statement or NEVER_STORED,
             kind=kind,
             subject=subject[:MAX_NAME],
-            attribute=attribute if make_key(subject, attribute) else "",
+            attribute=attribute if attribute and make_key(subject, attribute) else "",
             quote=quote or "-",
             number=self.said.number,
             confidence=confidence,
@@ -181,12 +183,13 @@ def candidates(
     reply = before[-1].text if before and before[-1].speaker == "assistant" else ""
     people = _people_before(said, reading, earlier or [])
     message = _Message(said, user_text, said.said_at.astimezone(reading.zone).date(), reply, people)
-    seen: set[str] = set()
+    seen, said_before = set[str](), [*(earlier or [])]
     if not is_english(user_text) or "\0" in user_text:
         return
-    for candidate in _read_message(message, limit, earlier or [], reading.known):
+    for candidate in _read_message(message, limit, said_before, reading.known):
         if candidate.fact.statement not in seen:
             seen.add(candidate.fact.statement)
+            said_before.append(candidate.fact)
             yield candidate
 
 
@@ -231,8 +234,10 @@ def _read_message(
 ) -> Iterator[Candidate]:
     for name_note in mentions.names_given(message.user_text, message.before):
         yield message.noted(name_note, Sentence(name_note.quote, message.user_text.find(name_note.quote), False))
+    before = ""
     for sentence in sentences(message.user_text):
         limit.check()
+        last, before = before, sentence.text
         if len(sentence.text) < MIN_SENTENCE:
             continue
         quote = message.said.text[sentence.start : sentence.end]
@@ -244,6 +249,8 @@ def _read_message(
             yield message.noted(order, sentence)
         elif noted := list(notes.read_notes(sentence.text, message.month)):
             yield from (message.noted(note, sentence) for note in noted)
+        elif named := mentions.named_next(last, sentence.text):
+            yield message.noted(named, sentence)
         elif other := _corrected(sentence, message, earlier, known):
             yield other
         else:
@@ -317,7 +324,8 @@ def _corrected(
     known_as = KnownFact(0, fact.statement, fact.kind, fact.key, fact.value, 1.0, "active", "", message.said.said_at)
     statement = replaced_statement(known_as.statement, known_as.value, found["value"])
     return message.candidate(sentence, "note", statement, fact.kind, subject=subject, attribute=attribute,
-                             value=found["value"], correction=True, about_third_party=subject != USER)  # fmt: skip
+                             value=found["value"], correction=True,
+                             about_third_party=fact.kind == Kind.PERSON)  # fmt: skip
 
 
 _MY: Final = re.compile(
@@ -473,6 +481,8 @@ _HEALTH: Final = re.compile(
     rf"|wheelchair|depress\w+|anxiety|disab\w+|asthma|epipen|heart attack|{alternatives(AFFLICTED)})\b"
 )
 _HAPPENS: Final = re.compile(r"(?:\w+ly )?(?:is (?:\w+ing|off|due)|will|starts?|leaves?|gets?|flies)\b")
+_AHEAD: Final = frozenset({"booked", "planned", "scheduled", "arranged", "reserved"})
+"""What was done for a day to come: “we've booked Crete for May”."""
 _HABIT: Final = re.compile(r"\b(?:every|each|usually|often|normally|always)\b")
 _FROM: Final = re.compile(r"\b(?:from|until|till|by|since|before|after|of|for|around|to)$")
 
@@ -482,7 +492,8 @@ def _in_own_words(claim: Claim, clause: Clause, message: _Message) -> Candidate:
     predicate, subject = claim.predicate, claim.subject
     verb = next((word for word in predicate.lower().split(" ")[:4] if word not in ADVERBS), "")
     perfect = re.match(r"(?:\w+ly )?has (?:just |recently |already )?(\w+)", predicate)
-    past = is_past(verb) or (perfect is not None and is_past(perfect[1].lower()))
+    verb = perfect[1].lower() if perfect else verb
+    past = is_past(verb) and verb not in _AHEAD
     day = None if _HABIT.search(predicate) else find_date(predicate, message.today, past=past)
     kind = next((kind for kind, says in _KINDS if says.match(predicate)), None)
     if kind is None:

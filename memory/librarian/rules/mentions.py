@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -77,6 +78,18 @@ def _had(clause: str, people: People) -> Iterator[Note]:
         had = people.add(related(found["rel"], found["name"] or ""))
         if had.name and had.is_person:
             yield _named(f"The user's {had.relation}", had)
+
+
+def named_next(before: str, sentence: str) -> Note | None:
+    """How an animal is called that the sentence before tells of: “got a dog. Pixel.”"""
+    last = next((one for one in _GOT.finditer(before) if not before[one.end() :].strip(" .!")), None)
+    if last is None or last["name"] or last["rel"].lower() not in relations.PETS:
+        return None
+    name = clean_name(sentence.strip(" .!"))
+    if not name or name.lower() in lists.ADVERBS:
+        return None
+    subject = related(last["rel"], name)
+    return replace(_named(f"The user's {subject.relation}", subject), confidence=SIGNED)
 
 
 def _only_opens(found: re.Match[str], people: People) -> bool:

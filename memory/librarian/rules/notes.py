@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from memory.librarian.rules.retell import FAMILY, NAME, article, clean_name, is_occupation
+from memory.librarian.rules.mentions import name_key
+from memory.librarian.rules.retell import FAMILY, NAME, article, clean_name, is_occupation, related
 from memory.librarian.rules.statement import Note
 from memory.librarian.rules.table import LABEL_OF, Label, items, place
 from memory.librarian.rules.words import AFFLICTED, DIETS, singular
 from memory.models.kinds import Kind
 from memory.text.language import alternatives
-from memory.text.relations import GROUPS, ONLY_ONE, PEOPLE, PETS
+from memory.text.relations import GROUPS, PEOPLE, PETS
 
 _LABEL: Final = re.compile(r"(?i)(?:my |our |about me[:,]? )?([a-z][a-z -]{1,24}?)\s?(?::|=| [-–—](?= ))\s*(?=\S)")
 _BEING: Final = re.compile(
@@ -60,8 +61,9 @@ def _beings(relation: str, value: str, month: str) -> Iterator[Note]:
             continue
         kind_of = (found["what"] or found["kind"] or "").strip()
         relation = kind_of if kind_of in PEOPLE | PETS else relation
-        kind, key = Kind.ENTITY if is_pet else Kind.PERSON, "name" if is_pet or relation in ONLY_ONE else ""
-        yield Note(kind, f"The user's {relation} is called {name}.", key, name, f"user/{relation}")
+        kind, subject = Kind.ENTITY if is_pet else Kind.PERSON, related(relation, name)
+        whose, key = ("user/pet", "name") if relation == "pet" else name_key(subject)
+        yield Note(kind, f"The user's {relation} is called {name}.", key, name, whose, tags=subject.tags)
         if found["years"]:
             statement = f"The user's {relation} {name} was {found['years']} years old in {month}."
             yield Note(kind, statement, "age", found["years"], f"user/{relation}" if is_pet else name)

@@ -242,6 +242,7 @@ _FINITE: Final = frozenset(verb for verb in lists.THIRD if verb.endswith("s")) |
 _POSSESSIVE: Final = re.compile(
     rf"(?i)'s (?:(?!(?:he|she|they|it|I|we|who|that)\b)[\w-]+ ){{1,3}}?"
     rf"(?:{alternatives(_FINITE | {'was', 'had', 'used'})})\b"
+    rf"|'s (?:[\w-]+ ){{0,2}}?(?:{REL})(?![\w-])"
 )
 """“Sister's boyfriend works …”, but not “sister's a nurse”."""
 
@@ -290,7 +291,8 @@ def _thing(text: str) -> Claim | None:
             if label.endswith((",", "'s")) or label.split()[-1].lower() in lists.NEVER_LAST:
                 continue
             return Claim(Subject(label[0].upper() + label[1:]), inside(" ".join(parts[at:]), user=False))
-    if possessive and len(parts) > 2 and parts[1].endswith("'s"):
+    owned = text[text.find("'s") :]
+    if possessive and len(parts) > 2 and parts[1].endswith("'s") and (_IS.match(owned) or not _POSSESSIVE.match(owned)):
         return Claim(Subject(f"The user's {parts[1][:-2]}"), third_person("'s " + " ".join(parts[2:])))
     return None
 

@@ -235,6 +235,8 @@ ROWS: Final = (
         rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}(?:at|for|with|by) ", organisation),
     _life("job", "is {a} {v}.",
         rf"(?:is|has been) {_EVER}(?:an? |the )(?:only |proud |professional |full-time |part-time )?", job),
+    _life("", "belongs to a {v}.", r"is a (?=(?:[a-z-]+ )?(?:family|household|couple|team|group) of )",
+        lambda text: thing(text.partition(",")[0])),
     _life("job", "used to be {a} {v}.",
         r"used to be (?:an? |the )|was (?:an? |the )(?=.{2,30} (?:until|before|for|at))", job, past=True),
     _life("job", "is {state}.",

@@ -157,7 +157,8 @@ _WAS: Final = re.compile(
 
 INSTEAD: Final = re.compile(
     r"(?i)(?:(?:actually|no|nope|sorry|correction|wait|oops|i meant|i mean)[,:. -]*){1,3}(?:it's|it is|i meant|i mean"
-    r"|make that|that's)? ?(?P<value>[A-Z][\w' -]{1,30}?)(?: now| not .{1,30}|, not .{1,30})?[.!]?$"
+    r"|make that|that's)? ?(?P<value>[A-Z][\w' -]{1,30}?)(?: now| not .{1,30}|, not .{1,30}|,? (?:typo|autocorrect"
+    r"|sorry|my bad))?[.!]?$"
 )
 """Another value for what was said last: “Actually it's Lyon”."""
 
@@ -219,8 +220,9 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
             if tag.label == "age" and _OF_A_CLASS.search(user_text[sentence.start : tag.start]):
                 continue
             subject = _subject(tag, sentence, user_text, people)
-            if subject is not None and subject.is_pet and tag.label == "pet":
-                subject = THE_USER
+            if subject is not None and tag.label == "pet" and subject != THE_USER:
+                is_theirs = not user_text[sentence.start : tag.start].endswith(" the ")
+                subject = THE_USER if subject.is_pet else subject if is_theirs else None
             if (
                 subject is None
                 and tag.label == "name"
@@ -250,17 +252,21 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
         return None
     if not tag.other and is_own and (of_theirs is None or (tag.label == "partner" and _PARTNER.search(of_theirs[0]))):
         return THE_USER
+    kin = list(_KIN.finditer(before))
+    theirs = _OF_ANOTHER.search(before[: kin[-1].start()]) if kin else None
+    is_with_them = theirs is None or before[: theirs.start()].endswith("and ")
+    if (not is_with_them and _DOES_IT.match(before[kin[-1].end() :])) or (
+        tag.label == "name" and kin and kin[-1]["group"]
+    ):
+        return None
     named = (who for who in (*people.last, *people.known) if who.name)
     called = next((who for who in named if re.search(rf"\b{re.escape(who.name)}\b", before)), None)
     if called and tag.label != "name":
         return called
     whose = _MINE if tag.label == "name" else _RELATIONS
     if mentioned := list(whose.finditer(before)):
-        last = mentioned[-1]
-        is_of_another = _OF_ANOTHER.search(before[: last.start()]) or (
-            tag.label == "name" and _SEVERAL.search(before[last.end() :])
-        )
-        return None if is_of_another else people.add(related(last[1]))
+        is_of_another = _OF_ANOTHER.search(before[: mentioned[-1].start()])
+        return None if is_of_another else people.add(related(mentioned[-1][1]))
     pronoun = _PRONOUN.search(before)
     if pronoun and (meant := people.find(_OF_PRONOUN.get(pronoun[0].lower(), pronoun[0].lower()))):
         return meant
@@ -269,10 +275,19 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     return None
 
 
-_SEVERAL: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.GROUPS | relations.PET_GROUPS)})\b")
+_KIN: Final = re.compile(
+    rf"{_RELATIONS.pattern}|\b(?P<group>{alternatives(relations.GROUPS | relations.PET_GROUPS)})\b"
+)
+_DOES_IT: Final = re.compile(rf"(?i)(?: (?-i:[A-Z])[\w-]+)? (?:{alternatives(lists.THIRD | lists.OPENERS)})\b")
+"""Behind someone else's relation, who is what follows: “our neighbor Graham, his wife is a vet”."""
 _BIRTHDAY: Final = re.compile(r"(?i)\b(?:b-?days?|birthdays?|born|turn(?:s|ed|ing)?|years? old|dob|day)\b")
 _FORMER: Final = re.compile(r"(?i)\b(?:ex|former|late)\b")
 _OWNS: Final = re.compile(r"(?i)\b(?:own|owns|owned|rent out|rents out) (?:an?|the|our|my)\b")
+"""A house they own may be a second one."""
+_WORKS_IN: Final = re.compile(
+    r"(?i)\b(?:work|teach|stud)\w* (?:[\w'-]+ ){0,3}(?:at|for) (?:an?|the) (?:[\w'-]+ ){1,4}in $"
+)
+"""Before where someone works: “I teach at a school in Hackney”."""
 _SPEAKS: Final = re.compile(
     r"(?i)\b(?:speak|speaks|speaking|spoke|learn|learns|learning|learnt|learned|fluent|language)\b"
 )
@@ -292,7 +307,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "job": lambda value, _: value.split()[0].lower() not in {"a", "an", "the", "my"} and _names_work(value),
     "partner": lambda _, sentence: _FORMER.search(sentence) is None,
     "origin": lambda _, sentence: _SPEAKS.search(sentence) is None,
-    "home": lambda _, sentence: _OWNS.search(sentence) is None,  # a house they own may be a second one
+    "home": lambda value, sentence: not _OWNS.search(sentence) and not _WORKS_IN.search(sentence.partition(value)[0]),
 }
 """What a value and its sentence must be like, by label."""
 
@@ -313,6 +328,10 @@ _AMOUNT: Final = re.compile(r"\d(?:[\d.,:]*\d)?")
 
 _NO_MORE: Final = re.compile(r"(?i),? (?:any ?more|any longer|at all)\b")
 """Ends the value: “I don't enjoy opera any more, too long”."""
+_ORDINAL: Final = re.compile(r"(?i)\d(?:st|nd|rd|th)\b")
+"""Ends a number that is no age: “dad's 70th is coming up”."""
+_ONE_OF_MANY: Final = re.compile(r"(?i)\ban? $")
+"""Before what is no name: “for a chain of garden centers”."""
 _NAME_INSIDE: Final = re.compile(r"\w,? (?!I\b)[A-Z][a-z]")
 
 
@@ -332,10 +351,13 @@ def _value(tag: Tag, words: str, sentence: str) -> str:
     is_named = SAYS[tag.label].named
     if tag.label == "age":
         found = _NUMBER.search(value) if not re.search(r"[.,]\d", value) else None
-        return found[0] if found and (tag.other or int(found[0]) >= YOUNGEST) else ""
+        is_age = found and not _ORDINAL.search(words[: length + 2])
+        return found[0] if found and is_age and (tag.other or int(found[0]) >= YOUNGEST) else ""
     if is_named and value.islower():
         if _writes_names(sentence):
             return ""
+        if one := _ONE_OF_MANY.search(sentence.partition(value)[0]):
+            return f"{one[0]}{value}" if tag.label == "employer" else ""
         value = value.title()
     if tag.label in {"name", "partner"}:
         return clean_name(value)
@@ -425,6 +447,8 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
         return named if subject.relation else None
     if label == "name" and _SURNAME.search(mark.sentence.text):
         return replace(plain, attribute="surname", pattern="{who}'s surname is {v}.")
+    if label == "origin" and _NATIONALITY.fullmatch(value):
+        return replace(plain, pattern="{who} is {v}.")
     if label == "birthday":
         day = find_date(value, today)
         is_day = day is not None and day.first == day.last
@@ -440,6 +464,9 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
         if not plain.value:
             return None
     return replace(plain, attribute=says.attribute.format(slug=plain.value.lower()))
+
+
+_NATIONALITY: Final = re.compile(r"[A-Z]\w+(?:ian|ish|ese|ican|ean)|Dutch|French|German|Greek|Welsh|Swiss|Czech|Thai")
 
 
 def _statement(wording: _Wording, mark: Marked, today: date) -> str:

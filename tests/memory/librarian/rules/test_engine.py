@@ -376,3 +376,39 @@ def test_a_habit_has_no_year_and_pity_is_no_allergy() -> None:
 def test_a_pronoun_may_name_who_was_spoken_of_without_a_name() -> None:
     said = read("My daughter is starting school on Monday", "her name is Ines")
     assert "The user's daughter is called Ines." in [fact.statement for fact in said]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said", "never"),
+    [
+        (["My sister Jo lives in Oslo. She has two kids, Bram and Lotte"], "sister Jo lives in Oslo", "called Bram"),
+        (["our neighbour Graham feeds the cat, his wife is a vet"], "neighbour Graham feeds", "has a pet|a vet"),
+        (["My sister Priya is here. Her parents-in-law live in Jaipur"], "Priya is here", "lives in Jaipur"),
+        (["My boss's daughter got into Oxford"], "boss's daughter got into Oxford", "has daughter"),
+        (["dad's 70th is coming up, we're throwing him a party in Galway"], "", "70 years old"),
+        (["my passport is Brazilian but I've never lived there"], "is Brazilian", "from Brazilian"),
+        (["I teach Year 4 at a school in Hackney and my class is wild"], "teaches Year 4", "lives in Hackney"),
+        (["I do payroll for a chain of garden centres, four days a week"], "payroll for a chain", "Garden Centres"),
+        (
+            ["I split my time between Lisbon and my parents' place in Évora"],
+            "Lisbon and their parents' place",
+            "mentions",
+        ),
+        (["we've booked Crete for the last week in May"], "Crete for the last week in May 2027", "2026"),
+        (["We're a family of five, three boys"], "belongs to a family of five", "is a family"),
+        (["My flatmate Jasper is a cook", "No wait, Jasper moved out"], "flatmate Jasper moved out", "Wait"),
+        (["our dog's a beagle called Biscuit", "I mean Bisto, autocorrect"], "called Biscuit", "name is Bisto"),
+        (["My cat is called Marek… No wait, Marec"], "cat is called Marec", "Marek"),
+        (["I live in Oslo, no wait, Bergen"], "lives in Bergen", "Oslo"),
+        (["got a dog. Pixel. whippet"], "dog is called Pixel", "name is Pixel"),
+    ],
+)
+def test_a_fact_is_of_whom_it_is_said_and_as_it_was_last_said(texts: list[str], said: str, never: str) -> None:
+    statements = " ".join(fact.statement for fact in read(*texts))
+    assert said in statements
+    assert not re.search(never, statements)
+
+
+def test_a_spouse_in_a_note_has_the_key_of_the_partner() -> None:
+    assert "user/partner" in {fact.key for fact in read("wife: Tamsin, teacher")}
+    assert "user/wife/name" not in {fact.key for fact in read("wife: Tamsin, teacher")}

@@ -59,7 +59,8 @@ _AUTHORITY: Final = re.compile(
 )
 """Whose claims about the user are worth a question."""
 _REPORTS: Final = re.compile(
-    r"(?i)^(?!(?:i|we)\b)(?:[\w'.-]+ ){1,5}?(?:says?|said|claims?|claimed|insists?|reckons?|swears?|thinks?|told (?:me"
+    r"(?i)^(?!(?:i|we)\b|(?:[\w'.-]+ ){1,4}(?:i|we) (?:said|told|wrote|claimed)\b)(?:[\w'.-]+ ){1,5}?(?:says?|said"
+    r"|claims?|claimed|insists?|reckons?|swears?|thinks?|told (?:me"
     r"|us)|tells (?:me|us|everyone|everybody)|has been telling|believes?|wrote)(?: \w+){0,2}?(?: that)?[ ,:]"
     r"|^according to\b|^if you believe\b|^(?:apparently|supposedly|allegedly),?\b"
 )
@@ -69,15 +70,20 @@ _ASKS: Final = re.compile(
     r"|should|can|will))|why|how|how's|which|is|are|am|was|were|do|does|did|can(?!')|can't (?:you|we|i|it|they)|could"
     r"|should|would|will|have you|has|isn't|aren't|don't you|shall|any|anyone|anybody|ideas|thoughts|tips|got any)\b"
 )
-_ORDERS: Final = re.compile(
-    r"(?i)(?:(?:and|but|so|then|now|ok|please|pls|just)[, ]+){0,3}(?:please|pls|give|help|tell|explain|write|draft"
-    r"|make|show|find|suggest|recommend|list|plan|rewrite|translate|proofread|summari[sz]e|create|build|fix|check"
-    r"|compare|calculate|convert|describe|let's|rank|review|shorten|reword|redo|rephrase|remind|add|put|use|keep|need"
-    r" (?:a|some|an|help|to know)|looking for (?:a|an|some|ideas|tips|help))\b"
+_ORDER: Final = (
+    r"(?:give|help|tell|explain|write|draft|make|show|find|suggest|recommend|list|plan|rewrite|translate|proofread"
+    r"|summari[sz]e|create|build|fix|check|compare|calculate|convert|describe|rank|review|shorten|reword|redo|rephrase"
+    r"|remind|add|put|use|keep)"
 )
+_ORDERS: Final = re.compile(
+    rf"(?i)(?:(?:and|but|so|then|now|ok|please|pls|just)[, ]+){{0,3}}(?:please|pls|{_ORDER}|let's"
+    r"|need (?:a|some|an|help|to know)|looking for (?:a|an|some|ideas|tips|help))\b"
+)
+_SO_DO_NOT: Final = re.compile(r"(?i)\bso\s{1,3}(?=(?:please )?(?:don't|do not|never)\b)")
+"""Before an order, as no one else is named: “I'm vegan, so don't add cheese”."""
 _SUBJECT: Final = (
     r"(?:I|we|my|our|he|she|his|her|their|it|it's|there's|there|you|you're|this|that|that's|I'm|I've|I'd|I'll|we're"
-    r"|we've|we'll|we'd|he's|she's|they|they're|they've|what|what's|how|any|please|which|where|who|why|help|give|tell"
+    r"|we've|we'll|we'd|he's|she's|they|they're|they've|im|ive|weve|hes|shes|theyre|what|what's|how|any|please|which|where|who|why|help|give|tell"
     r"|(?:is|do|does|should|would|will|are|can|could) (?:I|we|you|it|that|this|there|the|my|our|he|she|they|any"
     r"|u))(?!\w)"
 )
@@ -93,7 +99,7 @@ _CUT: Final = re.compile(
     r"|(?<! in)(?<! of)\s{0,3},?\s{1,3}(?:because|but|although|though|whereas|hence|therefore|unless|which"
     r"|whose)\s{1,3}(?=\w)|\s{0,3},\s{0,3}(?:so|until|then|plus)\s{1,3}(?=\w)|\s{1,3}so\s{1,3}(?=(?:\w+ ){1,3}(?:is"
     r"|are|can|needs?|has|have|must|will)\b)"
-    rf"|\s{{0,3}},\s{{0,3}}(?={_ELIDED_AGAIN})"
+    rf"|\s{{0,3}},\s{{0,3}}(?={_ELIDED_AGAIN}|{_ORDER} (?:me|us|an?|the|some|this|it|my|what|how|something)\b)"
     r"|\s{0,3},\s{0,3}(?=(?:who (?!is my|are my)|not\b|no\b|without\b))|\s{0,3},\s{0,3}(?:where|when|while|since"
     r"|and)\s{1,3}(?=\w)|\s{1,3}(?=if\s)|\s{1,3}\((?=\D)"
 )
@@ -121,6 +127,8 @@ _HASTY_END: Final = re.compile(
 """Also behind a quotation, which is blanked out."""
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*•·]|\d{1,2}[.)])[ \t]+")
 _WORD: Final = re.compile(r"[^\s,;:!?()]+")
+MAX_SO: Final = 5
+"""Characters of “so” and its spaces."""
 _TRAIL: Final = re.compile(
     r"(?i)(?:[\s,;:!\-–—(./]|(?<!\w)(?:lol|haha|hehe|btw|by the way|tho|though|too|as well|anyway|pls|please|thanks"
     r"|thx|ta"
@@ -230,6 +238,7 @@ def clauses_of(sentence: Sentence) -> Iterator[Clause]:
             continue
         asked = not joined and (_ASKS.match(words) or _ORDERS.match(words)) is not None
         asked = asked or (sentence.asked and (number == len(spans) - 1) and (len(spans) == 1 or asked_before))
+        asked = asked or _SO_DO_NOT.search(text, max(0, start - MAX_SO), end) is not None
         asked_before = asked
         thinks = _THINKS.match(words)
         plain = spell_out(words[thinks.end() :] if thinks else words)
@@ -312,7 +321,7 @@ def _resumed(words: str, subject: re.Match[str] | None) -> str:
     """The words with the subject of the clause before, if they go on with its second verb; else empty."""
     first = words.lower().split(" ")[:3]
     verb = next((word for word in first if word not in ADVERBS), "")
-    if subject is None or first[0] in ("both", "all"):
+    if subject is None or first[0] in ("both", "all") or first[1:2] in (["is"], ["are"], ["was"]):
         return ""
     if _continues(verb, subject["who"]):
         return f"{subject['who']} {words}"
@@ -323,7 +332,8 @@ def _resumed(words: str, subject: re.Match[str] | None) -> str:
 def _continues(verb: str, who: str) -> bool:
     if who.lower() in ("i", "we"):
         return verb in OPENERS or verb in _SHARED_VERBS - {"is", "has", "doesn't"} or is_past(verb)
-    return (verb.endswith("s") and verb[:-1] in OPENERS) or verb in {"is", "has", "was", "doesn't"} or is_past(verb)
+    is_verb = (verb.endswith("s") and verb[:-1] in OPENERS) or verb in {"is", "has", "was", "doesn't"}
+    return is_verb or (is_past(verb) and verb != "been")
 
 
 def is_past(word: str) -> bool:

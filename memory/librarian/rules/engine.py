@@ -238,7 +238,7 @@ def _read_message(
     for sentence in sentences(message.user_text):
         limit.check()
         last, before = before, sentence.text
-        if len(sentence.text) < MIN_SENTENCE:
+        if len(sentence.text) < MIN_SENTENCE or mentions.lists_children_of_another(last, sentence.text):
             continue
         quote = message.said.text[sentence.start : sentence.end]
         if sensitive(quote):  # proposed without a word of it, so that the decision drops and counts it
@@ -286,7 +286,7 @@ _EVENTS: Final = (
 )
 _DUE: Final = re.compile(
     rf"(?i)(?:^|[,;:(] ?|\b(?:and|but|so|my|our|the|an?|have|got|for) )(?P<what>(?!(?:the|an?|my"
-    rf"|our|his|her|their|had|has|have)\b)(?:[\w'-]+ ){{0,2}}?(?:{_EVENTS}))"
+    rf"|our|his|her|their|had|has|have)\b)(?:[\w-]+ ){{0,2}}?(?:{_EVENTS}))"
     r"(?: (?:home|back|(?:to|from|in|with) [A-Z]\w+)){0,2}(?: ?(?:is|'s|=|:|,|on|in|at|due|next|this|the"
     r"|coming up)){0,3} ?$"
 )
@@ -483,6 +483,8 @@ _HEALTH: Final = re.compile(
 _HAPPENS: Final = re.compile(r"(?:\w+ly )?(?:is (?:\w+ing|off|due)|will|starts?|leaves?|gets?|flies)\b")
 _AHEAD: Final = frozenset({"booked", "planned", "scheduled", "arranged", "reserved"})
 """What was done for a day to come: “we've booked Crete for May”."""
+_TO_COME: Final = re.compile(r"\b(?:start(?:s|ing)?|begin(?:s|ning)?|due|until|till|by) (?:on )?$")
+"""Before a day that is still to come, whatever was: “hired Noor, starts 1 February”."""
 _HABIT: Final = re.compile(r"\b(?:every|each|usually|often|normally|always)\b")
 _FROM: Final = re.compile(r"\b(?:from|until|till|by|since|before|after|of|for|around|to)$")
 
@@ -495,6 +497,8 @@ def _in_own_words(claim: Claim, clause: Clause, message: _Message) -> Candidate:
     verb = perfect[1].lower() if perfect else verb
     past = is_past(verb) and verb not in _AHEAD
     day = None if _HABIT.search(predicate) else find_date(predicate, message.today, past=past)
+    if day and past and _TO_COME.search(predicate[: day.start]):
+        day = find_date(predicate, message.today)
     kind = next((kind for kind, says in _KINDS if says.match(predicate)), None)
     if kind is None:
         happens = day is not None or is_past(verb) or _HAPPENS.match(predicate) is not None

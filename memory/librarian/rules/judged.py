@@ -6,6 +6,8 @@ from typing import Final
 
 from memory.librarian.claims.claims import worth
 from memory.librarian.engine import ProposedFact
+from memory.models.kinds import Kind
+from memory.text.keywords import content
 
 UNJUDGED: Final = frozenset({"note", "order", "secret"})
 """Forms of their own, which are what they look like."""
@@ -35,7 +37,7 @@ def select_candidates(found: Sequence[Candidate], message: str) -> list[Proposed
     """The candidates in `message` that are worth keeping, as surely as they are."""
     weighed = [(one, _weigh(one, message)) for one in found if one.fact.confidence > 0]
     facts = [(one.form, fact) for one, fact in weighed if fact is not None]
-    stated = [fact.statement for form, fact in facts if form != "mention"]
+    stated = [fact for form, fact in facts if form != "mention"]
     return [fact for form, fact in facts if form != "mention" or not _is_stated(fact, stated)]
 
 
@@ -45,11 +47,17 @@ def select_facts(facts: Iterable[ProposedFact], message: str) -> list[ProposedFa
     return [fact for fact in weighed if fact is not None]
 
 
-def _is_stated(mention: ProposedFact, statements: Sequence[str]) -> bool:
-    """Whether a statement that is kept already says who someone is: “the user's sister Mary lives in Lisbon”."""
+def _is_stated(mention: ProposedFact, facts: Sequence[ProposedFact]) -> bool:
+    """Whether a fact that is kept already says who someone is, or when something is.
+
+    “The user's sister Mary lives in Lisbon”, “the user is training for a marathon in May”.
+    """
+    if mention.kind is Kind.EVENT:
+        what = {*content(mention.statement)} - {*content(mention.value)}
+        return any(one.value == mention.value and what & {*content(one.statement)} for one in facts)
     return (
         bool(mention.tags)
-        and any(all(tag in statement for tag in mention.tags) for statement in statements)
+        and any(all(tag in one.statement for tag in mention.tags) for one in facts)
         and mention.value in mention.tags
     )
 

@@ -9,7 +9,17 @@ from typing import Final
 from memory.facts.keys import USER
 from memory.librarian.rules import words as lists
 from memory.librarian.rules.clauses import FILLERS
-from memory.librarian.rules.retell import MODIFIERS, NAME, THE_USER, People, Subject, clean_name, related, with_article
+from memory.librarian.rules.retell import (
+    FAMILY,
+    MODIFIERS,
+    NAME,
+    THE_USER,
+    People,
+    Subject,
+    clean_name,
+    related,
+    with_article,
+)
 from memory.librarian.rules.statement import Note
 from memory.librarian.rules.table import items, job, place
 from memory.models.kinds import Kind
@@ -41,6 +51,9 @@ _GOT: Final = re.compile(
     r"(?i)\b(?:got|have|getting|adopted|bought|rescued) (?:an?|our|one|two) (?:[\w-]+ ){0,2}?"
     rf"(?P<rel>{_REL})(?![\w-])(?:(?:,| called| named|,? who's called|:)? (?P<name>(?-i:{NAME}))(?=[,.;]|$| and\b))?"
 )
+_HAVING: Final = re.compile(r"(?i)\b(?:had|has|have|having|expecting|welcomed|birth)\b")
+_MY: Final = re.compile(r"(?i)\b(?:my|our)\b")
+_FIRST_PERSON: Final = re.compile(r"(?i)(?<![\w'])(?:I|we|my|our|me|us)(?!\w)")
 _AGED_CHILD: Final = re.compile(rf"\b(?:my|our) [\w-]{{1,6}}[- ]year[- ]old,? (?:called |named )?(?P<name>{NAME})")
 
 
@@ -90,6 +103,15 @@ def named_next(before: str, sentence: str) -> Note | None:
         return None
     subject = related(last["rel"], name)
     return replace(_named(f"The user's {subject.relation}", subject), confidence=SIGNED)
+
+
+def lists_children_of_another(before: str, sentence: str) -> bool:
+    """Whether a sentence goes on about someone else's children: “Beata had twins! Two girls, Ida and Zoe.”"""
+    return (
+        FAMILY.match(sentence) is not None
+        and _HAVING.search(before) is not None
+        and _FIRST_PERSON.search(f"{_MY.sub('', before)} {sentence}") is None
+    )
 
 
 def _only_opens(found: re.Match[str], people: People) -> bool:

@@ -38,6 +38,7 @@ _LENGTH: Final = re.compile(
     r"(?i)(?:(?:always )?(?:keep|make) (?:your |the |all )?(?:answers|replies|responses)(?: as)?|(?:i )?prefers?)"
     r" (?P<length>short|brief|concise|long|detailed|simple|shorter|longer)(?: (?:answers|replies|responses))?"
 )
+_WITH: Final = re.compile(r"(?i) (?:with|without|in) [\w ]{3,60}")
 _RATHER: Final = re.compile(
     r"(?i)i(?:'d| would) (?:rather|prefer)(?: it if)?(?: that)? you (?P<what>(?:always |didn't |used |use |kept |gave "
     r"|wrote |called |ask |don't )[^?]{3,160})"
@@ -50,12 +51,14 @@ _IF_YOU: Final = re.compile(
     rf"(?i)if you(?P<when>(?:'re| are| don't| aren't| can't) .{{3,60}}?), (?P<then>(?:{_VERBS})\b[^?]{{1,90}})"
 )
 _DOES: Final = re.compile(
-    rf"(?i)(?:please |pls |just |also )?(?:(?:always |never |don't ever |don't |dont |do not )[a-z]+|(?:stop"
-    rf" )?(?:{_VERBS}|[a-z]+ing))\b"
+    r"(?i)(?:please |pls |just |also )?(?:(?:always |never |don't ever |don't |dont |do not )(?![a-z]+[^su]s\b)[a-z]+"
+    rf"|stop [a-z]+ing|(?:stop )?(?:{_VERBS}))\b"
 )
 _POLITE: Final = (
     r"(?i),? (?:please|pls|ok|okay|thanks|would you|will you|ta|from now on|in future|going forward|always)$"
 )
+_REASON: Final = re.compile(r"(?i),? (?:because|since|as) |, (?=(?:i|i'm|i've|we|we're|it|it's|that|that's)\b)")
+"""Ends an order: “temperatures in Celsius, I'm not American”."""
 _BASE: Final = {"used": "use", "kept": "keep", "gave": "give", "wrote": "write", "called": "call"}
 MAX_ORDER: Final = 200
 """Characters of a sentence that gives one."""
@@ -73,7 +76,11 @@ def read_order(sentence: str) -> Note | None:
     lead = _LEAD.match(text)
     bare = text[lead.end() :] if lead else text
     if (found := _LENGTH.match(bare)) and re.search("answer|repl|respon", bare):
-        return _order(f"The user wants {found['length'].lower()} answers", "answer_length", found["length"].lower())
+        rest = _WITH.fullmatch(bare, found.end())
+        how = f" {rest[0].lower().strip()}" if rest else ""
+        return _order(
+            f"The user wants {found['length'].lower()} answers{how}", "answer_length", found["length"].lower()
+        )
     if (found := _IN_LANGUAGE.match(bare)) and not sentence.endswith("?"):
         return _order(f"The user wants answers in {found['language']}", "answer_language", found["language"])
     return _in_words(text, bare)
@@ -94,6 +101,7 @@ def _in_words(text: str, bare: str) -> Note | None:
         return None
     if found := _NO_THINGS.match(bare):
         return _order(f"The user wants no {found['what'].strip()}")
+    bare = _REASON.split(bare)[0]
     return _order(f"The user wants the assistant {_infinitive(bare)}") if _DOES.match(bare) else None
 
 

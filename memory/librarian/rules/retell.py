@@ -224,15 +224,15 @@ def as_said(clause: Clause) -> tuple[str, str]:
         return ("", "") if bare[0] in {"a", "an"} else ("whole", f"{said[0].upper()}{said[1:]}.")
     is_verb = bare[0] in lists.OPENERS | lists.THIRD or is_past(bare[0])
     is_name = said[1:2].isupper() or not clause.first or re.match(r"[A-Z]\w+ [A-Z]", said)
-    return (
-        ("", "") if is_verb else ("fragment", f"The user mentions {said if is_name else said[0].lower() + said[1:]}.")
-    )
+    if is_verb or said.lower().startswith("the user's") or said.endswith("the user"):
+        return "", ""
+    return "fragment", f"The user mentions {said if is_name else said[0].lower() + said[1:]}."
 
 
 MAX_SAID: Final = 25
 """Words of a clause that is kept as it was said."""
 _NO_OPENING: Final = (lists.NEVER_LAST - {"a", "an", "the", "my"}) | as_set(
-    "not i we he she they thanks thank sorry yes since because until same speaking"
+    "not i we he she they thanks thank sorry yes since because until same speaking mine ours"
 )
 _UNNAMED: Final = as_set("he she him her his hers she's he's")
 """A statement that needs someone named before is none by itself; one with “not” is a correction of what is known."""
@@ -288,7 +288,7 @@ def _thing(text: str) -> Claim | None:
         touched = parts[at + 1 : at + 2] in (["me"], ["us"]) and parts[at] not in _LINKS
         if parts[at].lower() in lists.THIRD or (touched and not possessive):
             label = inside(" ".join(parts[:at]), user=False)
-            if label.endswith((",", "'s")) or label.split()[-1].lower() in lists.NEVER_LAST:
+            if label.endswith((",", "'s", "est")) or label.split()[-1].lower() in lists.NEVER_LAST:
                 continue
             return Claim(Subject(label[0].upper() + label[1:]), inside(" ".join(parts[at:]), user=False))
     owned = text[text.find("'s") :]
@@ -315,7 +315,7 @@ _AS_A: Final = re.compile(
 _STATE: Final = re.compile(
     r"(?i)(?:allergic to|originally from|from [A-Z]|based in|(?P<was>born (?:and|in|on)|raised in)|married|divorced"
     r"|single|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet|a? ?(?:big|huge|keen|total)"
-    r"|vegan|vegetarian|pescatarian|gluten[- ]free|left-handed|diabetic|coeliac|celiac|pregnant|colou?r-?blind"
+    r"|vegan|vegetarian|pescatarian|gluten[- ]free|left-handed|diabetic|coeliac|celiac|pregnant|colou?r[- ]?blind"
     r"|dyslexic|autistic|off to|in my|lactose|not (?:an? |a big |a huge )?(?:fan of|keen on|big on)|\d{2} years old"
     r"|\d{2},? (?:male|female|single|married))\b"
 )
@@ -358,11 +358,13 @@ def _elided(clause: Clause) -> Claim | None:
         return Claim(THE_USER, role["does"] or f"is {role['who']}", elided=True)
     if not clause.first or not text or re.match(r"(?i)(?:both|all|none|some) |\w+ (?:his|her|their)\b", text):
         return None
-    predicate = _noun_phrase(text)
+    predicate = _noun_phrase(re.sub(r"(?i)^currently ", "", text))
     lower = text[0].lower() + text[1:]
     parts = lower.lower().split(" ")
     at = next((at for at, part in enumerate(parts[:3]) if part not in lists.ADVERBS), 0)
     verb, bare = parts[at], " ".join(parts[at:])
+    if parts[at + 1 : at + 2] in (["is"], ["was"], ["are"]):
+        return None  # “rent is 740”
     if not predicate and (state := _STATE.match(text)):
         predicate = third_person(f" {'was' if state['was'] else 'am'} {lower}", user=True)
     elif not predicate and _DOING.match(text):
@@ -434,7 +436,7 @@ def article(word: str) -> str:
 
 _SHORT: Final = (
     (re.compile(r"^(?:'m|'re)(?= )"), " is"),
-    (re.compile(r"^'ve(?= )"), " has"),
+    (re.compile(r"^'ve(?= )|^(?= been )"), " has"),
     (re.compile(r"^'s(?= (?:\w+ )?(?:got|been|had|lost|moved|lived|become|gone)\b)"), " has"),
     (re.compile(r"^'s(?= )"), " is"),
     (re.compile(r"^'d(?= )"), " would"),
@@ -456,7 +458,10 @@ _INNER: Final = re.compile(
 )
 
 
-_AGREES: Final = re.compile(rf"\bthe user ({alternatives(lists.OPENERS)}|am|do)\b")
+_AGREES: Final = re.compile(
+    rf"(?:(\b(?:let|lets|make|makes|made|help|helps|helped|saw|see|sees) )|\b)"
+    rf"the user ({alternatives(lists.OPENERS)}|am|do)\b"
+)
 """“The user eat”, after “I” became “the user”."""
 
 
@@ -502,7 +507,7 @@ def inside(words: str, *, user: bool) -> str:
 
     text = _INNER.sub(replace_pronoun, words)
     if not user:
-        text = _AGREES.sub(lambda found: f"the user {inflected(found[1])}", text)
+        text = _AGREES.sub(lambda found: found[0] if found[1] else f"the user {inflected(found[2])}", text)
     return re.sub(r"\bthey (?:was|am)\b", "they were" if " was" in text else "they are", text) if user else text
 
 

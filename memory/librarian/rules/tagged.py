@@ -129,7 +129,7 @@ _SAID_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "diet": ("diet", "allergy:", "condition:"),
     "allergy": ("diet", "allergy:", "condition:"),
     "name": ("name", "preferred_name", "surname"),
-    "likes": ("taste:", "favourite_"),
+    "likes": ("taste:", "favourite_", "answer_"),
 }
 """Starts of further attributes that say of a value what a label says of it."""
 MAX_SAME: Final = 9
@@ -255,9 +255,7 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     kin = list(_KIN.finditer(before))
     theirs = _OF_ANOTHER.search(before[: kin[-1].start()]) if kin else None
     is_with_them = theirs is None or before[: theirs.start()].endswith("and ")
-    if (not is_with_them and _DOES_IT.match(before[kin[-1].end() :])) or (
-        tag.label == "name" and kin and kin[-1]["group"]
-    ):
+    if (not is_with_them and _DOES_IT.match(before[kin[-1].end() :])) or (kin and kin[-1]["group"]):
         return None
     named = (who for who in (*people.last, *people.known) if who.name)
     called = next((who for who in named if re.search(rf"\b{re.escape(who.name)}\b", before)), None)
@@ -291,6 +289,18 @@ _WORKS_IN: Final = re.compile(
 _SPEAKS: Final = re.compile(
     r"(?i)\b(?:speak|speaks|speaking|spoke|learn|learns|learning|learnt|learned|fluent|language)\b"
 )
+_DRIVES: Final = re.compile(
+    r"(?i)\b(?:dr[io]v\w+|cars?|vans?|trucks?|pickup|bikes?|motor\w+|wheels|garage|mechanic|engine|lease\w*|park\w*"
+    r"|tyres?|tires?|clutch|brakes?|mileage|km|miles|petrol|diesel|electric|hybrid|\d{4})\b"
+)
+_NO_CAR: Final = re.compile(r"(?i)\b(?:bike|bicycle|e-?bike|train|tram|bus|metro)$")
+_LEFT: Final = re.compile(r"(?i)\b(?:dumped|left me|broke up|split up|divorced|ghosted)\b")
+_GOES_TO: Final = re.compile(r"(?i)\b(?:go|goes|going|went) to $")
+_WRITES: Final = re.compile(
+    r"(?i)\b(?:thesis|dissertation|paper|essay|article|book|report|exams?|wanna|(?:want|like|love|hope|hoping|plan"
+    r"|planning|going) to|apply\w*)\b"
+)
+"""Before a topic that isn't, or isn't yet, what someone studies."""
 _AVOIDED: Final = re.compile(
     r"(?i)\b(?:off|without|avoid\w*|cut(?:ting)? out|quit|gave up)\b"
     rf" (?:(?!{alternatives(lists.DIETS)})[\w-]+ ){{0,3}}$"
@@ -300,14 +310,29 @@ _NOT_YET: Final = re.compile(
     r"(?i)\b(?:turning|turns|(?:will|to) (?:be|turn)|(?:gonna|about to) (?:be|turn)|almost|nearly)\b"
 )
 """An age that is still to come."""
+
+
+def _before(value: str, sentence: str) -> str:
+    return sentence[: sentence.lower().find(value.lower())]
+
+
 _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "age": lambda _, sentence: _NOT_YET.search(sentence) is None,
-    "diet": lambda value, sentence: _AVOIDED.search(sentence.partition(value)[0]) is None,
+    "diet": lambda value, sentence: _AVOIDED.search(_before(value, sentence)) is None,
     "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
-    "job": lambda value, _: value.split()[0].lower() not in {"a", "an", "the", "my"} and _names_work(value),
-    "partner": lambda _, sentence: _FORMER.search(sentence) is None,
+    "job": lambda value, _: _names_work(value),
+    "car": lambda value, sentence: _DRIVES.search(sentence) is not None and not _NO_CAR.search(value),
+    "plays": lambda value, sentence: not _before(value, sentence).lower().endswith(("i'm ", "im ")) or "ing" in value,
+    "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,
+    "partner": lambda _, sentence: _FORMER.search(sentence) is None and _LEFT.search(sentence) is None,
     "origin": lambda _, sentence: _SPEAKS.search(sentence) is None,
-    "home": lambda value, sentence: not _OWNS.search(sentence) and not _WORKS_IN.search(sentence.partition(value)[0]),
+    "home": lambda value, sentence: (
+        not (
+            _OWNS.search(sentence)
+            or _WORKS_IN.search(_before(value, sentence))
+            or _GOES_TO.search(_before(value, sentence))
+        )
+    ),
 }
 """What a value and its sentence must be like, by label."""
 
@@ -317,15 +342,19 @@ def _passes(value: str, sentence: str) -> bool:
 
 
 def _names_work(value: str) -> bool:
-    words = value.split()
-    if any(char.isdigit() for char in value):
+    words = value.lower().split()
+    is_work = is_occupation(words[-1]) or words[-1].endswith(("er", "or", "ist", "ian", "man", "ic"))
+    if any(char.isdigit() for char in value) or words[0] in {"a", "an", "the", "my"}:
         return False
-    return len(words) > 1 or is_occupation(words[0]) or words[0].endswith(("er", "or", "ist", "ian", "man", "ic"))
+    if {*words} & lists.AFFLICTED or words[-1] == "user":
+        return False
+    return is_work or (len(words) > 1 and not words[0].endswith("ing"))
 
 
 _AMOUNT: Final = re.compile(r"\d(?:[\d.,:]*\d)?")
 
 
+_AS_A: Final = re.compile(r"as (?:an?|the) ")
 _NO_MORE: Final = re.compile(r"(?i),? (?:any ?more|any longer|at all)\b")
 """Ends the value: “I don't enjoy opera any more, too long”."""
 _ORDINAL: Final = re.compile(r"(?i)\d(?:st|nd|rd|th)\b")
@@ -347,16 +376,18 @@ def _value(tag: Tag, words: str, sentence: str) -> str:
         length = number.end()  # the tag is only the first of “61,500”
     rest = _REST[tag.label].match(words[length:]) if tag.label in _REST else None
     value = " ".join(words[: length + (rest.end() if rest else 0)].split()).strip(" ,.;:!?\"'()")[:MAX_VALUE]
-    value = _NO_MORE.split(value)[0]
+    value = _AS_A.sub("", _NO_MORE.split(value)[0])
     is_named = SAYS[tag.label].named
     if tag.label == "age":
         found = _NUMBER.search(value) if not re.search(r"[.,]\d", value) else None
         is_age = found and not _ORDINAL.search(words[: length + 2])
         return found[0] if found and is_age and (tag.other or int(found[0]) >= YOUNGEST) else ""
+    if tag.label == "employer" and value[:1].islower() and _before(value, sentence).endswith(" the "):
+        value = f"the {value}"
     if is_named and value.islower():
         if _writes_names(sentence):
             return ""
-        if one := _ONE_OF_MANY.search(sentence.partition(value)[0]):
+        if one := _ONE_OF_MANY.search(_before(value, sentence)):
             return f"{one[0]}{value}" if tag.label == "employer" else ""
         value = value.title()
     if tag.label in {"name", "partner"}:
@@ -439,16 +470,13 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
     """The key and the words for a tag; None: it says nothing that can be told."""
     label, subject, says, value = mark.tag.label, mark.subject, SAYS[mark.tag.label], mark.value
     plain = _Wording(subject.key, says.attribute, value, says.statement, subject.tags)
-    if label == "name" and subject != THE_USER:
-        key, attribute = name_key(subject) if subject.relation else ("", "")
-        named = replace(
-            plain, subject=key, attribute=attribute, pattern=f"The user's {subject.relation} is called {{v}}."
-        )
-        return named if subject.relation else None
-    if label == "name" and _SURNAME.search(mark.sentence.text):
-        return replace(plain, attribute="surname", pattern="{who}'s surname is {v}.")
+    if label == "name":
+        return _name_worded(mark, plain)
     if label == "origin" and _NATIONALITY.fullmatch(value):
         return replace(plain, pattern="{who} is {v}.")
+    if label == "allergy" and value.lower() in lists.AFFLICTED:
+        disease = f"{value} disease"
+        return replace(plain, attribute=f"condition:{disease.lower()}", value=disease, pattern="{who} has {v}.")
     if label == "birthday":
         day = find_date(value, today)
         is_day = day is not None and day.first == day.last
@@ -466,6 +494,22 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
     return replace(plain, attribute=says.attribute.format(slug=plain.value.lower()))
 
 
+def _name_worded(mark: Marked, plain: _Wording) -> _Wording | None:
+    subject = mark.subject
+    if subject != THE_USER:
+        key, attribute = name_key(subject) if subject.relation else ("", "")
+        pattern = f"The user's {subject.relation} is called {{v}}."
+        return replace(plain, subject=key, attribute=attribute, pattern=pattern) if subject.relation else None
+    if _CALL_ME.search(mark.before):
+        return replace(plain, attribute="preferred_name", pattern="{who} wants to be called {v}.")
+    return (
+        replace(plain, attribute="surname", pattern="{who}'s surname is {v}.")
+        if _SURNAME.search(mark.sentence.text)
+        else plain
+    )
+
+
+_CALL_ME: Final = re.compile(r"(?i)\b(?:call me|go by) $")
 _NATIONALITY: Final = re.compile(r"[A-Z]\w+(?:ian|ish|ese|ican|ean)|Dutch|French|German|Greek|Welsh|Swiss|Czech|Thai")
 
 
@@ -500,7 +544,7 @@ def _is_same_value(mark: Marked, fact: ProposedFact, other: ProposedFact) -> boo
     """Whether another fact of the message says it: by its key, the same value, or as whom or what it is about."""
     if mark.tag.label == "name" and fact.value in other.tags:
         return True  # “the user's sister Mary lives in Oslo”
-    if mark.tag.label == "pet" and mark.value.split()[0] in other.tags:
+    if mark.tag.label == "pet" and {mark.value.split()[0], lists.singular(mark.value)} & {*other.tags}:
         return True  # “the user's dog Rex likes cheese”
     if other.attribute.startswith(_SAID_BY.get(mark.tag.label, ())) and _shares_value(mark, fact, other):
         return True  # “the user is coeliac”: a condition

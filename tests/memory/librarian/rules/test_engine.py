@@ -412,3 +412,53 @@ def test_a_fact_is_of_whom_it_is_said_and_as_it_was_last_said(texts: list[str], 
 def test_a_spouse_in_a_note_has_the_key_of_the_partner() -> None:
     assert "user/partner" in {fact.key for fact in read("wife: Tamsin, teacher")}
     assert "user/wife/name" not in {fact.key for fact in read("wife: Tamsin, teacher")}
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "never"),
+    [
+        ("I hate cilantro. Always tastes like soap to me.", "dislikes cilantro", "wants the assistant"),
+        ("Please always give me temperatures in Celsius, I'm not American", "temperatures in Celsius.", "American"),
+        ("I prefer short answers with no bullet points", "short answers with no bullet points", "likes short"),
+        ("My neighbour Mr Haddad has a key, draft a note to thank him", "Mr Haddad has a key.", "draft"),
+        ("I'm colour blind so don't use red and green in the chart", "is colour blind", "does not use|works as"),
+        ("I'm a wheelchair user, is the Alhambra accessible?", "is a wheelchair user", "works as"),
+        ("Everyone gets a laptop, mine is a MacBook Air M2", "", "drives|user's is"),
+        ("I'm writing my thesis on urban heat islands", "thesis on urban heat islands", "studies"),
+        ("My sister-in-law Beata had twins! Two girls, Hania and Zosia", "Beata had twins", "daughter|has two girls"),
+        ("I passed my driving test today", "passed their driving test", "has a driving test"),
+        ("So no more gluten for me I guess, it's celiac disease.", "has celiac disease", "allergic to|mentions"),
+        ("My longest run so far is 18k", "", "longest run"),
+        ("I now work for the city of Graz as a planner", "the city of Graz", "at city|as a planner as"),
+        ("I used to smoke a pack a day but I quit in 2019. I'm on 9", "used to smoke", "user quit|is on 9"),
+    ],
+)
+def test_a_statement_is_a_sentence_about_the_user(text: str, said: str, never: str) -> None:
+    statements = " ".join(fact.statement for fact in read(text))
+    assert said in statements
+    assert not re.search(never, statements)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "never"),
+    [
+        ("currently a barista but I want to go back into design", "is a barista", "currently a barista"),
+        ("i'm kinda broke this month, rent is 740", "", "rents"),
+        ("btw call me anci, everyone does", "wants to be called Anci", "name is"),
+        ("yo i play valorant, im diamond 2", "valorant", "pastimes is diamond"),
+        ("my gf maya dumped me lol", "", "partner is called"),
+        ("my dad wont let me get a pc", "will not let the user get a pc", "gets"),
+        ("my cousin Jay got me into climbing, been like 5 times now", "", "Jay been"),
+        ("I wanna study marine biology at UC Santa Cruz", "wants to study marine biology", "user studies"),
+        ("mom's birthday is the 22nd", "birthday is 22", "has a mom's"),
+        ("We're a Series B company, 85 people", "", "is a Series B"),
+        ("I commute by bike, 11 km each way", "commutes by bike", "drives"),
+        ("We hired a VP, Noor, starts 1 February", "1 February 2027", "2026"),
+        ("Scratch what I said about NATS: we're going with Kafka", "going with Kafka", "NATS"),
+        ("I have twin boys, 4 years old", "twin boys", "twin was"),
+    ],
+)
+def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, never: str) -> None:
+    statements = " ".join(fact.statement for fact in read(text))
+    assert said in statements
+    assert not re.search(never, statements)

@@ -20,6 +20,7 @@ from accounts.models import AccessLog, ApiKey, IdempotentRequest, User
 from accounts.staff.large_tables import LargeTableAdmin, people
 from accounts.staff.logged_admin import ReadOnlyAdmin, RecordAdmin
 from recall.figures import money
+from recall.text import whole_number
 
 USED: Final = {
     "turns": F("turns"),
@@ -83,7 +84,8 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
 
     def search_condition(self, term: str) -> Q:
         """Match by id, or by the start of the email address."""
-        return Q(pk=int(term)) if term.isdecimal() else Q(pk__in=people(term))
+        number = whole_number(term)
+        return Q(pk=number) if number is not None else Q(pk__in=people(term))
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
         """Only superusers see the password field."""

@@ -18,6 +18,7 @@ from memory.models.kinds import EpisodeKind, Kind
 from memory.models.paths import encode
 from memory.retrieval.ranking import Source
 from recall.openapi.fields import EARLIEST, LATEST
+from recall.text import whole_number
 
 MAX_STATEMENT: Final = 1_000
 """A fact is one statement; longer text belongs in a document."""
@@ -86,10 +87,11 @@ class IdsField(forms.Field):
 
     def to_python(self, value: Any) -> list[int]:
         """The IDs without duplicates, in the order sent."""
-        sent = [str(pk) for pk in value or ()]
-        if not all(pk.isdecimal() and len(pk) < 19 for pk in sent):
+        sent = [whole_number(str(pk)) for pk in value or ()]
+        known = [pk for pk in sent if pk is not None]
+        if len(known) < len(sent):
             raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
-        return list(dict.fromkeys(map(int, sent)))
+        return list(dict.fromkeys(known))
 
 
 class FactsForm(forms.Form):
@@ -242,9 +244,9 @@ class SearchForm(forms.Form):
     tag = TagsField(max_length=MAX_QUESTION, required=False)
     scope = PathField(required=False)
     least = forms.ChoiceField(choices=[("", "Any"), *((str(level), level) for level in range(2, 6))], required=False)
-    since = forms.DateField(required=False)
-    until = forms.DateField(required=False)
-    as_of = forms.DateField(required=False)
+    since = DayField()
+    until = DayField()
+    as_of = DayField()
 
     @property
     def is_narrowed(self) -> bool:

@@ -1,8 +1,10 @@
-"""Text helpers: text that PostgreSQL can store (no NUL, no lone surrogates), and Markdown as one plain line."""
+"""Text helpers: text that PostgreSQL can store (no NUL, no lone surrogates), its numbers, and Markdown as one line."""
 
 import re
 from typing import Any, Final
 
+MAX_DIGITS: Final = 18
+"""Every number of so many digits fits a column of 64 bits."""
 _LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _WAY_BACK: Final = re.compile(r" ?\[Open the conversation\]\((/c/[^)\s]*)\)")
 """The link of a conversation's summary: a button, not words."""
@@ -23,6 +25,11 @@ def storable_json(value: Any) -> Any:
     if isinstance(value, list):
         return [storable_json(inner) for inner in value]
     return value
+
+
+def whole_number(text: str) -> int | None:
+    """The number that a form or an address holds, such as a row id; None if it is none, or has too many digits."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else None
 
 
 def with_links_by_their_words(text: str) -> str:

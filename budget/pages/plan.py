@@ -12,6 +12,7 @@ from budget.pages.context_panel import BAR_WIDTH
 from budget.planning.plan import DEFAULT_PLAN, PLANS, SHARED_CEILING, Percent, Plan, ResolvedPlan, Section, resolve
 from budget.planning.user_plan import MOVABLE, NEEDS, RESERVE_NEEDS, InvalidPlanError, resolve_stored, validate_plan
 from budget.planning.what_if import Preview, pieces_of, preview
+from recall.text import whole_number
 
 TOTAL, RESERVE = "total", "output_reserve"
 """Field names beside the sections', as `validate_plan` names errors."""
@@ -75,7 +76,8 @@ class Slider:
     @property
     def is_over(self) -> bool:
         """The latest prompt used more: the section borrowed unused tokens."""
-        return bool(self.value.isdecimal() and self.used and self.used > int(self.value))
+        size = whole_number(self.value)
+        return bool(size is not None and self.used and self.used > size)
 
 
 @dataclass(frozen=True, slots=True)

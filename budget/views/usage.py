@@ -24,6 +24,7 @@ from memory.refs import ids_by_kind
 from memory.review import decisions
 from recall.figures import percent
 from recall.llm.client import get_capabilities
+from recall.text import whole_number
 from recall.views import is_htmx, post_only, signed_in_page, signed_in_post, signed_in_user
 
 PAGE = "budget/usage.html"
@@ -201,8 +202,6 @@ def _row(worth: memory_cost.Worth, facts: dict[str, Fact], labels: Labels) -> di
 
 def _retired(request: HttpRequest) -> ReviewAction | None:
     """The decision just made on this page, to offer an undo."""
-    asked = request.GET.get("retired", "")
-    if not asked.isdecimal() or len(asked) > 18:
-        return None
-    actions = ReviewAction.objects.for_user(signed_in_user(request)).filter(pk=int(asked), undone_at=None)
+    asked = whole_number(request.GET.get("retired", "")) or 0
+    actions = ReviewAction.objects.for_user(signed_in_user(request)).filter(pk=asked, undone_at=None)
     return actions.select_related("fact").first()

@@ -16,6 +16,7 @@ from chat.archive.values import from_json
 from memory.facts.keys import upgrade_key
 from memory.models import Fact
 from memory.review.undo import KEPT
+from recall.text import whole_number
 
 KINDS: Final = {
     "fact": "memory.fact",
@@ -86,7 +87,7 @@ class IdMap:
         return {
             str(new): self._columns(columns)
             for old, columns in columns_by_fact.items()
-            if isinstance(columns, dict) and (new := self.new_id("memory.fact", _number(old))) is not None
+            if isinstance(columns, dict) and (new := self.new_id("memory.fact", whole_number(old))) is not None
         }
 
     def renumber_links(self, value: Any) -> list[Any]:
@@ -138,7 +139,3 @@ def reference_columns(model: type[models.Model]) -> Mapping[str, str]:
 _COLUMNS: Final = {column.name: column for column in Fact._meta.concrete_fields}
 _REBUILT: Final[Mapping[str, Any]] = {"vector": None, "embedded_by": ""}
 _REFERENCES: Final = {f"{name}_id": label for name, label in reference_columns(Fact).items()}
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isdecimal() and len(text) < 19 else None

@@ -17,6 +17,7 @@ from django.http import QueryDict
 
 from accounts.models import User
 from chat.models import Conversation
+from recall.text import whole_number
 
 LISTED: Final = 100
 """Conversations listed at first: a screen fits thirty, and each costs a row and 300 bytes."""
@@ -66,7 +67,7 @@ class ListQuery:
 def parse_list_query(query: QueryDict) -> ListQuery:
     """Parse a query string; invalid values give the default list."""
     listed, selecting = query.get("listed", ""), query.get("select", "")
-    limit = min(int(listed), MAX_LISTED) if listed.isdecimal() and len(listed) < 7 else LISTED
+    limit = min(whole_number(listed) or LISTED, MAX_LISTED)
     boxes: Selecting = "all" if selecting == "all" else "some" if selecting else ""
     return ListQuery(query.get("list") == "archived", boxes, max(limit, LISTED))
 

@@ -14,6 +14,7 @@ from accounts.models import User
 from chat.conversations.search import Filter, FoundConversation, Results, search
 from chat.conversations.search_query import MAX_QUERY_CHARS
 from chat.models import Conversation
+from memory.forms import DayField
 from memory.forms import SearchForm as MemoryForm
 from memory.pages.search import Result, build_search_page
 from memory.retrieval.ranking import Source
@@ -56,8 +57,8 @@ class SearchForm(forms.Form):
     role = forms.ChoiceField(
         required=False, label="Author", choices=[("", "Anyone"), ("user", "You"), ("assistant", "Recall")]
     )
-    since = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
-    until = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
+    since = DayField(label="From", widget=forms.DateInput(attrs={"type": "date"}))
+    until = DayField(label="To", widget=forms.DateInput(attrs={"type": "date"}))
     archived = forms.ChoiceField(
         required=False, label="Archived", choices=[("", "Include"), ("no", "Exclude"), ("only", "Only")]
     )

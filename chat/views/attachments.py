@@ -27,6 +27,7 @@ from chat.conversations.model_choice import ModelNotOfferedError, defaults_of, v
 from chat.models import Attachment, Conversation
 from memory.documents.readers.formats import NotReadableError
 from recall.llm.client import get_capabilities
+from recall.text import whole_number
 from recall.views import is_htmx, signed_in_post, signed_in_user
 
 SHOWN: Final = ("image/png", "image/jpeg", "image/webp")
@@ -45,8 +46,8 @@ def attachments(request: HttpRequest) -> HttpResponse:
     """POST: upload one file as a draft. GET: those of the given drafts that still exist, for a reloaded page."""
     if request.method == "POST":
         return _accept(request)
-    ids = [int(pk) for pk in request.GET.getlist("id")[:MAX_PER_MESSAGE] if pk.isascii() and pk.isdigit()]
-    drafts = _own_rows(request).filter(pk__in=[pk for pk in ids if pk < 2**63], message=None).defer("content", "text")
+    ids = [pk for pk in map(whole_number, request.GET.getlist("id")[:MAX_PER_MESSAGE]) if pk is not None]
+    drafts = _own_rows(request).filter(pk__in=ids, message=None).defer("content", "text")
     sees = _sees_images(signed_in_user(request), request.GET)
     return _private(JsonResponse({"attachments": [as_json(row, sees=sees) for row in drafts.order_by("pk")]}))
 

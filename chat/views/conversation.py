@@ -34,6 +34,7 @@ from chat.turns.comparison import comparison
 from chat.turns.oversized_message import keep_as_document
 from memory.librarian import run as librarian
 from memory.models import LibrarianRun
+from recall.text import whole_number
 from recall.views import is_htmx, signed_in_page, signed_in_post, signed_in_user
 
 PREVIEW_CHARS = 400
@@ -222,9 +223,9 @@ def _messages(request: HttpRequest, found: Conversation) -> dict[str, Any]:
 def _find_window(request: HttpRequest, found: Conversation) -> message_window.Window:
     """The part that the query asks for: `at` a message, `until` it, `after` it, all `since` it; else the end."""
     for name, part in WINDOWS.items():
-        asked = request.GET.get(name, "")
-        if asked.isdecimal() and len(asked) < 19:
-            return part(found, int(asked))
+        asked = whole_number(request.GET.get(name, ""))
+        if asked is not None:
+            return part(found, asked)
     return message_window.latest(found)
 
 

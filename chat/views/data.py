@@ -21,6 +21,7 @@ from chat.conversations import retention
 from chat.importing import jobs
 from chat.importing.view import list_imports, unread_imports
 from chat.models import ImportJob
+from recall.text import storable
 from recall.views import is_htmx, signed_in_form, signed_in_page, signed_in_post, signed_in_user
 
 PAGE = "chat/import.html"
@@ -67,7 +68,7 @@ def cancel_import(request: HttpRequest, pk: int) -> HttpResponse:
 @signed_in_post
 def read_imported(request: HttpRequest) -> HttpResponse:
     """Have the librarian read imported conversations."""
-    count = jobs.request_readings(signed_in_user(request), request.POST.get("origin", "")[:20])
+    count = jobs.request_readings(signed_in_user(request), storable(request.POST.get("origin", ""))[:20])
     messages.success(request, f"Recall is reading {count:,} conversation{'' if count == 1 else 's'}, newest first.")
     return redirect("import")
 

@@ -14,6 +14,7 @@ from memory.models import Document, Episode, Fact, Forgetting
 from memory.models.paths import encode
 from memory.text.parts import parts_of
 from recall.redaction import Erasure
+from recall.text import whole_number
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -61,9 +62,10 @@ class Target:
 
 
 def _number(name: str) -> int:
-    if not name.isascii() or not name.isdigit() or len(name) > 18:
+    number = whole_number(name)
+    if number is None:
         raise NothingThereError
-    return int(name)
+    return number
 
 
 def _fact(user: User, name: str, erasure: Erasure) -> None:

@@ -20,6 +20,7 @@ from memory.models import Fact
 from memory.pages.fact import build_fact_page
 from memory.pages.why import explain_recall
 from memory.review import decisions
+from recall.text import whole_number
 from recall.views import post_only, signed_in_page, signed_in_user
 
 LINK_STRENGTH: Final = 0.5
@@ -89,8 +90,8 @@ def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpRespons
     except Receipt.DoesNotExist:
         raise Http404 from None
     explanation = explain_recall(found.item, found.place, found.among, found.last_kept)
-    named = ref.removeprefix("fact:")
-    still = Fact.objects.for_user(user).filter(pk=named).only("status", "user").first() if named.isdecimal() else None
+    named = whole_number(ref.removeprefix("fact:"))
+    still = Fact.objects.for_user(user).filter(pk=named).only("status", "user").first()
     context = {"found": found, "item": found.item, "why": explanation, "fact": still}
     return render(request, "memory/why.html", context)
 

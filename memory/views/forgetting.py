@@ -17,6 +17,7 @@ from memory.forgetting.verify import search_rows
 from memory.models import Forgetting, Tombstone
 from memory.pages.forgetting import MAX_RECEIPTS, build_preview, build_table_hits, find_matches, load_receipts
 from memory.ports.forgettable import BusyError
+from recall.text import whole_number
 from recall.views import signed_in_form, signed_in_page, signed_in_post, signed_in_user
 
 CONFIRMED_BY: Final = "forget everything"
@@ -120,10 +121,8 @@ def _parse_target(params: QueryDict) -> Target:
 
 
 def _topic_of_message(request: HttpRequest) -> str:
-    number = request.GET.get("message", "")
-    if not (number.isascii() and number.isdigit()):
-        return ""
-    message = Message.objects.not_deleted().for_user(signed_in_user(request)).filter(pk=int(number[:18])).first()
+    number = whole_number(request.GET.get("message", ""))
+    message = Message.objects.not_deleted().for_user(signed_in_user(request)).filter(pk=number).first()
     asked = find_request(message.text) if message is not None else None
     return asked.topic if asked is not None else ""
 

@@ -34,6 +34,7 @@ from memory.pages.time_travel import build_past_profile, build_sliders
 from memory.text.fact_lines import without_marks
 from memory.tombstones import ForgottenTextError
 from recall.db.notify import publish_event
+from recall.text import whole_number
 from recall.views import first_error, is_htmx, post_only, signed_in_form, signed_in_page, signed_in_post, signed_in_user
 
 MOVED: Final = "memory-moved"
@@ -120,8 +121,8 @@ def document(request: HttpRequest, path: str = "") -> HttpResponse:
     found = Document.objects.for_user(signed_in_user(request)).filter(path=path).first()
     if found is None or "below" in request.GET:
         return _render_folder(request, path)
-    number = request.GET.get("part", "")
-    context = knowledge.build_document_page(signed_in_user(request), found, int(number) if number.isdecimal() else 1)
+    number = whole_number(request.GET.get("part", ""))
+    context = knowledge.build_document_page(signed_in_user(request), found, 1 if number is None else number)
     return render(request, "memory/document.html", {**context, "came_from": _pop_previous_path(request, path)})
 
 

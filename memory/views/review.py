@@ -39,6 +39,7 @@ from memory.review.bulk_review import batch_of, decide_batch, undo_batch
 from memory.review.evidence import FactView
 from memory.review.merge import merge
 from memory.text.second_person import second_person
+from recall.text import whole_number
 from recall.views import first_error, is_htmx, post_only, signed_in_form, signed_in_page, signed_in_user
 
 ROWS: Final = {"review": "memory/review.html#row", "about": "memory/about.html#fact"}
@@ -183,9 +184,9 @@ def _render_merge_form(request: HttpRequest, facts: list[Fact], status: int = 20
 
 def _render_merge_refusal(request: HttpRequest, facts: list[Fact], sentence: str, status: int) -> HttpResponse:
     """The merge form again, with the typed values."""
-    chosen = [int(pk) for pk in request.POST.getlist("fact") if pk.isdecimal() and len(pk) < 19]
-    into = request.POST.get("into", "")
-    typed = {"statement": request.POST.get("statement", ""), "into": int(into) if into.isdecimal() else 0}
+    chosen = [pk for pk in map(whole_number, request.POST.getlist("fact")) if pk is not None]
+    into = whole_number(request.POST.get("into", ""))
+    typed = {"statement": request.POST.get("statement", ""), "into": into or 0}
     return _render_merge_form(request, facts or _get_own_facts(request, chosen), status, sentence=sentence, **typed)
 
 

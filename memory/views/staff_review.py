@@ -28,6 +28,7 @@ from memory.review.evidence import build_fact_views
 from memory.review.merge import merge
 from memory.review.undo import UNDO_FOR
 from memory.views.review import DECISIONS
+from recall.text import storable, whole_number
 from recall.views import signed_in_user
 
 PAGE_SIZE: Final = 50
@@ -87,11 +88,11 @@ def _apply(request: HttpRequest, by: User) -> str:
         RefusedError: nothing was changed.
     """
     if "undo" in request.POST:
-        return _undo(_parse_id(request.POST["undo"]))
+        return _undo(whole_number(request.POST["undo"]) or 0)
     if "one" in request.POST:
         verb, _, number = request.POST["one"].partition(":")
-        return _decide(request, _get_fact(_parse_id(number)), verb, by)
-    facts = list(Fact.objects.filter(pk__in=map(_parse_id, request.POST.getlist("fact"))).order_by("pk"))
+        return _decide(request, _get_fact(whole_number(number) or 0), verb, by)
+    facts = list(Fact.objects.filter(pk__in=[*map(whole_number, request.POST.getlist("fact"))]).order_by("pk"))
     verb = request.POST.get("verb", "")
     if verb == ReviewAction.Verb.MERGE:
         return _merge(request, facts, by)
@@ -117,7 +118,7 @@ def _decide(request: HttpRequest, fact: Fact, verb: str, by: User) -> str:
 def _merge(request: HttpRequest, facts: Sequence[Fact], by: User) -> str:
     if not facts:
         raise decisions.RefusedError("Nothing is selected.")
-    action = merge(facts, facts[0], " ".join(request.POST.get("merged", "").split()), by=by)
+    action = merge(facts, facts[0], " ".join(storable(request.POST.get("merged", "")).split()), by=by)
     return f"{DONE[ReviewAction.Verb.MERGE]}: {len(facts)} into fact {action.fact_id}."
 
 
@@ -134,12 +135,12 @@ def _undo(number: int) -> str:
 def _filtered_proposals(request: HttpRequest) -> Any:
     """The proposals that match the filters."""
     facts = with_evidence(Fact.objects.proposed()).select_related("message__conversation", "user").order_by("pk")
-    user, kind, after = (request.GET.get(name, "") for name in ("user", "kind", "after"))
+    user, kind, after = (storable(request.GET.get(name, "")) for name in ("user", "kind", "after"))
     if user:
         facts = facts.filter(user__email__iexact=user)
     if kind in Kind.values:
         facts = facts.filter(kind=kind)
-    return facts.filter(pk__gt=_parse_id(after)) if after else facts
+    return facts.filter(pk__gt=whole_number(after) or 0) if after else facts
 
 
 def _recent_decisions(reader: User) -> list[ReviewAction]:
@@ -153,7 +154,3 @@ def _get_fact(number: int) -> Fact:
     if fact is None:
         raise decisions.RefusedError(decisions.GONE)
     return fact
-
-
-def _parse_id(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 19 else 0

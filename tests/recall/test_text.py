@@ -2,7 +2,7 @@
 
 import pytest
 
-from recall.text import in_a_line, with_links_by_their_words
+from recall.text import in_a_line, whole_number, with_links_by_their_words
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,12 @@ def test_it_is_no_longer_than_it_may_be() -> None:
 def test_a_link_is_read_by_its_words() -> None:
     text = "Three turns.\n[Open the conversation](/c/1f) ![A map](/m.png) [not a link] (aside)"
     assert with_links_by_their_words(text) == "Three turns.\n A map [not a link] (aside)"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("7", 7), ("007", 7), ("9" * 18, 10**18 - 1), ("", None), ("-1", None), ("1e3", None), ("²", None), ("٣", None),
+     ("9" * 19, None), ("1" * 5_000, None)],
+)  # fmt: skip
+def test_a_number_is_one_that_a_column_holds(text: str, number: int | None) -> None:
+    assert whole_number(text) == number

@@ -74,6 +74,16 @@ class PathField(PathFieldBase):
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> str | None:
         return None if value is None else decode(value)
 
+    def to_python(self, value: Any) -> Any:
+        """The path; a number, as in a made-up cursor, is none.
+
+        Raises:
+            ValidationError: it is no text.
+        """
+        if value is not None and not isinstance(value, str):
+            raise ValidationError("A path is a text.")
+        return value
+
     def get_prep_value(self, value: Any) -> Any:
         return encode(value) if isinstance(value, str) else value
 

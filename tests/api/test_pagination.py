@@ -100,6 +100,12 @@ def test_a_cursor_that_was_not_given_here_is_refused(cursor: str, alice: Any) ->
     assert refused["Content-Type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize("value", [-1, 2**70, 1e308, "garden", "\ud800"])
+def test_a_cursor_that_holds_no_path_is_refused_where_paths_are_listed(value: Any, alice: Any) -> None:
+    refused = with_key(alice).get(f"{AT}/memory/documents", {"cursor": encoded([value])})
+    assert refused.status_code == 422
+
+
 @pytest.mark.parametrize("limit", [0, 201, -1, "many"])
 def test_a_page_has_one_to_two_hundred(limit: Any, alice: Any) -> None:
     assert with_key(alice).get(f"{AT}/memory/facts", {"limit": limit}).status_code == 422

@@ -6,7 +6,7 @@ Profile documents are also resources, for assistants that let users choose what 
 
 import json
 from typing import Any, Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 import mcp_types as types
 from django.core.exceptions import ValidationError
@@ -131,7 +131,10 @@ def document_uri(path: str) -> str:
 
 def parse_document_uri(address: str) -> str:
     """The path of the document with this URI; raises `ToolInputError`."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # a bracket without its other one
+        parts = SplitResult("", "", "", "", "")
     if parts.scheme != SCHEME or parts.netloc or not parts.path:
         raise ToolInputError(f"A document's address looks like {document_uri('/profile/goals')}.")
     return unquote(parts.path)

@@ -116,10 +116,11 @@ def test_documents_of_the_profile_are_resources(alice: User, assistant: With) ->
             "This key can't read documents: it lacks the scope memory:read.",
         ),
         (SCOPES_OF_TOOLS, "file:///etc/passwd", "A document's address looks like recall:///profile/goals."),
+        (SCOPES_OF_TOOLS, "recall://[", "A document's address looks like recall:///profile/goals."),
         (SCOPES_OF_TOOLS, "recall:///profile/none", "There is no document at /profile/none."),
         (SCOPES_OF_TOOLS, "recall:///profile/%00", "Each part of a path needs a name."),
     ],
-    ids=["without the scope", "of another kind", "of nothing", "that is impossible"],
+    ids=["without the scope", "of another kind", "of no kind", "of nothing", "that is impossible"],
 )
 @pytest.mark.usefixtures("known")
 def test_an_address_that_opens_no_document_is_refused_in_a_sentence_and_is_no_fault(

@@ -79,10 +79,10 @@ def forget(user: User, target: Target, *, by: User, expected: str | None = None)
         if expected is not None and not hmac.compare_digest(expected, listed.fingerprint):
             raise ChangedError
         idempotency.forget(user)  # stored API responses may quote it
+        sessions.forget_words(user)  # so may notices that no page has shown yet
         trash.forget(user)
         if is_all:
             everything.erase(user)
-            sessions.forget_words(user)
             receipt = _receipt(user, target, listed, by, restored=0, again=[])
         else:
             receipt = _erase(user, erasure, listed, target, by)

@@ -49,8 +49,7 @@ def forgetting(request: HttpRequest) -> HttpResponse:
         raise Http404 from None
     except (ChangedError, BusyError) as refusal:
         return _render_preview(request, target, str(refusal), status=409)
-    if target.what == What.EVERYTHING:
-        sessions.forget_words(signed_in_user(request), request.session)
+    sessions.forget_words(signed_in_user(request), request.session)  # which this request would store as it was
     left = f"{receipt.found_again} mentions are left" if receipt.found_again else "nothing of it is left"
     messages.success(request, f"Forgotten. Recall searched for it again: {left}.")
     return redirect("memory:forgotten")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import reverse
 
@@ -14,7 +15,8 @@ from accounts.models import User
 from chat.evaluation.stores import tables_with
 from chat.messages.activity import readable
 from chat.models import Message
-from memory.forgetting.execute import Preview
+from memory.forgetting.execute import Preview, preview
+from memory.forgetting.targets import Target, What
 from memory.models import Fact, Forgetting
 from memory.pages.forgetting import build_preview
 from memory.text.second_person import second_person
@@ -69,6 +71,24 @@ def test_the_deed_leads_to_its_receipt(told: Told, sign_in: SignIn) -> None:
     assert "1 fact restored" in page
     assert not any(word in page.lower() for word in WORDS)
     assert tables_with(*WORDS) == {}
+
+
+def test_no_session_keeps_a_notice_that_quotes_it(told: Told) -> None:
+    here, elsewhere = Client(), Client()
+    for client in (here, elsewhere):
+        client.force_login(told.user)
+    for client, verb in ((elsewhere, "reject"), (here, "accept")):
+        client.post(reverse(f"memory:{verb}", args=[told.fact.pk]))  # the page that would show the notice isn't fetched
+        Fact.objects.filter(pk=told.fact.pk).update(status="proposed")
+    stored = [str(session.get_decoded()).lower() for session in Session.objects.all()]
+    assert [any(word in session for word in WORDS) for session in stored] == [True, True]
+    fields = {**asked_for(told), "expected": preview(told.user, Target(What.FACT, str(told.fact.pk))).fingerprint}
+
+    assert here.post(ADDRESS, fields).status_code == 302
+
+    stored = [str(session.get_decoded()).lower() for session in Session.objects.all()]
+    assert not any(word in session for session in stored for word in WORDS)
+    assert all(client.get(ADDRESS + "/topic").status_code == 200 for client in (here, elsewhere)), "still signed in"
 
 
 def test_a_changed_list_is_shown_again_before_anything_goes(told: Told, sign_in: SignIn) -> None:

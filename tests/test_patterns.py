@@ -16,6 +16,7 @@ from chat.compaction.summaries import rule_engine, schema
 from chat.conversations import markdown_export, search_query, titles, topics
 from chat.importing import claude
 from chat.messages import forget_request
+from chat.models import Conversation
 from chat.prompt import ablation, stated_identity
 from chat.tools import recency_cues, snippets
 from memory import tombstones
@@ -76,7 +77,7 @@ READS: dict[Any, Callable[[str], object]] = {
     tombstones: lambda text: (list(tombstones.phrases_of(text)), list(tombstones.identifiers_of(text))),
     rule_engine: rule_engine.kind_of,
     schema: schema.to_single_line,
-    markdown_export: markdown_export.close_fences,
+    markdown_export: lambda text: markdown_export.file_name(Conversation(title=text)),
     search_query: lambda text: search_query.highlight(text, search_query.parse_query("sea")),
     titles: titles.first_words,
     topics: lambda text: topics.topics_of([text], [text], 3),

@@ -11,7 +11,7 @@ from chat.messages.history import active_path
 from chat.models import Conversation, Message
 from memory.models import Document, Fact
 from memory.text.fact_lines import without_marks
-from recall.rendering.inert import without_live_parts
+from recall.rendering.inert import as_part, without_live_parts
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -57,15 +57,15 @@ def _file_name(title: str) -> str:
 
 
 def _conversation_lines(conversation: Conversation) -> Iterator[str]:
-    yield f"# {conversation.title or 'Untitled'}\n"
+    yield f"{as_part(f'# {_one_line(conversation.title) or 'Untitled'}')}\n"
     path = active_path(conversation)
     attached = attached_to(path)
     for message in path:
         names = attached.get(message.pk, ())
-        who = message.author or ("You" if message.role == Message.Role.USER else "Recall")
-        yield f"## {who}, {message.created_at:%Y-%m-%d %H:%M} UTC\n\n{without_live_parts(message.text)}\n"
+        who = _one_line(message.author) or ("You" if message.role == Message.Role.USER else "Recall")
+        yield f"{as_part(f'## {who}')}, {message.created_at:%Y-%m-%d %H:%M} UTC\n\n{as_part(message.text)}\n"
         if names:
-            yield "".join(f"- Attached: {file.name} ({file.size})\n" for file in names)
+            yield "".join(f"{as_part(f'- Attached: {_one_line(file.name)}')} ({file.size})\n" for file in names)
 
 
 def _facts(user: User) -> Iterator[str]:
@@ -76,5 +76,9 @@ def _facts(user: User) -> Iterator[str]:
         if fact.status != status:
             status = fact.status
             yield f"\n## {fact.get_status_display()}\n\n"
-        quote = f" (“{' '.join(fact.quote.split())}”)" if fact.quote else ""
-        yield without_live_parts(f"- {fact.get_kind_display()}: {fact.statement}{quote}\n")
+        quote = f" (“{_one_line(fact.quote)}”)" if fact.quote else ""
+        yield as_part(f"- {fact.get_kind_display()}: {fact.statement}{quote}\n")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

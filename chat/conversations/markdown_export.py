@@ -16,13 +16,12 @@ from chat.messages.outcomes import outcome
 from chat.models import Attachment, Conversation, Message
 from memory.secrets.secrets_filter import mask_secrets, secret_values
 from recall.redaction import FORGOTTEN
-from recall.rendering.inert import without_live_parts
+from recall.rendering.inert import as_part
 
 _FORGOTTEN: Final = f"*{FORGOTTEN}*"
 BATCH: Final = 200
 """Messages in memory at a time: a long conversation has thousands, some of 100,000 characters."""
 NAME_CHARS: Final = 80
-_FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$", re.MULTILINE)
 _NOT_IN_FILE_NAMES: Final = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
 """Characters that some system forbids in file names, and marks that would reorder it."""
 
@@ -63,19 +62,19 @@ def _render_heading(conversation: Conversation, count: int) -> str:
     first, last = (_format_day(at, conversation) for at in (conversation.started_at, conversation.last_activity_at))
     dates = first if first == last else f"{first} to {last}"
     zone = conversation.user.time_zone
-    return f"# {title}\n\n{dates} · {count} message{'' if count == 1 else 's'} · times of {zone}\n"
+    return f"{as_part(f'# {title}')}\n\n{dates} · {count} message{'' if count == 1 else 's'} · times of {zone}\n"
 
 
 def _render_message(message: Message, conversation: Conversation, known: frozenset[str]) -> Iterator[str]:
     is_users = message.role == Message.Role.USER
     author = " ".join(message.author.split()) or ("You" if is_users else "Recall")
     local = message.created_at.astimezone(conversation.user.zone)
-    yield f"\n## {author}, {_format_day(message.created_at, conversation)}, {local:%H:%M}\n"
+    yield f"\n{as_part(f'## {author}')}, {_format_day(message.created_at, conversation)}, {local:%H:%M}\n"
     if "continues" in message.event_data:
         yield "\n*Asked to continue.*\n"
         return
     if message.text:
-        text = without_live_parts(close_fences(mask_secrets(message.text, known, is_own=is_users).rstrip()))
+        text = as_part(mask_secrets(message.text, known, is_own=is_users).rstrip())
         yield f"\n{_FORGOTTEN if message.text == FORGOTTEN else text}\n"
     for attachment in message.attachments.all():
         yield f"\n{_render_attachment(attachment)}\n"
@@ -87,18 +86,6 @@ def _render_message(message: Message, conversation: Conversation, known: frozens
 def _render_attachment(attachment: Attachment) -> str:
     name = " ".join(attachment.name.split()).replace("`", "'")
     return f"Attached: `{name}` ({attachment.get_kind_display().lower()}, {filesizeformat(attachment.size)})"
-
-
-def close_fences(text: str) -> str:
-    """Close a code block that an interrupted answer left open, so that it doesn't swallow the rest."""
-    fence_open = ""
-    for match in _FENCE.finditer(text):
-        fence, rest = match[1], match[2]
-        if not fence_open:
-            fence_open = "" if fence[0] == "`" and "`" in rest else fence
-        elif fence[0] == fence_open[0] and len(fence) >= len(fence_open) and not rest.strip():
-            fence_open = ""
-    return f"{text}\n{fence_open}" if fence_open else text
 
 
 def _format_day(at: datetime, conversation: Conversation) -> str:

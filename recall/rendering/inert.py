@@ -16,6 +16,21 @@ MAX_ROUNDS: Final = 3
 """An escaped tag may end an HTML block, so that the next line is parsed as Markdown."""
 
 
+def as_part(text: str) -> str:
+    """The text as one of several in a file: nothing of it is live there, whatever comes before it."""
+    return without_live_parts(close_fence(text))
+
+
+def close_fence(text: str) -> str:
+    """Close a block of code that the text leaves open, so that it doesn't swallow what follows."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    tokens: list[Token] = []
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    _PARSER.block.parse(f"{lines}\n# After it", _PARSER, {}, tokens)
+    return f"{text}\n{tokens[-1].markup}" if tokens[-1].type == "fence" else text
+
+
 def without_live_parts(text: str) -> str:
     """The text with images and HTML escaped, in the blocks that hold any; code blocks stay."""
     for _ in range(MAX_ROUNDS):

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from chat.archive.readable import markdown_pages
 from chat.conversations import markdown_export
-from chat.conversations.markdown_export import close_fences, file_name, pages
+from chat.conversations.markdown_export import file_name, pages
 from chat.models import Attachment, Conversation, Message
 from tests.chat.pages.test_pages import say
+from tests.recall.rendering.test_inert import live
 
 SignIn = Callable[[Any], Client]
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
@@ -79,19 +81,22 @@ def test_how_an_answer_ended_is_told(conversation: Conversation) -> None:
     assert "```\nunfinished\n```\n\n*You stopped this answer.*" in text
 
 
-@pytest.mark.parametrize(
-    ("text", "closed"),
-    [
-        ("plain", "plain"),
-        ("```\na\n```", "```\na\n```"),
-        ("```py\na", "```py\na\n```"),
-        ("````\n```\na", "````\n```\na\n````"),
-        ("~~~\n```", "~~~\n```\n~~~"),
-        ("```inline``` is none", "```inline``` is none"),
-    ],
-)
-def test_a_block_of_code_that_was_left_open_is_closed(text: str, closed: str) -> None:
-    assert close_fences(text) == closed
+IMAGE = "![a](https://example.org/?q=secret)"
+
+
+def test_no_title_author_or_pair_of_answers_makes_it_load_an_image(conversation: Conversation) -> None:
+    Conversation.objects.filter(pk=conversation.pk).update(title=f"Trip {IMAGE}")
+    conversation.refresh_from_db()
+    say(conversation, "-  ~~~\n   ```\n\nOpened behind a list:\n\n```\n", author=f"Bot {IMAGE}")
+    say(conversation, f"```\n{IMAGE}")
+    Attachment.objects.create(
+        user=conversation.user, message=conversation.messages.earliest("seq"), number=1, kind="file", name=IMAGE,
+        media_type="text/plain", size=1, content=b"x", content_hash="0",
+    )  # fmt: skip
+    archived = [text for name, text in markdown_pages(conversation.user) if "/conversations/" in name]
+    for text in (exported(conversation), *archived):
+        assert live(text) == [], text
+        assert "secret" in text
 
 
 @pytest.mark.parametrize(

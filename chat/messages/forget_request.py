@@ -21,7 +21,8 @@ _ASKS: Final = re.compile(
     rf"|(?:delete|erase|remove|wipe)(?=.* from {_STORE}\b|(?: what| everything| all)? i {_SAID} about\b))"
     r"(?: about)? (?P<what>[^,.;:!?]{2,120}?)"
     rf"(?: from {_STORE})?(?:,? (?:please|pls|plz|thanks|(?:would|will|could) you)| now)*"
-    r"(?P<reason>(?:[,;]| [-–—]| because| since| as) [^?]{2,200}?)?[.! ]*(?P<asks>\?)?",
+    r"(?P<reason>(?:[,;]| [-–—]| because| (?:since|as)(?= (?:i|you|he|she|it|we|they|that|this|there|my|our)\b))"
+    r" [^?]{2,200}?)?[.! ]*(?P<asks>\?)?",
     re.IGNORECASE,
 )
 _HINT: Final = re.compile(r"forget|memor|remember|delete|erase|wipe|remove", re.IGNORECASE)

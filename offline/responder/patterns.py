@@ -64,9 +64,11 @@ MEANT = re.compile(r"^\W*(?:(?:no|nope|sorry|oops|wait)\W+)*i meant? ([^.!?\n]{1
 CORRECTS = re.compile(
     r"^\W*(?:(?i:no|nope|oops|wait|sorry|actually|correction|hang on)\b\W*)+"
     r"(?:(?i:it's|it is|i meant?|make that|that's|should be|on) )?"
-    r"(?P<new>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*|\d[\d:.,]*(?:st|nd|rd|th)?(?: [A-Z]\w+)?)\b(?P<rest>[^?]*)$"
+    r"(?P<new>(?!(?:I|My|We|Our|The|He|She|They|It|This|That)\b)[A-Z][\w'-]*(?: [A-Z][\w'-]*)*"
+    r"|\d[\d:.,]*(?:st|nd|rd|th)?(?: [A-Z]\w+)?)\b(?P<rest>[^?]*)$"
 )
 """Another name or number for what was just said: “No wait, it's Bergen she moved to, not Oslo”."""
+OF_CHANGE = re.compile(r"\b(?:actually|moved|changed|switched|quit|left|now|no longer|not any ?more)\b", re.IGNORECASE)
 NOT_OLD = re.compile(r"\bnot (?P<old>[\w' -]+?)\W*$")
 NAMED = re.compile(r"(?<!^)(?<![.!?] )\b(?!I\b)[A-Z][\w'-]+(?: [A-Z][\w'-]+)*")
 NUMBERED = re.compile(r"\d[\d:.,]*(?:st|nd|rd|th)?(?: [A-Z]\w+)?")

@@ -452,7 +452,17 @@ def _known(reading: Reading) -> list[Memory]:
     facts = [memory for memory in newest if memory.id.startswith("fact:")]
     others = [memory for memory in newest if memory not in updates and memory not in facts]
     files = [*reading.attached, *reading.attached_before]
-    return [*_list_statements(reading), *files, *updates, *facts, *reading.profile, *others]
+    return [*_list_newest(reading), *files, *updates, *facts, *reading.profile, *others]
+
+
+def _list_newest(reading: Reading) -> list[Memory]:
+    """What was said here, and before it what the profile says since: words of a change stay the newest."""
+    said = _list_statements(reading)
+    known = [stems(memory.text) for memory in said]
+    updates = (memory for memory in reading.memories if memory.id == "profile")
+    since = [one for one in updates if not any(stems(one.text) - {"user"} <= words for words in known)]
+    changes = [memory for memory in said if patterns.OF_CHANGE.search(memory.text)]
+    return [*changes, *since, *(memory for memory in said if memory not in changes)]
 
 
 def _list_statements(reading: Reading) -> list[Memory]:
@@ -492,7 +502,7 @@ def _answer_marked(reading: Reading) -> Reply | None:
     past = asks_past(asked)
     found = (memory for result in reading.results for memory in result.memories)
     marked = [memory for memory in (*reading.memories, *found) if memory.answers and (past or memory.is_current)]
-    if not marked or best_matches(asked, _list_statements(reading)):
+    if not marked or any(match.memory.id == "said" for match in best_matches(asked, _list_newest(reading))):
         return None
     best = [memory for memory in marked if memory.is_current != past]
     if past and not best and (over := best_matches(asked, [one for one in reading.memories if not one.is_current])):

@@ -858,6 +858,30 @@ def test_a_correction_right_after_counts_at_once(said: str, corrected: str, aske
     assert ask_after([*first, user(corrected), assistant(heard)], asked).startswith(expected)
 
 
+def test_a_move_that_starts_with_actually_corrects_no_name() -> None:
+    turns = [user("My brother is called Tom."), assistant("Noted.")]
+    assert "Oslo" in ask_after(turns, "Actually, I moved to Oslo.")
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "expected"),
+    [
+        (["I live in Lyon.", "My brother is called Tom."], "Where do I live?", "You live in Nice."),
+        (["I live in Lyon.", "Actually, I moved to Oslo."], "Where do I live?", "You moved to Oslo."),
+        (["I live in Nice.", "I live in Oslo."], "Where do I live?", "You live in Oslo."),
+        (["My sister lives in Rome."], "Where does my sister live?", "Your sister lives in Rome."),
+    ],
+)
+@pytest.mark.parametrize("is_recalled", [True, False])
+def test_a_profile_that_was_edited_meanwhile_counts(
+    said: list[str], asked: str, expected: str, is_recalled: bool
+) -> None:
+    turns = [turn for words in said for turn in (user(words), assistant("Noted."))]
+    fact = memory("The user lives in Nice.", "fact:3") | {"answers": "home", "qualifier": "current"}
+    body = request(*turns, current(asked, *[fact] * is_recalled, update=["New: The user lives in Nice."]))
+    assert answer(body).startswith(expected)
+
+
 def test_a_correction_that_may_mean_either_name_changes_neither() -> None:
     turns = [user("I flew from Oslo to Rome with Ada"), assistant("Noted."), user("Sorry, Bergen"), assistant("Okay.")]
     assert "Bergen" not in ask_after(turns, "Where did I fly from?")

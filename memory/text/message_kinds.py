@@ -71,7 +71,7 @@ _NOT_KNOWN: Final = re.compile(
     r"|nothing (?:in|about)\b[^.!?\n]{0,40}\b(?:memory|memories|recall|knowledge))"
     r"|\bnothing (?:on|about) (?:that|this|it)\b"
     r"|\bneeds? a real model\b|\ba real model would have more\b|\bask me about it later\b"
-    r"|\bthe librarian (?:will )?propose|\bonly recall it\b"
+    r"|\bnothing saved yet\b|\bcan['’]t save that here\b|\bonly recall it\b"
     r"|\bi['’]ve stopped using that\b",
     re.IGNORECASE,
 )

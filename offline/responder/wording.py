@@ -10,7 +10,8 @@ REAL_MODEL = "A real model could also write, explain and plan."
 """Said once a conversation, below an answer; the second sentence if the answer doesn't say so."""
 HELP = (
     "Tell me about yourself, then ask: “Where do I live?” “What do you know about me?” “What's 12% of 80?”\n\n"
-    "Recall's librarian reads what you say and proposes what to keep; you decide under Memory, To review."
+    "Recall reads a conversation after you leave it. It saves what's clear, and asks you about the rest under Memory, "
+    "To review."
 )
 NOTED = ("Noted: {claim}.", "Got it: {claim}.", "Thanks, I've read that {claim}.", "All right: {claim}.")
 NOTED_LIST = "Noted, your {head}: {rest}."
@@ -44,7 +45,7 @@ IN_FILE = "{name} says:\n\n{words}"
 FILE_READ = "I can read {name}. Ask me what's in it."
 EMPTY_FILE = "There's no text in {name} that I can read."
 TASK = "I can't do that: writing, explaining and planning need a real model."
-NOTHING_KNOWN = "Nothing yet. Tell me something about yourself, and the librarian proposes what to keep."
+NOTHING_KNOWN = "Nothing saved yet. Tell me about yourself: Recall reads a conversation after you leave it."
 ABOUT_USER = "Here's what I know about you:"
 WELCOME = ("Hello{name}!", "Hi{name}!")
 WELCOME_BACK = ("Welcome back{name}!", "Hello again{name}!")
@@ -64,9 +65,7 @@ FORGET_THERE = (
 )
 TO_REVIEW = "This still waits under Memory, To review."
 MORE_KNOWN = "… and {count} more, under Memory, About you."
-NO_TOOL = (
-    "I can't store that myself here. In a conversation that's kept, the librarian reads it and proposes what to keep."
-)
+NO_TOOL = "I can't save that here. Recall reads a conversation after you leave it, unless it's temporary."
 NOTHING_TO_ADD = "There's nothing to add to that."
 SAMPLE = """Here's a sample of what an answer may look like.
 

@@ -96,7 +96,7 @@ WANTS_MODEL = "I can't do that: writing, explaining and planning need a real mod
         ("Write an essay about the sea", WANTS_MODEL),
         ("Can you explain photosynthesis?", WANTS_MODEL),
         ("Show me a markdown demo", "Here's a sample"),
-        ("Remember that I like tea", "I can't store that myself here."),
+        ("Remember that I like tea", "I can't save that here."),
         ("Forget my allergies", "I can't delete memories myself. To forget your allergies, open"),
         ("My grandmother died last month.", "I'm sorry to hear that."),
         ("I want to kill myself", "I'm sorry it's this hard."),

@@ -130,10 +130,12 @@ def find_options(user: User, typed: str, current: UUID | None) -> list[Group]:
     here = Conversation.objects.not_deleted().for_user(user).filter(pk=current).first() if current else None
     available = _available_commands(here, is_looked_for=bool(words))
     commands = [_build_option(command, url) for command, url in available if _matches(command, words)]
-    groups = [Group("Commands", commands), Group("Conversations", list(_find_conversations(user, words, current)))]
-    if words:  # a title or a fact that has the words is more likely meant than a command that does
-        facts = Group("What Recall knows", list(_find_facts(user, words)))
-        groups = [groups[1], facts, groups[0], Group("Search", [_search_option(" ".join(words))])]
+    groups = [  # a title or a fact that has the words is more likely meant than a command that does
+        Group("Conversations", list(_find_conversations(user, words, current))),
+        Group("What Recall knows", list(_find_facts(user, words)) if words else []),
+        Group("Commands", commands),
+        Group("Search", [_search_option(" ".join(words))] if words else []),
+    ]
     return [group for group in groups if group.options]
 
 

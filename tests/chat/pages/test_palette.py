@@ -99,9 +99,9 @@ def test_conversations_are_found_by_their_titles_and_the_open_one_is_not_among_t
     other = Conversation.objects.create(user=alice, title="Lisbon, again", archived_at=timezone.now())
     Conversation.objects.create(user=bob, title="Bob's Lisbon")
     assert names(find_options(alice, "lisb", conversation.pk), "Conversations") == ["Lisbon, again"]
-    assert names(find_options(alice, "", None), "Conversations") == ["Trip to Lisbon"], (
-        "archived ones only when asked for"
-    )
+    initial = find_options(alice, "", None)
+    assert names(initial, "Conversations") == ["Trip to Lisbon"], "archived ones only when asked for"
+    assert [group.heading for group in initial] == ["Conversations", "Commands"]
     found = [option for group in find_options(alice, "again", None) for option in group.options]
     assert (found[0].href, found[0].note) == (f"/c/{other.pk}", "Archived")
 

@@ -119,7 +119,7 @@ def accept_both_by_keyboard(page: Page) -> None:
 
 def nothing_waits(page: Page) -> None:
     expect(page.locator("#queue-count")).to_contain_text("You're all caught up.")
-    expect(page.locator("#review-count")).to_be_hidden()
+    expect(page.locator("#tab-count")).to_be_hidden()
 
 
 def ask_in_a_new_conversation(page: Page) -> None:

@@ -118,7 +118,7 @@ def test_the_review_is_cleared_by_taps(pia: Person, app: App) -> None:
 
     expect(page.get_by_role("heading", name="All done")).to_be_in_viewport()
     expect(page.get_by_text("Today you kept 3 and rejected 1.")).to_be_visible()
-    expect(page.locator("#review-count")).to_be_hidden()
+    expect(page.locator("#tab-count")).to_be_hidden()
     fits_the_screen(page)
 
 

@@ -135,7 +135,7 @@ def test_a_long_queue_takes_as_many_queries_as_a_short_one(
 # How far one has come --------------------------------------------------------------------------------------------
 
 
-def test_the_page_says_how_many_were_decided_today_and_how_many_are_left(alice: User, sign_in: SignIn) -> None:
+def test_the_page_says_how_many_wait_and_how_many_were_decided_today(alice: User, sign_in: SignIn) -> None:
     propose(alice, "Waits.")
     accept(propose(alice, "Kept."), by=alice)
     undo(reject(propose(alice, "Rejected, and that undone."), by=alice))
@@ -143,7 +143,8 @@ def test_the_page_says_how_many_were_decided_today_and_how_many_are_left(alice: 
     page = sign_in(alice).get("/memory/review").content.decode()
 
     assert '<progress value="1" max="3"' in page
-    assert "1 decided today, 2 left" in page
+    assert "2 memories to review." in page
+    assert "1 decided today" in page
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])

@@ -46,7 +46,7 @@ def page_of(client: Client, address: str = "/memory/timeline") -> str:
 def test_an_empty_timeline_says_what_comes_here(alice: User, sign_in: SignIn) -> None:
     page = page_of(sign_in(alice))
 
-    assert "No episodes yet" in page
+    assert "Nothing here yet" in page
     assert "decisions, problems solved and plans changed" in page
 
 

@@ -8,6 +8,7 @@ MAX_DIGITS: Final = 18
 _LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _WAY_BACK: Final = re.compile(r" ?\[Open the conversation\]\((/c/[^)\s]*)\)")
 """The link of a conversation's summary: a button, not words."""
+_HEADING: Final = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+([^\n]*[^\s.!?:…])[ \t]*\n(?=\s*\S)")
 _FORM: Final = re.compile(r"(?m)^[ \t]*(?:#{1,6}|[-*+>])[ \t]+|\*\*|`+")
 
 
@@ -44,6 +45,6 @@ def split_way_back(text: str) -> tuple[str, str]:
 
 
 def in_a_line(text: str, chars: int) -> str:
-    """The start of a Markdown text as one plain line, without link targets, headings, bullets and emphasis."""
-    words = _FORM.sub("", with_links_by_their_words(text[: 2 * chars]))
+    """The start of a Markdown text as one plain line: “Boats: a red one” for a heading and what follows."""
+    words = _FORM.sub("", _HEADING.sub(r"\1:\n", with_links_by_their_words(text[: 2 * chars])))
     return " ".join(words.split())[:chars]

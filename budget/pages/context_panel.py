@@ -107,6 +107,17 @@ class ItemView:
     """Whether it still holds, in words; empty: it does."""
     newer: str = ""
     """The statement that replaces, contradicts or reads it."""
+    origin: str = ""
+    """The title of the document or conversation that it is a part of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What other rows say of a receipt's items, by ref; see `panel`."""
+
+    quotes: Mapping[str, str]
+    replaced: Mapping[str, str]
+    origins: Mapping[str, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +153,17 @@ class Panel:
 
 
 def panel(
-    receipt: Receipt, quotes: Mapping[str, str] | None = None, replaced: Mapping[str, str] | None = None
+    receipt: Receipt,
+    quotes: Mapping[str, str] | None = None,
+    replaced: Mapping[str, str] | None = None,
+    origins: Mapping[str, tuple[str, str]] | None = None,
 ) -> Panel:
     """The whole panel of `receipt`.
 
     `quotes`: by ref, the words of a memory, or those it was learned from; `replaced`: by ref, what is true instead of a
-    fact that was replaced since.
+    fact that was replaced since; `origins`: by ref, title and URL of what a passage or an episode is a part of.
     """
-    quotes, replaced = quotes or {}, replaced or {}
+    known = Known(quotes or {}, replaced or {}, origins or {})
     facts = {item["label"] for item in receipt.items if item["kept"] and item["ref"].startswith("fact:")}
     kept = [item for item in receipt.items if item["kept"] and new_statement(item) not in facts]
     cut = [item for item in receipt.items if not item["kept"]]
@@ -157,15 +171,11 @@ def panel(
         receipt,
         bars=bars(receipt.sections, receipt.plan_total),
         answer=answer_room(receipt.sections, receipt.plan_total),
-        recalled=[
-            _build_item_view(item, quotes, replaced) for item in sorted(kept, key=_best_first) if was_retrieved(item)
-        ],
+        recalled=[_build_item_view(item, known) for item in sorted(kept, key=_best_first) if was_retrieved(item)],
         profile=[
-            _build_item_view(item, quotes, replaced)
-            for item in kept
-            if item["section"] == Section.PROFILE and "fits" not in item
+            _build_item_view(item, known) for item in kept if item["section"] == Section.PROFILE and "fits" not in item
         ],
-        cut=[_build_item_view(item, quotes, replaced) for item in cut],
+        cut=[_build_item_view(item, known) for item in cut],
         unlisted=receipt.ingredients.get("unlisted", 0),
         cut_before=sorted(receipt.cut_rules.items(), key=lambda one: (-one[1], one[0])),
         facts_were_cut=KEYED_FACTS_CUT in {*receipt.cut_rules, *(item["rule"] for item in cut)},
@@ -240,13 +250,14 @@ def new_statement(item: Mapping[str, Any]) -> str:
     return label.removeprefix(NEW) if item["ref"].startswith("update:") and label.startswith(NEW) else ""
 
 
-def _build_item_view(item: dict[str, Any], quotes: Mapping[str, str], replaced: Mapping[str, str]) -> ItemView:
+def _build_item_view(item: dict[str, Any], known: Known) -> ItemView:
     state, newer = qualifier_in_words(item.get("qualifier", ""))
-    if item["ref"] in replaced:
-        state, newer = QUALIFIERS["superseded by"], replaced[item["ref"]]
+    if item["ref"] in known.replaced:
+        state, newer = QUALIFIERS["superseded by"], known.replaced[item["ref"]]
     new = new_statement(item)
     label: str = new or item["label"]
-    quote = quotes.get(item["ref"], "")
+    quote = known.quotes.get(item["ref"], "")
+    origin, place = known.origins.get(item["ref"], ("", ""))
     has_source = new or item["ref"].startswith("fact:")  # a message is shown itself
     return ItemView(
         label=label,
@@ -255,10 +266,11 @@ def _build_item_view(item: dict[str, Any], quotes: Mapping[str, str], replaced: 
         in_profile=item["kept"] and "fits" in item,
         is_opening="opening" in item["parts"],
         rule=item["rule"],
-        url=item["url"],
+        url=item["url"] or place,
         ref="" if item["rule"] or item["label"].startswith((HOLDS_NO_LONGER, REMOVED)) else item["ref"],
         name=item["ref"] if item["section"] in EXPLAINED else "",
         quote=quote if has_source and quote != label else "",
         state=state,
-        newer=newer or quotes.get(named_in(item), ""),
+        newer=newer or known.quotes.get(named_in(item), ""),
+        origin=origin,
     )

@@ -1,12 +1,14 @@
 """Pages of one answer's receipt: the context panel, its debug output for staff, and the line beside the composer."""
 
 import json
+from collections.abc import Iterator
 from typing import Final
 from uuid import UUID, uuid4
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 
 from accounts.models import User
 from budget.models import Receipt
@@ -16,7 +18,8 @@ from budget.receipts.debug import VIEWS, build_views
 from chat.models import Conversation, Message
 from chat.prompt.stated_identity import open_offers
 from chat.turns.comparison import tried_without
-from memory.models import Fact
+from memory.models import Chunk, Episode, Fact
+from memory.pages.knowledge import document_url
 from memory.refs import ids_by_kind
 from recall.views import is_htmx, signed_in_page, signed_in_user
 
@@ -40,7 +43,9 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
         template = "budget/receipt_page.html#no_receipt" if is_htmx(request) else "budget/receipt_page.html"
         return render(request, template, {"answer_id": answer.pk})
     context = {
-        "panel": panel(found, _load_quotes(user, found), _load_replacements(user, found)),
+        "panel": panel(
+            found, _load_quotes(user, found), _load_replacements(user, found), dict(_load_origins(user, found))
+        ),
         "receipt": found,
         "answer_id": message_id,
         "nonce": uuid4(),
@@ -80,6 +85,20 @@ def _load_replacements(user: User, found: Receipt) -> dict[str, str]:
             break
         latest = {pk: newer.get(now[0], now) for pk, now in latest.items()}
     return {f"fact:{pk}": statement for pk, (_, statement) in latest.items() if statement}
+
+
+def _load_origins(user: User, found: Receipt) -> Iterator[tuple[str, tuple[str, str]]]:
+    """By ref: title and URL of each passage's document and each episode's conversation."""
+    listed = ids_by_kind(item["ref"] for item in found.items)
+    if listed["chunk"]:
+        passages = Chunk.objects.for_user(user).filter(pk__in=listed["chunk"], document__isnull=False)
+        for pk, number, path, title in passages.values_list("pk", "number", "document__path", "document__title"):
+            yield f"chunk:{pk}", (title, f"{document_url(path)}#passage-{number}")
+    if listed["episode"]:
+        episodes = Episode.objects.for_user(user).not_deleted().filter(pk__in=listed["episode"])
+        of_talks = episodes.filter(conversation__isnull=False)
+        for pk, talk, title in of_talks.values_list("pk", "conversation", "conversation__title"):
+            yield f"episode:{pk}", (title or "Untitled", f"{reverse('memory:story', args=[talk])}#episode-{pk}")
 
 
 @signed_in_page  # the receipt grows while the answer is being written

@@ -10,8 +10,9 @@ from recall.text import in_a_line, whole_number, with_links_by_their_words
     [
         (
             "# Boats\n\n22 November 2026. [Open the conversation](/c/1)\n- A **red** one",
-            "Boats 22 November 2026. A red one",
+            "Boats: 22 November 2026. A red one",
         ),
+        ("## Which one?\nThe red\n# Boats", "Which one? The red Boats"),
         ("> said `so`\n* and so", "said so and so"),
         ("2 * 3 - 1 and a_b_c [sic] (yes)", "2 * 3 - 1 and a_b_c [sic] (yes)"),
         ("![a boat](https://example.org/boat.png) there", "a boat there"),

@@ -180,6 +180,12 @@ def test_without_a_day_the_profile_asks_little(
     assert "removed since" not in sign_in(alice).get("/memory/time-travel").content.decode()
 
 
+def test_a_document_of_that_day_reads_as_text_and_not_as_markdown(alice: User, sign_in: SignIn) -> None:
+    revisions.save(alice, "/profile/identity", "Alice.\n\n- Lives in Porto.", started_from=0)
+    page = sign_in(alice).get("/memory/time-travel?at=").content.decode()
+    assert "<p>Alice.</p><ul><li>Lives in Porto.</li></ul>" in page
+
+
 def test_bob_sees_nothing_of_alices_past(alice: User, bob: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
     revisions.save(alice, "/profile/identity", "I am Alice.", started_from=0)
     client = sign_in(bob)

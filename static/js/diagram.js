@@ -11,6 +11,7 @@ mermaid.initialize({
   securityLevel: "strict",
   theme: isDark ? "dark" : "neutral",
   suppressErrorRendering: true,
+  ...(isDark && { themeVariables: { edgeLabelBackground: "#131211" } }), // as the page behind it: its own gray is hard to read on
 });
 mermaid.render("drawn", source.textContent).then(
   (/** @type {{svg: string}} */ { svg }) => (diagram.innerHTML = svg),

@@ -166,6 +166,23 @@ def test_every_page_fits_a_phone_and_can_be_read_in_light_and_dark(
     fits_the_screen(page)
 
 
+def test_every_menu_of_the_chat_opens_inside_the_narrowest_window(somebody: Person) -> None:
+    somebody.screen = {"viewport": {"width": 320, "height": 568}}
+    page = somebody.tab()
+    ask(page, "My aunt lives in Graz.")
+    expect(last_answer(page)).to_be_visible()
+    menus = page.locator("details.menu > summary:visible")
+    assert menus.count() >= 5
+    for menu in menus.all():
+        menu.focus()
+        page.keyboard.press("Enter")
+        box = page.locator("details.menu[open] > .menu-sheet").bounding_box()
+        assert box
+        assert box["x"] >= 0, menu.inner_html()
+        assert box["x"] + box["width"] <= 320, menu.inner_html()
+        page.keyboard.press("Escape")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_visitor_finds_every_door_readable(newcomer: Callable[[str], Person], scheme: str) -> None:
     page = newcomer("Nobody").open_browser(**PHONE, color_scheme=scheme).new_page()

@@ -47,7 +47,7 @@ def main(wanted: list[str]) -> None:
     """Take them; `wanted` names pages of PLACES, empty: all."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with _opened() as (browser, app, offline):
-        person = Person(browser, app, Watch(), new_name("Mara"))
+        person = Person(browser, app, Watch(), "Mara")
         places = furnish(person, app, offline)
         addresses = {name: at.format(**places) for name, at in PLACES.items() if not wanted or name in wanted}
         taken = list(_take(person, FOLDER, addresses))

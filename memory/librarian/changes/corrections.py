@@ -6,7 +6,7 @@ in the length of the text: every pattern is a list of words, searched once per s
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
@@ -199,6 +199,22 @@ _HAS_PET: Final = re.compile(
 )
 
 
+_MEAT: Final = "meat|chicken|beef|pork|lamb|bacon|ham|turkey|steak|sausages?|burgers?"
+_FISH: Final = "fish|seafood|salmon|tuna|prawns|shrimps?"
+_EXCLUDED: Final[Mapping[str, str]] = {
+    "pescatarian": _MEAT,
+    "vegetarian": f"{_MEAT}|{_FISH}",
+    "vegan": f"{_MEAT}|{_FISH}|dairy|milk|cheese|eggs?|butter|yogh?urt|honey",
+}
+"""What is not eaten by who follows a diet."""
+_EATS_AGAIN: Final = re.compile(
+    r"(?i)(?:^|\b(?:i|we|and|but)\b|['’](?:ve|m))(?: (?:do|have|am|just|now|actually|recently|also)){0,2}\W{0,2}"
+    r"(?:(?:eat|eating|have|having) (?P<again>[^.!?;,]{2,40}) (?:again|now|these days|after all)\b"
+    r"|(?:started|began|(?:went |gone |am )?back (?:to|on))(?: to)?(?: eat(?:ing)?)? (?P<back>[^.!?;,]{2,40}))"
+)
+"""“I eat meat again”, “I've started eating fish”."""
+
+
 def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[Correction]:
     """The known facts that a message of the user corrects, in the order said; each fact at most once."""
     found: dict[int, Correction] = {}
@@ -213,7 +229,7 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
         and fact.said_at <= utterance.said_at
         and fact.message_id != utterance.message_id  # read again, a message doesn't end what was learned from it
     ]
-    for reader in (_find_gone_off, _find_denied, _find_shifted, _find_mended, _find_deaths):
+    for reader in (_find_gone_off, _find_denied, _find_shifted, _find_mended, _find_deaths, _find_diets):
         for correction in reader(user_text, utterance, open_facts):
             found.setdefault(correction.fact.fact_id, correction)
     for sentence in _SENTENCE.finditer(user_text):
@@ -397,6 +413,18 @@ def _find_deaths(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
             if _says_how_it_is(found["verb"]) or split_key(fact.key)[1] == "age":
                 change = Change.END if is_clear else Change.ASK
                 yield Correction(fact, change, quote, utterance.number, when=when and min(when, utterance.said_at))
+
+
+def _find_diets(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+    """The user's diet, ended by what it excludes: “I eat meat again”."""
+    diets = [(fact, _EXCLUDED.get(fact.value.casefold())) for fact in facts if fact.key == f"{USER}/diet"]
+    for sentence in _SENTENCE.finditer(user_text) if diets else ():
+        eats = None if SUPPOSED.search(sentence[0]) or "?" in sentence[0] else _EATS_AGAIN.search(sentence[0])
+        for fact, excluded in diets if eats else ():
+            if eats and excluded and re.search(rf"(?i)\b(?:{excluded})\b", eats["again"] or eats["back"]):
+                quote = utterance.text[sentence.start() : sentence.end()].strip()
+                when = when_ended(sentence[0], utterance.said_at)
+                yield Correction(fact, Change.END, quote, utterance.number, when=when)
 
 
 def _is_one(who: re.Match[str], of: re.Match[str]) -> bool:

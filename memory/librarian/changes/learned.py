@@ -127,8 +127,9 @@ def _read_strongest(statement: str, parts: Iterable[tuple[str, str]]) -> tuple[U
 
 
 def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mapping[int, float]) -> Iterator[_Reading]:
-    parts = parts_to_read(utterance)
+    parts, facts = parts_to_read(utterance), list(facts)
     is_of_others = _is_of_others(parts)
+    names = frozenset(found["name"] for fact in facts if (found := _NAMED.match(fact.statement)))
     for fact in facts if parts else ():
         near = nearness.get(fact.fact_id, 0.0)
         if near >= NEAR_FROM and not (is_of_others and fact.statement.startswith("The user ")):
@@ -137,6 +138,7 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
                 _says_nothing_new(update)
                 or _is_of_another_kind(fact, update)
                 or _is_of_someone_else(fact, update, quote)
+                or _is_of_someone_named(names, fact, update, quote)
             ):
                 yield _Reading(fact, update, quote, near)
 
@@ -163,6 +165,17 @@ def _is_of_someone_else(fact: KnownFact, update: Update, quote: str) -> bool:
         and re.search(rf"(?i)\b(?:her|his|their|s?he)(?:['’]s)? (?:\w+ ){{0,3}}?{re.escape(update.new)}", quote)
         is not None
     )
+
+
+_NAMED: Final = re.compile(r"The user's (?:[\w-]+ ){1,3}?(?P<name>[A-Z][\w'-]+) ")
+"""Whose fact it is: “The user's brother Ali lives in Izmir.”"""
+
+
+def _is_of_someone_named(names: frozenset[str], fact: KnownFact, update: Update, quote: str) -> bool:
+    """Whether the one who is named last before the new value isn't the one of the fact: “Ali's in Ankara now”."""
+    before = quote[: max(quote.lower().find(update.new.lower()), 0)] if update.new else ""
+    spoken_of = [word for word in _WORD.findall(before) if word in names or word in {"I", "we", "We"}]
+    return bool(spoken_of) and spoken_of[-1] in names and spoken_of[-1] not in _WORD.findall(fact.statement)
 
 
 def _one_for_each_change(readings: Iterable[_Reading]) -> Iterator[_Reading]:

@@ -248,7 +248,8 @@ def _read_message(
         elif order := read_order(spell_out(sentence.text)):
             yield message.noted(order, sentence)
         elif noted := list(notes.read_notes(sentence.text, message.month)):
-            yield from (message.noted(note, sentence) for note in noted)
+            presupposed = mentions.presupposed(sentence.text, message.month)
+            yield from (message.noted(note, sentence) for note in (*noted, *presupposed))
         elif named := mentions.named_next(last, sentence.text):
             yield message.noted(named, sentence)
         elif other := _corrected(sentence, message, earlier, known):

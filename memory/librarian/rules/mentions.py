@@ -155,7 +155,7 @@ _WHERE_I_LIVE: Final = re.compile(
     r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in |^(?:up|down"
     r"|over|out|back|here) in (?=[A-Z])"
 )
-_NAMES: Final = rf"{NAME}(?:(?:, | and | & |, and ){NAME}){{1,5}}"
+_NAMES: Final = rf"{NAME}(?:(?:, | and | & | \+ |, and ){NAME}){{1,5}}"
 _SEVERAL: Final = re.compile(
     r"(?i)\b(?:my|our|the(?= (?:kids|twins|children))|two|three|four|five|six|\d) (?:[a-z-]+ ){0,2}?"
     rf"(?P<rel>{alternatives(relations.GROUPS | relations.PET_GROUPS)})"

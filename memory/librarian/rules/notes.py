@@ -85,7 +85,7 @@ _STATE: Final = re.compile(
 )
 _HAS: Final = re.compile(r"\d{1,2} years (?:in|of) [a-z][\w ]{2,30}|(?:an? )?[A-Z][a-z]+ (?:passport|citizenship)")
 _AGED: Final = re.compile(r"(?i)[mf]?([1-9]\d)(?: ?(?:yo|years old|y/o|m|f|male|female))?")
-_AT: Final = re.compile(r"(?i)(?:(?P<origin>from)|based in|living in|live in|in) (?P<place>.+)")
+_AT: Final = re.compile(r"(?i)(?:(?P<origin>from)|based in|living in|renting in|live in|in) (?P<place>.+)")
 MIN_ITEMS: Final = 2
 """Recognized items that make a list a profile, and at least half of all."""
 

@@ -313,8 +313,9 @@ _AS_A: Final = re.compile(
     r"|start|matter)\b)[\w-]+(?: [\w-]+){0,4}|someone who (?P<does>\w+s .+))(?:,|$| I\b| who\b)"
 )
 _STATE: Final = re.compile(
-    r"(?i)(?:allergic to|originally from|from [A-Z]|based in|(?P<was>born (?:and|in|on)|raised in)|married|divorced"
-    r"|single|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet|a? ?(?:big|huge|keen|total)"
+    r"(?i)(?:allergic to|originally from|from [A-Z]|(?:based|renting) in|(?P<was>born (?:and|in|on)|raised in)|married"
+    r"|divorced|single|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet"
+    r"|a? ?(?:big|huge|keen|total)"
     r"|vegan|vegetarian|pescatarian|gluten[- ]free|left-handed|diabetic|coeliac|celiac|pregnant|colou?r[- ]?blind"
     r"|dyslexic|autistic|off to|in my|lactose|not (?:an? |a big |a huge )?(?:fan of|keen on|big on)|\d{2} years old"
     r"|\d{2},? (?:male|female|single|married))\b"

@@ -116,13 +116,14 @@ _OF: Final = (
     r" (?:{}) (?:the |an? )?[\w'-]+(?: [\w'-]+)?(?=$|[,.;:!?)]| (?:at|in|for|and|but|so|now|here|since|when|because)\b)"
 )
 _REST: Final = {
+    "name": re.compile(r" (?!(?:And|But|From|I|So|The|Nice|Please|Can)\b)[A-Z][a-z]+(?![\w'])"),
     "job": re.compile(_OF.format("of")),
     **dict.fromkeys(
         ("likes", "dislikes"),
         re.compile(_OF.format("of|with|without|from") + r"| (?:that|which|who) [^,.;:!?\n]{3,50}"),
     ),
 }
-"""What belongs to a value and is seldom marked with it: “head | of supply chain”, “the smell | of lavender”."""
+"""What belongs to a value and isn't always marked with it: “head | of supply chain”, “Sarah | Okafor”."""
 _PLURAL: Final = re.compile(r"(?i)\b\w+(?<![sui])s$|\b(?:mice|geese|sheep|fish)$")
 _NUMBER: Final = re.compile(r"\d{1,3}")
 _SAID_BY: Final[Mapping[str, tuple[str, ...]]] = {
@@ -134,7 +135,7 @@ _SAID_BY: Final[Mapping[str, tuple[str, ...]]] = {
 """Starts of further attributes that say of a value what a label says of it."""
 MAX_SAME: Final = 9
 """Words of a statement that says no more than its value."""
-_OWN_WORDS: Final = {"plays", "pet", "likes", "dislikes"}
+_OWN_WORDS: Final = {"plays", "pet", "likes", "dislikes", "car"}
 """Labels of which a statement in the user's words says it better: “plays for the national team”."""
 YOUNGEST: Final = 10
 """Years of a user."""
@@ -318,7 +319,7 @@ def _before(value: str, sentence: str) -> str:
 
 _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "age": lambda _, sentence: _NOT_YET.search(sentence) is None,
-    "diet": lambda value, sentence: _AVOIDED.search(_before(value, sentence)) is None,
+    "diet": lambda value, sentence: "eating" not in value and _AVOIDED.search(_before(value, sentence)) is None,
     "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
     "job": lambda value, _: _names_work(value),
     "car": lambda value, sentence: _DRIVES.search(sentence) is not None and not _NO_CAR.search(value),
@@ -542,7 +543,7 @@ def _animal(words: Sequence[str], after: str) -> tuple[str, str]:
 
 def _is_same_value(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
     """Whether another fact of the message says it: by its key, the same value, or as whom or what it is about."""
-    if mark.tag.label == "name" and fact.value in other.tags:
+    if mark.tag.label == "name" and fact.value in {*other.tags, other.value}:
         return True  # “the user's sister Mary lives in Oslo”
     if mark.tag.label == "pet" and {mark.value.split()[0], lists.singular(mark.value)} & {*other.tags}:
         return True  # “the user's dog Rex likes cheese”

@@ -290,6 +290,27 @@ def test_what_was_so_of_someone_ends_with_their_death(text: str, expected: dict[
     assert {one.fact.fact_id: one.change for one in found} == expected
 
 
+@pytest.mark.parametrize(
+    ("diet", "text", "ends"),
+    [
+        ("vegetarian", "I eat meat again since the summer", True),
+        ("vegetarian", "honestly I've started eating fish", True),
+        ("pescatarian", "I'm back on chicken, doctor's orders", True),
+        ("vegan", "I'm eating cheese these days", True),
+        ("pescatarian", "I eat fish again", False),
+        ("vegetarian", "my brother has started eating meat again", False),
+        ("vegetarian", "I don't eat meat again today", False),
+        ("vegetarian", "if I eat meat again I'll be sick", False),
+        ("vegetarian", "Should I eat meat again?", False),
+        ("halal", "I eat meat again", False),
+    ],
+)
+def test_a_diet_ends_with_what_it_excludes(diet: str, text: str, ends: bool) -> None:
+    fact = known(41, f"The user is {diet}.", "user/diet", diet)
+    found = find_corrections(Utterance(99, 1, "user", text, NOW), [fact])
+    assert [one.change for one in found] == [Change.END] * ends
+
+
 def test_a_death_on_a_weekday_was_on_the_last_one() -> None:
     (found,) = find_corrections(Utterance(99, 1, "user", "My grandmother died on Sunday", NOW), OF_OTHERS[:1])
     assert found.when == datetime(2025, 8, 31, tzinfo=UTC)

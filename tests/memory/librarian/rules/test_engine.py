@@ -456,6 +456,14 @@ def test_a_statement_is_a_sentence_about_the_user(text: str, said: str, never: s
         ("We hired a VP, Noor, starts 1 February", "1 February 2027", "2026"),
         ("Scratch what I said about NATS: we're going with Kafka", "going with Kafka", "NATS"),
         ("I have twin boys, 4 years old", "twin boys", "twin was"),
+        (
+            "me: 42, two cats (Miso + Ramen), renting in Gdansk",
+            "cat is called Ramen. The user has pet",
+            "pet is called",
+        ),
+        ("so it's Sarah Okafor now, not Whitlock", "name is Sarah Okafor", "Whitlock"),
+        ("I decided to keep the motorbike after all", "decided to keep the motorbike", "drives"),
+        ("my brother is eating meat again", "", "diet"),
     ],
 )
 def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, never: str) -> None:

@@ -263,3 +263,9 @@ def test_a_long_fact_and_a_long_message_are_cut() -> None:
     pair: Pair = pair_of("The user has a cat. " * 40, "so tired " * 200)
     assert len(pair.ids) < 160
     assert pair_of("The user has a cat. " * 80, "so tired " * 400).ids == pair.ids
+
+
+def test_news_of_one_who_is_named_changes_no_one_elses_fact() -> None:
+    facts = ("The user's brother Ali lives in Izmir.", "The user's sister Elif lives in Bursa.")
+    found = changes("Ali's in Ankara now, and Elif had a baby", *facts)
+    assert [(fact, value) for fact, _, value in found if value] == [(1, "Ankara")]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 
+from recall.db.acting import as_user
 from recall.openapi.schema import description
 from tests.api.rows import DOCUMENT, everything_of, filled, with_key
 
@@ -39,6 +40,10 @@ def rows() -> dict[str, Any]:
     return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
 
 
+def rows_of(user: Any) -> dict[str, Any]:
+    return {name: [row for row in found if row.get("user_id") == user.pk] for name, found in rows().items()}
+
+
 def test_no_row_of_alices_is_there_for_bob(alice: Any, bob: Any, queued: Any) -> None:
     hers, program = everything_of(alice, WORD), with_key(bob)
     before = rows()
@@ -51,6 +56,43 @@ def test_no_row_of_alices_is_there_for_bob(alice: Any, bob: Any, queued: Any) ->
         assert response.status_code == (200 if deletes_by_path else 404), (told["operationId"], response.content)
         assert WORD not in response.content.decode()
     assert rows() == before
+
+
+def ids_of(row: dict[str, Any]) -> dict[str, Any]:
+    """The fields of bodies and queries that name rows."""
+    return {
+        "conversation": str(row["conversation"]), "conversations": [str(row["conversation"])], "role": row["role"],
+        "project": row["project"], "attachments": [row["attachment"]], "message": row["message"],
+        "to": row["linked"], "into": row["linked"], "facts": [row["fact"], row["linked"]], "id": str(row["fact"]),
+        "ref": [f"fact:{row['linked']}"], "refs": [f"fact:{row['linked']}"],
+    }  # fmt: skip
+
+
+def test_no_id_of_alices_in_a_body_or_query_of_bobs_opens_anything(alice: Any, bob: Any, queued: Any) -> None:
+    her_rows, program = everything_of(alice, WORD), with_key(bob)
+    with as_user(bob.pk):
+        his_rows = everything_of(bob, "his own")
+    hers, his = ids_of(her_rows), ids_of(his_rows)
+    before, tried = rows_of(alice), set[str]()
+    for method, path, told in operations():
+        address, body = filled(path, his_rows), body_of(told) or {}
+        own = {name: value if name not in his else his[name] for name, value in body.items()}
+        if told["operationId"] == "send_turn":  # the options go with a new conversation only
+            own = {"text": "Hi"}
+        for name in hers.keys() & body.keys():
+            mixed = [*his[name], *hers[name]] if isinstance(his[name], list) else hers[name]
+            data = json.dumps({**own, name: mixed})
+            response = program.generic(method.upper(), address, data=data, content_type=JSON)
+            assert response.status_code < 500, (told["operationId"], name, response.content)
+            assert WORD not in response.content.decode(), (told["operationId"], name)
+            assert rows_of(alice) == before, (told["operationId"], name)
+            tried.add(f"{told['operationId']} {name}")
+        for name in hers.keys() & {one["name"] for one in told.get("parameters", []) if one["in"] == "query"}:
+            response = program.get(address, {name: hers[name], "q": WORD})
+            assert response.status_code in (200, 404), (told["operationId"], name, response.content)
+            assert WORD not in response.content.decode(), (told["operationId"], name)
+            tried.add(f"{told['operationId']} {name}")
+    assert tried >= {"send_turn attachments", "merge_facts into", "link_facts to", "list_answers ref"}, tried
 
 
 def test_no_list_of_bobs_holds_anything_of_alices(alice: Any, bob: Any) -> None:

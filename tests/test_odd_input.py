@@ -51,6 +51,12 @@ def test_the_last_day_of_the_calendar_is_answered(
         assert client.get(reverse(page), typed).status_code in (200, 422), name
 
 
+def test_a_fingerprint_that_is_none_is_not_the_previews(hers: Hers, alice: Any, client: Client) -> None:
+    client.force_login(alice)
+    fields = {"what": "fact", "id": hers.fact.pk, "expected": "é"}
+    assert client.post(reverse("memory:forget"), fields).status_code == 409
+
+
 def test_an_origin_with_a_nul_has_nothing_to_read(alice: Any, client: Client) -> None:
     client.force_login(alice)
     assert client.post(reverse("read_imported"), {"origin": "chatgpt\x00"}).status_code == 302

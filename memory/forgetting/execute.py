@@ -76,7 +76,7 @@ def forget(user: User, target: Target, *, by: User, expected: str | None = None)
         for keeper in forgettables():
             keeper.check_erasable(user, erasure.conversations)
         listed = _preview_everything(user) if is_all else _preview(user, erasure)
-        if expected is not None and not hmac.compare_digest(expected, listed.fingerprint):
+        if expected is not None and not hmac.compare_digest(expected.encode(), listed.fingerprint.encode()):
             raise ChangedError
         idempotency.forget(user)  # stored API responses may quote it
         sessions.forget_words(user)  # so may notices that no page has shown yet

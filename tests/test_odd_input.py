@@ -51,6 +51,13 @@ def test_the_last_day_of_the_calendar_is_answered(
         assert client.get(reverse(page), typed).status_code in (200, 422), name
 
 
+def test_a_name_with_a_nul_is_taken_without_it(alice: Any, client: Client) -> None:
+    client.force_login(alice)
+    client.post(reverse("stated"), {"column": "preferred_name", "value": "Ali\x00ce", "answer": "yes"})
+    alice.refresh_from_db()
+    assert alice.preferred_name == "Alice"
+
+
 def test_a_fingerprint_that_is_none_is_not_the_previews(hers: Hers, alice: Any, client: Client) -> None:
     client.force_login(alice)
     fields = {"what": "fact", "id": hers.fact.pk, "expected": "é"}

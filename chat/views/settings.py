@@ -25,6 +25,7 @@ from chat.pages import settings
 from chat.prompt.stated_identity import offer_id
 from chat.prompt.user_context import load_relationship_so_far, reached_stage
 from memory.index import language_change
+from recall.text import storable
 from recall.views import is_htmx, post_only, signed_in_form, signed_in_page, signed_in_post, signed_in_user
 
 SAVED: Final = "Saved."
@@ -179,7 +180,7 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
 def answer_offer(request: HttpRequest) -> HttpResponse:
     """Store a name or time zone that was said in a chat in the account, or don't offer it again."""
     user = signed_in_user(request)
-    column, value = request.POST.get("column", ""), request.POST.get("value", "")
+    column, value = request.POST.get("column", ""), storable(request.POST.get("value", ""))
     if column not in ("preferred_name", "time_zone") or not value:
         raise Http404
     if request.POST.get("answer") == "yes":

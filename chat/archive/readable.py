@@ -57,7 +57,8 @@ def _file_name(title: str) -> str:
 
 
 def _conversation_lines(conversation: Conversation) -> Iterator[str]:
-    yield f"{as_part(f'# {_one_line(conversation.title) or 'Untitled'}')}\n"
+    title = _one_line(conversation.title) or "Untitled"
+    yield f"{as_part(f'# {title}')}\n"
     path = active_path(conversation)
     attached = attached_to(path)
     for message in path:

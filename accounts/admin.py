@@ -10,8 +10,9 @@ from allauth.usersessions.models import UserSession
 from django.apps import apps
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.core.exceptions import PermissionDenied
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Sum
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from accounts import deletion
@@ -98,19 +99,28 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Only superusers change rights."""
+        """Only superusers change rights, and the address to which a link for a new password is sent."""
         fixed = super().get_readonly_fields(request, obj)
-        return fixed if request.user.is_superuser else (*fixed, *RIGHTS)
+        return fixed if request.user.is_superuser else (*fixed, *RIGHTS, *(() if obj is None else ("email",)))
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Only superusers may change a superuser's account."""
-        above = obj is not None and obj.is_superuser and not request.user.is_superuser
-        return super().has_change_permission(request, obj) and not above
+        return super().has_change_permission(request, obj) and not _is_above(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Only superusers may delete a superuser's account."""
+        return super().has_delete_permission(request, obj) and not _is_above(request, obj)
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        """Only superusers may set a password, with which anyone could sign in."""
+        if not request.user.is_superuser:
+            raise PermissionDenied
+        return super().user_change_password(request, id, form_url)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """The number of rows to be deleted; no texts are listed."""
         numbers = {what: str(count) for user in objs for what, count in deletion.count_owned_rows(user)}
-        perms_needed = set() if self.has_delete_permission(request) else {"user"}
+        perms_needed = set() if all(self.has_delete_permission(request, user) for user in objs) else {"user"}
         return [str(user) for user in objs], numbers, perms_needed, []
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
@@ -130,6 +140,10 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
         """Logs that an account was deleted, but not whose."""
         nameless = [User(pk=user.pk, email="(deleted)") for user in queryset]
         return super().log_deletions(request, nameless)  # type: ignore[arg-type]
+
+
+def _is_above(request: HttpRequest, obj: User | None) -> bool:
+    return obj is not None and obj.is_superuser and not request.user.is_superuser
 
 
 @admin.register(ApiKey)

@@ -224,6 +224,35 @@ def test_who_may_change_accounts_cannot_raise_themselves(staff: Staff, alice: Us
     assert client.post(f"/admin/accounts/user/{root.pk}/password/", {}).status_code == 403
 
 
+@pytest.mark.parametrize("who", ["alice", "other staff"])
+def test_who_may_change_accounts_cannot_sign_in_to_one(staff: Staff, alice: User, charlie: User, who: str) -> None:
+    charlie.user_permissions.set(Permission.objects.filter(codename__in=["view_user", "change_user"]))
+    client, target = staff("nobody"), alice
+    User.objects.filter(pk=alice.pk).update(is_staff=who != "alice")
+    before = User.objects.get(pk=target.pk)
+    secret = "another horse battery staple"
+
+    fields = {"password1": secret, "password2": secret, "usable_password": "true"}
+    assert client.post(f"/admin/accounts/user/{target.pk}/password/", fields).status_code == 403
+    fields = {"email": "mine@example.org", "time_zone": "UTC", "language": "english", "is_active": "on"}
+    assert client.post(address("accounts.user", "change", target.pk), fields).status_code == 302
+
+    after = User.objects.get(pk=target.pk)
+    assert after.time_zone == "UTC"
+    assert (after.password, after.email) == (before.password, before.email), "a link to set a password goes there"
+
+
+def test_who_may_delete_accounts_deletes_no_superuser(staff: Staff, charlie: User) -> None:
+    charlie.user_permissions.set(Permission.objects.filter(codename__in=["view_user", "delete_user"]))
+    root = User.objects.create_superuser("root@example.org")
+    client = staff("nobody")
+
+    assert client.post(address("accounts.user", "delete", root.pk), {"post": "yes"}).status_code == 403
+    chosen = {"action": "delete_selected", "_selected_action": [root.pk], "post": "yes"}
+    client.post(address("accounts.user"), chosen)
+    assert User.objects.filter(pk=root.pk).exists()
+
+
 # What is only to be looked at, whoever looks ---------------------------------------------------------------------
 
 

@@ -111,11 +111,11 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
         """Only superusers may delete a superuser's account."""
         return super().has_delete_permission(request, obj) and not _is_above(request, obj)
 
-    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+    def user_change_password(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Only superusers may set a password, with which anyone could sign in."""
         if not request.user.is_superuser:
             raise PermissionDenied
-        return super().user_change_password(request, id, form_url)
+        return super().user_change_password(request, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """The number of rows to be deleted; no texts are listed."""

@@ -76,7 +76,7 @@ def test_no_id_of_alices_in_a_body_or_query_of_bobs_opens_anything(alice: Any, b
     before, tried = rows_of(alice), set[str]()
     for method, path, told in operations():
         address, body = filled(path, his_rows), body_of(told) or {}
-        own = {name: value if name not in his else his[name] for name, value in body.items()}
+        own = {name: his.get(name, value) for name, value in body.items()}
         if told["operationId"] == "send_turn":  # the options go with a new conversation only
             own = {"text": "Hi"}
         for name in hers.keys() & body.keys():

@@ -162,6 +162,13 @@ def test_the_right_one_deletes_signs_out_everywhere_and_says_so(everything: User
     assert not User.objects.filter(pk=everything.pk).exists()
 
 
+def test_a_form_sent_twice_deletes_once(alice: User) -> None:
+    again = User.objects.get(pk=alice.pk)
+    delete_account(alice)
+    delete_account(again)
+    assert not User.objects.filter(pk=again.pk).exists()
+
+
 def test_guessing_the_password_is_limited(everything: User, client: Client) -> None:
     codes = [client.post(reverse("delete_account"), {"password": str(guess)}).status_code for guess in range(15)]
     assert codes[-1] == 429

@@ -72,7 +72,10 @@ def undo(action: ReviewAction) -> Fact:
         RefusedError: it was undone before or too long ago, or a fact it touched has changed since.
     """
     with one_change():
-        action = ReviewAction.objects.select_for_update(no_key=True).get(pk=action.pk)
+        found = ReviewAction.objects.select_for_update(no_key=True).filter(pk=action.pk).first()
+        if found is None:  # its fact was forgotten meanwhile
+            raise RefusedError(CHANGED_SINCE)
+        action = found
         if action.undone_at is not None:
             raise RefusedError(UNDONE_BEFORE)
         if action.created_at < timezone.now() - UNDO_FOR:

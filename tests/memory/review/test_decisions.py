@@ -269,6 +269,15 @@ def test_a_rejected_fact_whose_key_was_taken_meanwhile_is_not_put_back(alice: Us
     assert Fact.objects.get(pk=porto.pk).status == Fact.Status.REJECTED
 
 
+def test_what_was_forgotten_meanwhile_is_not_undone(alice: User) -> None:
+    fact = propose(alice)
+    action = accept(fact, by=alice)
+    fact.delete()
+
+    with pytest.raises(RefusedError, match="changed since"):
+        undo(action)
+
+
 # Races -----------------------------------------------------------------------------------------------------------
 
 

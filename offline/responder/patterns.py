@@ -63,7 +63,8 @@ FEELS = re.compile(r"\b(?:i'?m|i am|i've been|i feel|i felt|feeling|makes me|i w
 MEANT = re.compile(r"^\W*(?:(?:no|nope|sorry|oops|wait)\W+)*i meant? ([^.!?\n]{1,80})[.!]*$", re.IGNORECASE)
 CORRECTS = re.compile(
     r"^\W*(?:(?i:no|nope|oops|wait|sorry|actually|correction|hang on)\b\W*)+"
-    r"(?:(?i:it's|it is|i meant?|make that|that's|should be|on) )?"
+    r"(?:(?i:it's|it is|i meant?|make that|that's|should be|on"
+    r"|(?:his|her|its|their|the) name(?: is|'s)|(?:s?he|it|they)(?:'s| is|'re| are) called) )?"
     r"(?P<new>(?!(?:I|My|We|Our|The|He|She|They|It|This|That)\b)[A-Z][\w'-]*(?: [A-Z][\w'-]*)*"
     r"|\d[\d:.,]*(?:st|nd|rd|th)?(?: [A-Z]\w+)?)\b(?P<rest>[^?]*)$"
 )

@@ -395,8 +395,9 @@ def _feeling(reading: Reading) -> Reply | None:
 def _note(reading: Reading) -> Reply:
     """Anything but a question: restate it in one line if it is a clear claim."""
     said = reading.question
-    before = next((one.text for one in _list_statements(reading)), "")
-    if before and (mended := _mended(before, said)):
+    before = [one.text for one in reversed(_list_statements(reading))]
+    place, mended = _mended(before, said)
+    if place < len(before):
         return say(wording.MEANT.format(meant=_lower(second_person(LEAD_IN.sub("", mended))).rstrip(".")))
     meant = patterns.MEANT.match(said)
     if meant:
@@ -469,20 +470,26 @@ def _list_statements(reading: Reading) -> list[Memory]:
     """What the user said in this conversation, newest first, with what they corrected right after."""
     said: list[str] = []
     for text in (text for text, _ in reading.exchanges if not _is_question(text)):
-        mended = _mended(said[-1], text) if said else ""
-        said[-1 if mended else len(said) :] = [mended or text]
+        place, words = _mended(said, text)
+        said[place : place + 1] = [words]
     return [Memory(text, "said") for text in reversed(said)]
 
 
-def _mended(before: str, text: str) -> str:
-    """What was said before, with the name or number that `text` corrects; empty: none, or it isn't clear which."""
+def _mended(said: Sequence[str], text: str) -> tuple[int, str]:
+    """Which of the texts `text` corrects, and how that reads then; a new one, if it corrects none or not clearly one.
+
+    A name that it denies (“not Oslo”) may be further back; else it means the text right before.
+    """
     found = patterns.CORRECTS.match(text)
-    if found is None:
-        return ""
-    named = patterns.NOT_OLD.search(found["rest"])
-    alike = (patterns.NUMBERED if found["new"][0].isdigit() else patterns.NAMED).findall(before)
-    old = named["old"] if named else alike[0] if len(alike) == 1 else ""
-    return before.replace(old, found["new"]) if old and old in before else ""
+    if found:
+        named = patterns.NOT_OLD.search(found["rest"])
+        form = patterns.NUMBERED if found["new"][0].isdigit() else patterns.NAMED
+        for place in reversed(range(0 if named else max(0, len(said) - 1), len(said))):
+            alike = [named["old"]] if named else form.findall(said[place])
+            old = re.compile(rf"\b{re.escape(alike[0])}(?!\w)") if len(alike) == 1 else None
+            if old and old.search(said[place]):
+                return place, old.sub(lambda _: found["new"], said[place])
+    return len(said), text
 
 
 def _is_question(text: str) -> bool:

@@ -847,6 +847,8 @@ def test_a_question_or_a_story_that_was_recalled_answers_nothing(qualifier: str)
          "Your sister Ada moved to Bergen."),
         ("I work at Northwind as an analyst", "Sorry, I mean Southwind", "Where do I work?",
          "You work at Southwind as an analyst."),
+        ("My sister Mary works as a nurse.", "No, her name is Marie, not Mary", "What does my sister do?",
+         "Your sister Marie works as a nurse."),
         ("My flight to Rome is on 4 March", "oops, 5 March", "When is my flight?",
          "Your flight to Rome is on 5 March."),
     ],
@@ -856,6 +858,25 @@ def test_a_correction_right_after_counts_at_once(said: str, corrected: str, aske
     heard = ask_after(first, corrected)
     assert heard.casefold().startswith(f"all right: {expected}".casefold())
     assert ask_after([*first, user(corrected), assistant(heard)], asked).startswith(expected)
+
+
+def test_a_correction_that_denies_a_name_finds_it_further_back() -> None:
+    turns = [
+        user("My sister Mary works as a nurse."),
+        assistant("Noted."),
+        user("I live in Oslo."),
+        assistant("Noted."),
+    ]
+    heard = ask_after(turns, "No, her name is Marie, not Mary")
+    assert heard.startswith("All right: your sister Marie works as a nurse.")
+    turns += [user("No, her name is Marie, not Mary"), assistant(heard)]
+    assert ask_after(turns, "What is my sister's name?").startswith("Your sister's name is Marie.")
+    assert ask_after(turns, "Where do I live?").startswith("You live in Oslo.")
+
+
+def test_a_correction_changes_whole_names_only() -> None:
+    turns = [user("My father lives in Oslo."), assistant("Noted."), user("No, Bergen is not far"), assistant("Okay.")]
+    assert ask_after(turns, "Where does my father live?").startswith("Your father lives in Oslo.")
 
 
 def test_a_move_that_starts_with_actually_corrects_no_name() -> None:

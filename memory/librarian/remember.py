@@ -49,7 +49,7 @@ MAX_FROM_ASSISTANTS: Final = 200
 NO_MESSAGE: Final = 0
 
 KEPT = "It is remembered from now on, as: “{statement}”"
-WAITS = "It is proposed and waits for the person's review; it is not remembered yet."
+WAITS = "Proposed: it waits under Memory, To review, and isn't remembered until it is accepted there."
 NOT_STORED = "It was not stored: {reason}."
 FORGOTTEN_MEANWHILE = "the person had something forgotten while this answer was being written"
 TOO_MANY: Final = f"{MAX_FROM_ASSISTANTS} proposals from other assistants wait for the person's review already"

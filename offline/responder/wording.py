@@ -45,7 +45,10 @@ IN_FILE = "{name} says:\n\n{words}"
 FILE_READ = "I can read {name}. Ask me what's in it."
 EMPTY_FILE = "There's no text in {name} that I can read."
 TASK = "I can't do that: writing, explaining and planning need a real model."
-NOTHING_KNOWN = "Nothing saved yet. Tell me about yourself: Recall reads a conversation after you leave it."
+NOTHING_KNOWN = (
+    "Nothing saved yet. Tell me about yourself: Recall reads a conversation after you leave it, and may ask you under "
+    "Memory, To review."
+)
 ABOUT_USER = "Here's what I know about you:"
 WELCOME = ("Hello{name}!", "Hi{name}!")
 WELCOME_BACK = ("Welcome back{name}!", "Hello again{name}!")

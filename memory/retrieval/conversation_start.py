@@ -32,6 +32,8 @@ without a model give .5 or .6 (`memory/librarian/rules/episodes.py: CUES`), so t
 _RETURNING: Final = "back continue earlier last left off pick proceed resume stopped were"
 RETURNING: Final = frozenset(_RETURNING.split())
 """Words of a wish to continue, which names no topic beside these and small talk: “So where were we?”"""
+_OF_USER: Final = "about already do everything far have know me of recall remember so tell what you"
+"""Words of “So what do you know about me?”, which names no topic either."""
 _BESIDE: Final = "and can carry conversation did from i ill im its ive lets on session time up we where"
 
 
@@ -68,8 +70,11 @@ _GOAL_OF_PROJECT: Final = PreparedQuery(
 
 
 def is_vague_opener(text: str) -> bool:
-    """Whether a first message names nothing to look for: a greeting, or a wish to continue."""
+    """Whether a first message names nothing to look for: a greeting, a wish to continue, or what is known of the
+    user."""
     words = set(words_of(text.replace("'", "").replace("’", "")))
+    if "me" in words and words <= {*_OF_USER.split()} and words & {"know", "recall", "remember"}:
+        return True
     rest = " ".join(words - RETURNING - {*_BESIDE.split()})
     return is_small_talk(text) or bool(words & RETURNING and (not rest or is_small_talk(rest)))
 

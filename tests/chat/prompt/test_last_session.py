@@ -46,6 +46,11 @@ def test_the_last_sessions_own_words_serve_where_there_is_no_episode(alice: User
     assert {piece.parts["opening"] for piece in items} == {1.0}
 
 
+def test_what_is_known_of_a_new_user_is_what_they_just_said_elsewhere(alice: User) -> None:
+    session(alice, SAID, days_ago=0)
+    assert [piece.label for piece in opened_with(alice, "What do you know about me?")] == [SAID]
+
+
 def test_an_episode_of_that_session_is_enough(alice: User) -> None:
     last = session(alice, SAID)
     now = timezone.now()

@@ -89,7 +89,16 @@ def test_every_episode_that_rules_find_is_significant_enough() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["hi", "Hi, me again", "Good morning!", "I'm back", "So, where were we?", "Can we pick up where we left off?"],
+    [
+        "hi",
+        "Hi, me again",
+        "Good morning!",
+        "I'm back",
+        "So, where were we?",
+        "Can we pick up where we left off?",
+        "What do you know about me?",
+        "So what do you remember about me so far?",
+    ],
 )
 def test_a_greeting_or_a_wish_to_go_on_is_vague(text: str) -> None:
     assert is_vague_opener(text)
@@ -97,7 +106,16 @@ def test_a_greeting_or_a_wish_to_go_on_is_vague(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["I'm back from Japan", "Hi, where does my sister live?", "What did we decide about the cello?", "Who am I?", ""],
+    [
+        "I'm back from Japan",
+        "Hi, where does my sister live?",
+        "What did we decide about the cello?",
+        "Who am I?",
+        "",
+        "What do you know about my sister?",
+        "Tell me about tea",
+        "What do you know?",
+    ],
 )
 def test_an_opener_with_a_topic_is_not(text: str) -> None:
     assert not is_vague_opener(text)

@@ -3,11 +3,13 @@
 Alice owns it, Bob must see nothing, Charlie is staff.
 """
 
+import functools
 import os
 import signal
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
+import httpcore2
 import hypothesis
 import pytest
 from django.conf import settings
@@ -32,6 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # What a test queues goes nowhere; tests of delivery start their own processes.
     celery_app.conf.update(broker_url="memory://", broker_transport="memory", broker_transport_options={})
+    # Every HTTP client reads the machine's certificates, for 30 ms, and thousands of them are made.
+    httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
     # A slow moment of a shared machine isn't a failure.
     hypothesis.settings.register_profile("no-deadline", deadline=None)
     hypothesis.settings.load_profile("no-deadline")

@@ -243,6 +243,18 @@ def _nothing_known_of_models() -> None:
     forget_known_ratios()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _networks_remember() -> None:
+    """Read the same text once."""
+    from memory.embeddings import cross_encoder, minilm, onnx_folder
+    from memory.network import reader
+    from tests.networks import remembering
+
+    once = remembering(minilm.session)
+    for module in (minilm, reader, cross_encoder, onnx_folder):
+        module.session = once  # type: ignore[attr-defined]
+
+
 @pytest.fixture(scope="session")
 def offline_server() -> Generator[str]:
     """The address of an offline server, in a thread, with admin calls enabled; `PROVIDER_BASE_URL` names it

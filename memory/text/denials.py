@@ -96,6 +96,10 @@ _VERBS: Final = _set(
     "visiting calling naming"
 )
 """Verbs between a cue or a subject and the phrase; of what is denied they say how it was so."""
+_VAGUE: Final = _set(
+    "have has having had be been being is are was am do doing go going goes like likes get gets use uses want"
+)
+"""Verbs that alone don't say what is over."""
 _LEADS: Final = _set(
     "they made promoted me "
     "but and so all then now just actually really well instead rather also currently since i i'm i've i'll i'd we "
@@ -272,6 +276,8 @@ def _read(sentence: _Sentence, following: _Sentence | None) -> Iterator[Denial]:
         verbs, rest = _skip_to_phrase(segment[end:], is_noun=lows[start] == "no")
         old, after = _phrase(rest)
         if not old:
+            verb = _verb_over(lows[end:], verbs) if is_negation else ""
+            yield from [Denial(verb, "", verbs, False, sentence.start, sentence.end)] if verb else []
             continue
         new, until = _instead(sentence, place, start, after, old, following, is_bare=is_negation and not verbs)
         is_over = not is_negation or lows[start] in ("no", "any") or _is_over(lows)
@@ -304,6 +310,11 @@ def _read_misspoken(sentence: _Sentence, place: int, lows: Sequence[str]) -> tup
 def _is_over(lows: Sequence[str]) -> bool:
     joined = " ".join(lows)
     return any(words in joined for words in ("any more", "anymore", "no longer", "any longer"))
+
+
+def _verb_over(lows: Sequence[str], verbs: frozenset[str]) -> str:
+    """What isn't done any more, as a verb alone: “Wim doesn't teach any more”; empty: the verb says too little."""
+    return next((low for low in lows if low in verbs - _VAGUE), "") if _is_over(lows) else ""
 
 
 def _find_cue(lows: Sequence[str]) -> tuple[tuple[int, int] | None, bool]:
@@ -402,7 +413,7 @@ def _last_phrase(words: Sequence[_Word], old: str = "") -> str:
             names.insert(0, word)
         elif names:
             break
-    while names and names[0].low in _INSIDE:
+    while names and names[0].text in _INSIDE:
         names.pop(0)
     if names:
         return " ".join(word.text for word in names)

@@ -4,7 +4,9 @@ import re
 
 CONTINUE = re.compile(r"^\W*(?:please )?(?:continue|go on|carry on|keep going)\b.{0,80}$", re.IGNORECASE | re.DOTALL)
 REMEMBER = re.compile(
-    r"^\W*(?:please )?(?:remember|note|don't forget)(?: that| this)?\b[:,]?\s+(.+)$", re.I | re.DOTALL
+    r"^\W*(?:please )?(?:(?P<asked>(?:can|could|will|would) you (?:please )?(?:remember|note) that)"
+    r"|(?:remember|note|don't forget)(?: that| this)?)\b[:,]?\s+(?P<what>.+)$",
+    re.I | re.DOTALL,
 )
 FORGET = re.compile(
     r"^\W*(?:please )?(?:(?:can|could|would) you )?(?:please )?(?:forget|erase|delete|stop remembering)\b"

@@ -188,10 +188,10 @@ def _forget(reading: Reading) -> Reply | None:
 
 def _remember(reading: Reading) -> Reply | None:
     wanted = patterns.REMEMBER.match(reading.question)
-    if wanted is None or _is_question(reading.question):
+    if wanted is None or (not wanted["asked"] and _is_question(reading.question)):
         return None
     if "remember" in reading.tools:
-        return Reply((ToolCall("remember", {"statement": third_person(wanted[1])}),))
+        return Reply((ToolCall("remember", {"statement": third_person(wanted["what"].rstrip("?"))}),))
     return say(wording.NO_TOOL)
 
 
@@ -636,7 +636,12 @@ def _first_recalled(asked: str, reading: Reading) -> Match | None:
         return None
     wanted = stems(asked)
     said = {sentence: stems(sentence) for sentence in sentences(first.text)}
-    users = [sentence for sentence in said if not is_about_another(asked, sentence, wanted, said[sentence])]
+    users = [
+        sentence
+        for sentence in said
+        if not is_about_another(asked, sentence, wanted, said[sentence])
+        and (is_wh_question(asked) or said[sentence] & wanted)  # nothing near answers “Do I have a cat?”
+    ]
     return Match(max(users, key=lambda sentence: len(said[sentence] & wanted)), first) if users else None
 
 

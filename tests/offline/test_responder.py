@@ -600,10 +600,15 @@ def test_it_searches_only_when_it_may_and_does_not_know() -> None:
     assert ask("I like tea.", tools=[SEARCH]).startswith("Noted: you like tea.")
 
 
-def test_it_remembers_when_told_to() -> None:
-    assert ask("Please remember that my sister's cat is called Tom", tools=[REMEMBER]) == (
+@pytest.mark.parametrize("please", ["Please remember that", "can you remember that", "remember:"])
+def test_it_remembers_when_told_to(please: str) -> None:
+    assert ask(f"{please} my sister's cat is called Tom", tools=[REMEMBER]) == (
         "remember(The user's sister's cat is called Tom.)"
     )
+
+
+def test_it_answers_what_is_remembered_of_something() -> None:
+    assert "remember(" not in ask("can you remember my sister's name?", tools=[REMEMBER])
 
 
 def test_the_sample_shows_a_list_a_table_and_code() -> None:

@@ -351,7 +351,7 @@ def _find_denied(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
             elif is_of_the_gone or (not denial.is_mistake and _is_verb(fact, place)):
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
-            elif denial.new and not _is_verb_phrase(denial.new):
+            elif denial.new and not _is_verb_phrase(denial.new) and (denial.is_mistake or _can_take(fact, denial.new)):
                 is_whole = not denial.is_mistake or (" " in denial.new and fact.statement[slice(*place)] in fact.value)
                 old = _replaced(fact, place) if is_whole else fact.statement[slice(*place)]
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, denial.new, when, old, is_denied=True)
@@ -488,6 +488,11 @@ def _is_verb_phrase(phrase: str) -> bool:
     """Whether a seeming new value is another claim: “not an accountant, she *opened a bakery*”."""
     first = phrase.partition(" ")[0]
     return first.islower() and (first in THIRD - OPENERS or is_past(first))
+
+
+def _can_take(fact: KnownFact, new: str) -> bool:
+    """Whether other words can take a value's place: not in a sentence of the user's, “works *nights* every week”."""
+    return bool(fact.key) or kind_of_phrase(new) != "words"
 
 
 def _replaced(fact: KnownFact, place: tuple[int, int]) -> str:

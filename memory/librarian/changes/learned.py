@@ -14,7 +14,7 @@ from memory.network.pieces import windows
 from memory.ports.source import Utterance
 from memory.speech_acts.made_up import is_made_up
 from memory.text.dates import MONTHS, WEEKDAYS
-from memory.text.keywords import content
+from memory.text.keywords import FILLER, content
 from memory.text.language import alternatives, is_english
 from memory.text.message_kinds import only_asks
 from memory.text.user_text import mask_foreign_text
@@ -139,6 +139,7 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
                 or _is_of_another_kind(fact, update)
                 or _is_of_someone_else(fact, update, quote)
                 or _is_of_someone_named(names, fact, update, quote)
+                or _is_still_so(update, quote)
             ):
                 yield _Reading(fact, update, quote, near)
 
@@ -176,6 +177,17 @@ def _is_of_someone_named(names: frozenset[str], fact: KnownFact, update: Update,
     before = quote[: max(quote.lower().find(update.new.lower()), 0)] if update.new else ""
     spoken_of = [word for word in _WORD.findall(before) if word in names or word in {"I", "we", "We"}]
     return bool(spoken_of) and spoken_of[-1] in names and spoken_of[-1] not in _WORD.findall(fact.statement)
+
+
+def _is_still_so(update: Update, quote: str) -> bool:
+    """Whether what would be replaced has something in the same words: “Lotte's daycare is called De Speelberg”."""
+    return bool(update.old and update.new) and re.search(rf"\b{re.escape(update.old)}['’]s\b", quote) is not None
+
+
+def _is_cut_short(update: Update, quote: str) -> bool:
+    """Whether the new value is only the first word of what is said: “insurance” of “an insurance company”."""
+    found = re.search(rf"(?<!\w){re.escape(update.new)} ([a-z]+)", quote)
+    return found is not None and update.new.islower() and not update.old.istitle() and found[1] not in FILLER
 
 
 def _one_for_each_change(readings: Iterable[_Reading]) -> Iterator[_Reading]:
@@ -232,6 +244,8 @@ def _correction(reading: _Reading, said: Utterance) -> Correction:
         return Correction(fact, Change.ASK, reading.quote, number)
     if change is Change.REPLACE and content(update.new) & content(fact.statement.replace(update.old, " ", 1)):
         change = Change.END  # “an aisle seat on *planes*”, “a *window seat*”: not the words that it replaces
+    if change is Change.REPLACE and _is_cut_short(update, reading.quote):
+        change = Change.END
     if change is not Change.REPLACE:
         return Correction(fact, change, reading.quote, number, when=when)
     new = (

@@ -24,8 +24,9 @@ MAX_SENTENCE: Final = 1_200
 MAX_SUBJECT: Final = 80
 """Characters in which a clause's subject and verb are looked for."""
 
+_REMEMBER: Final = r"(?:please |(?:can|could|will|would) you (?:please )?)?(?:remember|note|keep in mind|don't forget)"
 _FILLER: Final = (
-    r"(?:(?:please )?(?:remember|note|keep in mind|don't forget)(?: that)?|hi|hello|hey|hiya|good (?:morning|evening"
+    rf"(?:{_REMEMBER}(?: that)?|hi|hello|hey|hiya|good (?:morning|evening"
     r"|afternoon)|morning|ok|okay|so|well|btw|by the way|anyway|anyways|also|actually|honestly|tbh|fyi|for (?:context"
     r"|reference|what it's worth|the record)|oh|ah|um|yeah|yes|yep|no(?! (?:longer|more)\b)|nope|nah|sorry|and|but"
     r"|plus|thanks|thank you|thx|cheers|ps|p\.s\.|note|side note|quick note|update|context|background|correction"
@@ -106,7 +107,8 @@ _CUT: Final = re.compile(
 _FINITE: Final = "|".join(sorted(verb for verb in THIRD if verb.endswith("s") or verb in {"can", "will", "won't"}))
 _CUT_BEHIND_A_VERB: Final = re.compile(
     r"(?i)(?:,|\s{1,3}(?:and|but))\s{1,3}(?=(?:the |both |[\w-]+ )?[\w-]+ (?:is|are|was|were|has|have|does|keeps|isn't"
-    rf"|aren't)\b|(?:the|an?|this|every|some|most|no|everyone) (?:[\w-]+ ){{0,3}}?(?:{_FINITE})\b)"
+    rf"|aren't)\b|(?:(?:the|an?|this|every|some|most|no|everyone) (?:[\w-]+ ){{0,3}}?|(?-i:[A-Z])[\w'-]+ )"
+    rf"(?:{_FINITE})\b)"
     r"|\s{1,3}so\s{1,3}(?=(?:gimme|give|any|what|how|please|can|don't|need|no|which|where|is|do)\b)|,\s{1,3}(?=[^,?]{1,60}\?$)|\)\s{1,3}"
 )
 """Where a clause ends, if it has a verb: “I study law | and torts is hard”, “I'm vegan | , dinner for two?”."""
@@ -135,9 +137,7 @@ _TRAIL: Final = re.compile(
     r"|ok|okay|right|and|but|so|or|fyi|honestly|actually|tbh|i guess|i think|obviously|of course|you know|just so you"
     r" know|unfortunately|sadly|apparently|:\)|:\(|yay|ugh)(?!\w)|[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F\u200d])+$"
 )
-_DICTATES: Final = re.compile(
-    r"(?i)\W*(?:please )?(?:remember|note|keep in mind|don't forget)(?: that)?:? (?=I\b|i\b|my\b|we\b|our\b)"
-)
+_DICTATES: Final = re.compile(rf"(?i)\W*{_REMEMBER}(?: that)?:? (?=I\b|i\b|my\b|we\b|our\b)")
 _CORRECTS: Final = re.compile(
     r"(?i)^\W*(?:actually|correction|sorry|no(?! (?:longer|more)\b)|nope|oops|wait|i meant|i misspoke|update)\b"
 )
@@ -237,11 +237,14 @@ def clauses_of(sentence: Sentence) -> Iterator[Clause]:
         if not words or end - start > MAX_CLAUSE:
             continue
         asked = not joined and (_ASKS.match(words) or _ORDERS.match(words)) is not None
-        asked = asked or (sentence.asked and (number == len(spans) - 1) and (len(spans) == 1 or asked_before))
+        asked = asked or (
+            sentence.asked and not dictated and number == len(spans) - 1 and (len(spans) == 1 or asked_before)
+        )
         asked = asked or _SO_DO_NOT.search(text, max(0, start - MAX_SO), end) is not None
         asked_before = asked
         thinks = _THINKS.match(words)
         plain = spell_out(words[thinks.end() :] if thinks else words)
+        plain = plain.rstrip("?") if dictated else plain
         said = _AUTHORITY.match(plain)
         reported = reported or _REPORTS.match(plain) is not None
         plain = plain[said.end() :] if said else plain

@@ -438,7 +438,13 @@ def article(word: str) -> str:
 _SHORT: Final = (
     (re.compile(r"^(?:'m|'re)(?= )"), " is"),
     (re.compile(r"^'ve(?= )|^(?= been )"), " has"),
-    (re.compile(r"^'s(?= (?:\w+ )?(?:got|been|had|lost|moved|lived|become|gone)\b)"), " has"),
+    (
+        re.compile(
+            r"^'s(?= (?:\w+ )?(?:got|been|had|lost|moved|lived|become|gone|started|stopped|joined|left|quit|passed"
+            r"|finished|changed|decided|bought|sold|taken|begun)\b)"
+        ),
+        " has",
+    ),
     (re.compile(r"^'s(?= )"), " is"),
     (re.compile(r"^'d(?= )"), " would"),
     (re.compile(r"^'ll(?= )"), " will"),

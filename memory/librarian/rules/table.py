@@ -46,8 +46,8 @@ _THING_STOPS: Final = _STOPS - as_set("and or with from for by than at per that 
 _NO_THING: Final = as_set("here there who which where why it that this them how what you your when if")
 _SPLIT: Final = re.compile(r"\s*(?:,\s*(?:and|or|&)?|\s(?:and|or|&|\+|nor)\s)\s*")
 _NO_WORK: Final = as_set(
-    "home night nights day days weekends weekend week the moment school sea height it this that them a an my our their"
-    " myself themselves least last all present times once full part both him her you me us"
+    "job living home night nights day days weekends weekend week the moment school sea height it this that them a an my"
+    " our their myself themselves least last all present times once full part both him her you me us"
 )
 _TIMES: Final = as_set("years year months month weeks week days day hours hour minutes")
 _AGE: Final = re.compile(
@@ -231,6 +231,9 @@ ROWS: Final = (
     _life("job", "works as {a} {v}.",
         r"(?:has )?(?:just |recently )?(?:started|begun|began|found|got)(?: work(?:ing)?| a (?:new )?job)? as"
         r" (?:an? |the )?", job, correction=True),
+    _life("employer", "works at {v}.",
+        r"(?:has )?(?:just |recently |now )?started (?:work(?:ing)? )?at (?=an? |the |[A-Z])", organisation,
+        correction=True),
     _life("employer", "works at {v}.",
         rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}(?:at|for|with|by) ", organisation),
     _life("job", "is {a} {v}.",

@@ -559,4 +559,5 @@ def _says_no_more(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool
 
 def _shares_value(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
     value = fact.value if mark.is_verb else mark.value
-    return value.casefold() in other.statement.casefold() and fact.subject == other.subject
+    is_of_same = fact.subject == other.subject or other.kind is Kind.FACT  # “Wim's birthday is on …”, as it was said
+    return value.casefold() in other.statement.casefold() and is_of_same

@@ -13,7 +13,7 @@ _NO_CLAIM: Final = re.compile(
     r"|work|study|have|own|know|think)(?! (?:an? )?(?:car|dairy|gluten))|is not (?:in|from|at|with|living|working"
     r"|married)|was not|did not|has not had|let|is not sure|thinks?|guess(?:es)?|means?|meant|said|told|says?|asked"
     r"|asks|thanks?|knows?|wants? (?:you|it|this)|needs? (?:you|it|this|to know|help)|quits?(?: in \d+)?$"
-    r"|(?:is|has)(?: on| at)? \d+\w?(?: weeks?| pages?)?$)\b"
+    r"|is from (?:here|there)$|(?:is|has)(?: on| at)? \d+\w?(?: weeks?| pages?)?$)\b"
 )
 """Plain denials, which retire what is known and are no news without it; verbs of asking, saying and knowing. What
 else passes, the classifier knows."""

@@ -311,6 +311,30 @@ def test_a_diet_ends_with_what_it_excludes(diet: str, text: str, ends: bool) -> 
     assert [one.change for one in found] == [Change.END] * ends
 
 
+@pytest.mark.parametrize(
+    ("statement", "key", "value", "text"),
+    [
+        (
+            "The user's husband Wim teaches maths.",
+            "wim/job",
+            "teaches maths",
+            "Wim doesn't teach anymore, he's at a bank",
+        ),
+        ("The user works nights every second week.", "", "", "I'm not doing nights any more, I'm on the day team"),
+    ],
+)
+def test_what_is_not_done_any_more_ends(statement: str, key: str, value: str, text: str) -> None:
+    found = find_corrections(Utterance(99, 1, "user", text, NOW), [known(42, statement, key, value)])
+    assert [(one.change, one.value) for one in found] == [(Change.END, "")]
+
+
+def test_a_name_keeps_its_first_word_with_a_capital_letter() -> None:
+    fact = known(43, "Lotte starts daycare at De Speelboom.")
+    text = "Actually Lotte's daycare is called De Speelberg, not De Speelboom"
+    (found,) = find_corrections(Utterance(99, 1, "user", text, NOW), [fact])
+    assert (found.old, found.value) == ("De Speelboom", "De Speelberg")
+
+
 def test_a_death_on_a_weekday_was_on_the_last_one() -> None:
     (found,) = find_corrections(Utterance(99, 1, "user", "My grandmother died on Sunday", NOW), OF_OTHERS[:1])
     assert found.when == datetime(2025, 8, 31, tzinfo=UTC)

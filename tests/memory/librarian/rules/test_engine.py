@@ -470,3 +470,20 @@ def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, 
     statements = " ".join(fact.statement for fact in read(text))
     assert said in statements
     assert not re.search(never, statements)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "never"),
+    [
+        ("I moved to Ghent for a job at a hospital", "", "works at a job"),
+        ("I don't eat pork and Wim hates mushrooms", "does not eat or drink pork", "drink Wim"),
+        ("my husband Wim is from here, he teaches maths", "Wim teaches maths", "from here"),
+        ("can you remember that I work nights every second week?", "works nights every second week", "remember"),
+        ("My husband Wim stopped, he's started at an insurance company", "works at an insurance company", "is started"),
+        ("My husband Wim's birthday is on the 9th of May", "birthday is 9 May", "birthday is on"),
+    ],
+)
+def test_a_clause_ends_where_anothers_begins(text: str, said: str, never: str) -> None:
+    statements = " ".join(fact.statement for fact in read(text))
+    assert said in statements
+    assert not re.search(never, statements)

@@ -269,3 +269,13 @@ def test_news_of_one_who_is_named_changes_no_one_elses_fact() -> None:
     facts = ("The user's brother Ali lives in Izmir.", "The user's sister Elif lives in Bursa.")
     found = changes("Ali's in Ankara now, and Elif had a baby", *facts)
     assert [(fact, value) for fact, _, value in found if value] == [(1, "Ankara")]
+
+
+def test_what_is_spoken_of_as_it_is_called_is_not_replaced() -> None:
+    girl = "The user has a little girl, Lotte."
+    assert not [one for one in changes("Actually Lotte's daycare is called De Speelberg", girl) if one[2]]
+
+
+def test_the_first_word_of_a_new_value_alone_replaces_nothing() -> None:
+    found = changes("Wim quit teaching, he's at an insurance company now", "The user's husband Wim teaches maths.")
+    assert not [value for _, _, value in found if "insurance" in value]

@@ -58,6 +58,7 @@ from chat.turns.live import TURN_REGISTRY, UNSTORED, Follower, RunningTurn
 from chat.turns.live_text import Frame
 from chat.turns.run import run_turn
 from memory.documents.profile import profile_lines
+from memory.forget_epoch import forget_epoch
 from memory.models import Boundary
 from memory.retrieval.recall import AlreadyInPrompt, RetrievalResult, retrieve
 from recall.db.connections import run_at_once
@@ -84,6 +85,10 @@ NO_SUCH_TOOL: Final = "There is no such tool in a temporary chat: nothing of it 
 STRANGER: Final = RelationshipStats(sessions=1, last_session=None)
 """For a chat that does not read memory."""
 FULL: Final = ("full", "This temporary chat has reached its maximum length. Start a new one.")
+FORGOTTEN_SINCE: Final = (
+    "forgotten",
+    "You've had Recall forget something since, which this temporary chat may still know. Start a new one.",
+)
 NOTHING_TO_CONTINUE: Final = ("not_last", "This temporary chat has no answer to continue.")
 
 
@@ -100,6 +105,8 @@ class TemporaryChat:
     cut: TurnRange | None = None
     """Turns behind the placeholder, as `Conversation.cut_from` and `cut_until`."""
     last_id: int = 0
+    epoch: int | None = None
+    """The forget epoch in which it first read memory; None: it hasn't."""
 
     def next_id(self) -> int:
         """Below 0, so that it is never a stored message's."""
@@ -134,11 +141,13 @@ async def accept(chat: TemporaryChat, frame: Temporary) -> None:
         backend, earlier = _build_turn(chat, frame), chat.latest
         UNSTORED[user_id] += 1
         try:
-            await run_at_once(_check_allowed, user_id)
+            epoch = await run_at_once(_check_allowed, user_id, chat.epoch)
         except BaseException:  # including a cancellation: the place is free again
             UNSTORED[user_id] -= 1
             raise
         chat.latest = backend
+        if frame.memory and chat.epoch is None:
+            chat.epoch = epoch
         chat.turns = [turn for turn in chat.turns if turn.number < backend.turn.question.turn]
         retried = earlier.turn.answer.pk if earlier and frame.again == "retry" else None
         turn = RunningTurn(user_id, chat.id, backend.turn.answer.pk)
@@ -154,15 +163,22 @@ async def _run(turn: RunningTurn, backend: TemporaryTurn) -> None:
         UNSTORED[turn.user_id] -= 1
 
 
-def _check_allowed(user_id: int) -> None:
-    """Read the user again, since a socket outlives a sign-out, and check the limits."""
+def _check_allowed(user_id: int, epoch: int | None) -> int:
+    """Read the user again, since a socket outlives a sign-out, and check the limits. Returns the forget epoch.
+
+    `epoch`: the one in which the chat read memory, if it did. No forgetting reaches what it holds since.
+    """
     with transaction.atomic():
         user = User.objects.filter(pk=user_id, is_active=True).first()
         if user is None:
             raise TurnRejectedError(*SIGNED_OUT)
+        now = forget_epoch(user_id)
+        if epoch is not None and epoch != now:
+            raise TurnRejectedError(*FORGOTTEN_SINCE)
         beyond = limits.check_limits(user, lambda: UNSTORED[user_id] - 1)  # without this one
     if beyond is not None:
         raise TurnRejectedError("limit", beyond)
+    return now
 
 
 def _build_turn(chat: TemporaryChat, frame: Temporary) -> TemporaryTurn:

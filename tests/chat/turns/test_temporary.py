@@ -17,6 +17,8 @@ from budget.spending import limits, usage
 from chat.turns import temporary
 from chat.turns.live import TURN_REGISTRY
 from memory.documents import revisions
+from memory.forgetting.execute import forget
+from memory.forgetting.targets import Target, What
 from memory.index.indexer import embed_pending
 from memory.models import Boundary, Fact
 from tests.chat.conftest import Frame, Provider, Tab, Tabs, settled
@@ -220,6 +222,22 @@ async def test_it_reads_memory_only_where_the_person_says_so(alice: Any, tabs: T
     full = prompt(provider)
     assert all(known in full for known in (CELLO, HOME, "I am a nurse."))
     assert offered(provider) == ["read_document", "search_conversation", "search_knowledge"]
+
+
+async def test_what_is_forgotten_meanwhile_is_not_sent_again(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    await known_of(alice)
+    reading, bare = await tabs.open(alice), await tabs.open(alice)
+    for tab, memory in ((reading, True), (bare, False)):
+        await talk(tab, "Where do I live?", memory=memory)
+    home = await Fact.objects.aget(statement=HOME)
+
+    await sync_to_async(forget)(alice, Target(What.FACT, str(home.pk)), by=alice)
+
+    sent = len(provider.requests())
+    for fields in ({"text": "And now?", "memory": True}, {"text": "And now?"}, {"again": "retry"}):
+        assert (await refused(reading, **fields))["code"] == "forgotten"
+    assert len(provider.requests()) == sent
+    await talk(bare, "And now?")
 
 
 @pytest.mark.parametrize("memory", [True, False])

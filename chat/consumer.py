@@ -86,7 +86,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.waiting = 0
         self.sender = asyncio.create_task(self._send_outbox())
         await self.channel_layer.group_add(f"user-{user.pk}", self.channel_name)
-        self.tell({"type": "hello", "v": VERSION})
+        self.tell({"type": "hello", "v": VERSION, "user": user.pk})
 
     async def disconnect(self, code: int) -> None:
         """Unsubscribe; the turn continues."""

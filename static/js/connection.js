@@ -13,10 +13,12 @@ const PING_EVERY = 25_000;
 const ANSWER_WITHIN = 10_000; // ms after a ping; then the connection counts as dead, as after a laptop's sleep
 const LONGEST_FRAME = 60_000; // bytes; the server closes the socket at 64 KiB
 const LONGEST_TEXT = 20_000; // characters; longer messages go over HTTP
-const UNSENT = `recall-unsent-${document.getElementById("chat")?.dataset.user}`; // per user: someone else may sign in
+const USER = document.getElementById("chat")?.dataset.user; // someone else may sign in in another tab
+const UNSENT = `recall-unsent-${USER}`;
 
 export class Connection {
   /** @type {WebSocket | null} */ #socket = null;
+  #isGreeted = false; // until its hello, whose socket it is isn't known
   #attempt = 0;
   #timer = 0;
   #waitingForAnswer = 0;
@@ -46,7 +48,8 @@ export class Connection {
 
   /** @param {Frame} frame one that may be lost: it is sent again after a reconnect */
   ask(frame) {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ v: 1, ...frame }));
+    if (!this.#isGreeted || this.#socket?.readyState !== WebSocket.OPEN) return;
+    this.#socket.send(JSON.stringify({ v: 1, ...frame }));
   }
 
   /** @param {Frame} frame one with a client id: stored until it is settled */
@@ -73,17 +76,27 @@ export class Connection {
     clearTimeout(this.#timer);
     const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/chat`);
     this.#socket = socket;
+    this.#isGreeted = false;
     socket.onmessage = (event) => {
       clearTimeout(this.#waitingForAnswer);
       this.#waitingForAnswer = 0;
       const frame = JSON.parse(event.data);
       if (frame.type === "hello") {
+        if (USER && String(frame.user) !== USER) return this.#refuseUser(socket);
+        this.#isGreeted = true;
         this.#attempt = 0;
         this.#on.state("open", 0);
       }
       this.#on.frame(frame);
     };
     socket.onclose = (event) => this.#socket === socket && this.#lost(event.code);
+  }
+
+  /** The socket has another user than the page, whose texts must not be sent in their name. @param {WebSocket} socket */
+  #refuseUser(socket) {
+    this.#socket = socket.onclose = socket.onmessage = null;
+    socket.close();
+    this.#on.state("signed_out", 0);
   }
 
   /** @param {number} code */

@@ -97,7 +97,7 @@ class Server:
         self.sockets.append(socket)
         socket.on_message(lambda text: self.heard.append(json.loads(text)))
         if self.greets:
-            socket.send(json.dumps({"type": "hello", "v": 1}))
+            socket.send(json.dumps({"type": "hello", "v": 1, "user": self.owner.pk}))
 
     def tell(self, type_: str, **fields: Any) -> None:
         self.say({"type": type_, **fields})
@@ -481,6 +481,24 @@ def test_somebody_signed_out_is_offered_to_sign_in(page: Page, server: Server) -
     expect(link).to_have_attribute("href", f"/accounts/login/?next=/c/{server.conversation}")
     page.wait_for_timeout(1000)
     assert len(server.sockets) == 1
+
+
+def test_nothing_is_sent_for_somebody_else_who_signed_in_meanwhile(
+    page: Page, server: Server, bob: Any, alice: Any
+) -> None:
+    server.hear(page, "open")
+    server.owner = bob
+    server.sockets[-1].close()
+    page.get_by_label("Your message").fill("Hers alone")
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#connection")).to_contain_text("You're signed out.")
+    page.wait_for_timeout(300)
+    assert [frame for frame in server.heard if frame["type"] == "send"] == []
+
+    server.owner = alice
+    page.evaluate("dispatchEvent(new Event('online'))")
+    assert server.hear(page, "send")["text"] == "Hers alone"
 
 
 def test_shift_enter_begins_a_new_line(page: Page, server: Server) -> None:

@@ -639,7 +639,8 @@ def _first_recalled(asked: str, reading: Reading) -> Match | None:
     users = [
         sentence
         for sentence in said
-        if not is_about_another(asked, sentence, wanted, said[sentence])
+        if has_answer_kind(asked, sentence)
+        and not is_about_another(asked, sentence, wanted, said[sentence])
         and (is_wh_question(asked) or said[sentence] & wanted)  # nothing near answers “Do I have a cat?”
     ]
     return Match(max(users, key=lambda sentence: len(said[sentence] & wanted)), first) if users else None

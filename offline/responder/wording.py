@@ -13,7 +13,7 @@ HELP = (
     "Recall reads a conversation after you leave it. It saves what's clear, and asks you about the rest under Memory, "
     "To review."
 )
-NOTED = ("Noted: {claim}.", "Got it: {claim}.", "Thanks, I've read that {claim}.", "All right: {claim}.")
+NOTED = ("Noted: {claim}.", "Got it: {claim}.", "Understood: {claim}.", "All right: {claim}.")
 NOTED_LIST = "Noted, your {head}: {rest}."
 NOTED_HERE = ("Okay: {claim}.", "I see: {claim}.", "All right: {claim}.", "Right, {claim}.")
 """In a temporary chat, which notes nothing."""

@@ -822,6 +822,10 @@ def test_what_was_found_to_fit_best_answers_where_no_words_match() -> None:
     assert "fish back on the plate" in ask("What's my diet like?", fish)
 
 
+def test_what_has_no_name_is_no_guess_at_a_name() -> None:
+    assert "vegetarian" not in ask("What is my dog called?", memory("I'm vegetarian.", "message:8"))
+
+
 def test_what_is_about_someone_else_answers_nothing_about_the_user() -> None:
     assert "Perth" not in ask("What's my home town?", memory("The user's cousin Ana prefers Perth.", "message:8"))
 

@@ -16,7 +16,7 @@ DEMO = "\n\nI'm Recall's built-in demo: a few rules, not a language model. I ans
             "I'm lactose intolerant, my snack is chips",
             True,
         ),
-        (f"Thanks, I've read that you live in Lyon.{DEMO}", "i live in lyon", True),
+        (f"Understood: you live in Lyon.{DEMO}", "i live in lyon", True),
         ("I'm sorry you feel that way. I'm only a simple demo, but you can tell me about it.", "I feel lonely", True),
         ("Nice to meet you, Lena.", "I'm Lena", True),
         ("Lyon has good trams and two rivers.", "i live in lyon", False),

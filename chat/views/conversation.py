@@ -230,7 +230,7 @@ def _find_window(request: HttpRequest, found: Conversation) -> message_window.Wi
 
 
 def _render_librarian(request: HttpRequest, found: Conversation, partial: str) -> HttpResponse:
-    context = {"conversation": found, "librarian": librarian_line(found), "swap_oob": True}
+    context = {"conversation": found, "librarian": librarian_line(found), "swap_oob": True, "is_news": True}
     return render(request, f"{PAGE}#{partial}", context)
 
 

@@ -252,6 +252,7 @@ def test_a_reading_that_found_nothing_says_so(
     assert english in librarian(client, conversation)
     LibrarianRun.objects.filter(pk=run.pk).update(engine="model/1 claude-sonnet-5-5")
     assert english not in librarian(client, conversation)
+    assert "Nothing new" not in client.get(f"/c/{conversation.pk}").content.decode(), "only when it has just been read"
 
 
 def test_a_reading_that_failed_says_why_and_can_be_tried_again(

@@ -153,7 +153,9 @@ def test_how_an_answer_ended_is_told_with_what_can_be_done(
     text = "" if status == "failed" else "So far"
     html = message_html(say(conversation, text, status=status, event_data=event_data), user=alice)
     assert sentence in html
-    assert set(offers) <= set(re.findall(r'data-action="(\w+)"', html))
+    offered = set(re.findall(r'data-action="(\w+)"', html))
+    assert set(offers) <= offered
+    assert ("copy" in offered) == bool(text)
 
 
 def test_a_message_nobody_typed_is_told_as_what_it_was(alice: Any, conversation: Conversation) -> None:

@@ -13,7 +13,7 @@ _AUXILIARIES: Final = {
 }  # fmt: skip
 _ADVERB: Final = r"(?:also|still|now|no longer|often|usually|sometimes|really|always|never|\w+ly)"
 _SUBJECT: Final = re.compile(
-    r"(?P<start>^|[,;:] |\b(?:and|but|that|because|when|if|where) )(?:the )?user "
+    r"(?P<start>^|[,;:] |\b(?:and|but|that|because|when(?:ever)?|if|where) )(?:the )?user "
     rf"(?P<adverb>{_ADVERB} )?(?P<verb>[\w'’]+)",
     re.I,
 )
@@ -27,6 +27,11 @@ _OWNS: Final = re.compile(r"\bthe user['’]s(?= ?(?:[,.;:!?)]|$))", re.I)
 _ELSEWHERE: Final = re.compile(r"\bthe user\b", re.I)
 _REFLEXIVE: Final = re.compile(r"\b(?:themsel(?:f|ves)|himself|herself)\b")
 _THEIR: Final = re.compile(r"\btheir\b")
+_ORDER: Final = re.compile(r"(?:(?:Whenever|If) [^,]+, t|T)he user wants (?:the assistant|it)\b")
+_ADDRESSED: Final = re.compile(
+    r"\b(answer|address|ask|call|correct|give|help|let|remind|send|show|teach|tell|warn|about|for|of|to|with) them\b"
+)
+"""The user, in what they want of the assistant: “to answer them in short paragraphs”."""
 _WROTE: Final = re.compile(r"\bThe user wrote: (?=“)")
 
 
@@ -37,6 +42,8 @@ def second_person(sentence: str) -> str:
     'Your sister lives in Lisbon.'
     """
     text = sentence
+    if _ORDER.match(text):
+        text = _THEIR.sub("your", _ADDRESSED.sub(r"\1 you", text.replace("the assistant", "Recall")))
     if _SUBJECT.match(text):
         text = _REFLEXIVE.sub("yourself", _THEIR.sub("your", _JOINED.sub(_joined, text)))
     text = _OWNS.sub("yours", text)

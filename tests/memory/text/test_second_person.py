@@ -26,6 +26,19 @@ from memory.text.second_person import second_person
         ("Mary lives with the user.", "Mary lives with you."),
         ("Mary moved because the user has a spare room.", "Mary moved because you have a spare room."),
         ("The user’s dog is called Rex.", "Your dog is called Rex."),
+        (
+            "The user wants the assistant to answer them in bullet points.",
+            "You want Recall to answer you in bullet points.",
+        ),
+        (
+            "Whenever the user writes in French, the user wants the assistant to correct their mistakes.",
+            "Whenever you write in French, you want Recall to correct your mistakes.",
+        ),
+        (
+            "If the assistant is unsure, the user wants it to tell them.",
+            "If Recall is unsure, you want it to tell you.",
+        ),
+        ("The user wants the assistant never to use emojis.", "You want Recall never to use emojis."),
         ("Mary keeps their promises.", "Mary keeps their promises."),
         ("A good user interface is quiet.", "A good user interface is quiet."),
         ("User lives in Lyon.", "You live in Lyon."),

@@ -292,9 +292,10 @@ function onRow(row) {
 function onQueue(fresh) {
   announce(fresh.dataset.announce, 1);
   lastDecided = "";
-  offerUndo(fresh.querySelector('[data-told] [data-key="u"]') ? (fresh.dataset.announce ?? "") : "");
   const all = rows();
   const waiting = all.slice(place).find(isPending) ?? all.filter(isPending).pop();
+  const canUndo = waiting && fresh.querySelector('[data-told] [data-key="u"]'); // else that button itself is in view
+  offerUndo(canUndo ? (fresh.dataset.announce ?? "") : "");
   const told = fresh.querySelector("[data-told]");
   if (waiting) focus(waiting);
   else if (told instanceof HTMLElement) told.focus();

@@ -270,6 +270,7 @@ def test_a_rule_set_on_a_proposal_offers_the_others_and_keeps_the_focus(queue: P
 
     assert [status_of(fact) for fact in proposals] == ["rejected"] * 3
     expect(queue.locator("[data-told]")).to_be_focused()
+    expect(queue.locator("#undo-toast")).to_be_hidden()  # its button is in the focused card
     queue.keyboard.press("u")
     wait_for(queue, "Undone: 3.")
     assert focused(queue) == f"fact-{proposals[0].pk}"

@@ -30,7 +30,7 @@ SOURCES: Final = {
 
 
 STATUS_MEANS: Final = {
-    Fact.Status.PROPOSED: "Waiting for your review. Answers don't use it until you accept it.",
+    Fact.Status.PROPOSED: "Waiting for your review. Until then answers may recall your message, but not as a fact.",
     Fact.Status.REJECTED: "Rejected. Answers don't use it, and the words it came from don't bring it back.",
     Fact.Status.SUPERSEDED: "No longer true. Answers don't use it.",
     Fact.Status.EXPIRED: "In the past. Answers no longer use it.",

@@ -127,7 +127,8 @@ def run_chaos(mode: str, seconds: float, seed: int) -> Report:
         report.wrong += [f"{person.name} still waits" for person in people if person.is_alive()]
         rows = Rows(database.conninfo)
         report.wrong += settle(machine, rows, redis, partial(violations, rows, report.memories))
-        wait_until(lambda: all(machine.is_healthy("web", port) for port in machine.ports), SETTLED_WITHIN)
+        for port in machine.ports:
+            machine.wait_until_healthy("web", port, SETTLED_WITHIN)
         report.settled = time.monotonic() - ended
         report.facts = rows.ask("SELECT count(*) FROM memory_fact")[0][0]
         if not report.facts:
@@ -151,7 +152,7 @@ class ChaosMachine(Machine):
 def house(mode: str, folder: Path) -> Iterator[tuple[ChaosMachine, Server, RedisServer | None, list[Part]]]:
     """Everything runs."""
     with ExitStack() as started:
-        database = started.enter_context(own_server(SURVIVES_KILLS))
+        database = started.enter_context(own_server(SURVIVES_KILLS, with_tables=True))
         redis = started.enter_context(own_redis()) if mode == "redis" else None
         machine = ChaosMachine(folder, DATABASE_URL=database.url, **({"REDIS_URL": redis.url} if redis else {}))
         machine.run(documented("python manage.py prepare"))

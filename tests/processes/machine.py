@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import yaml
 
-from tests.running import PROJECT, Server, clean_environment, free_port
+from tests.running import PROJECT, Server, clean_environment, free_port, wait_until
 
 COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT / "docker" / "compose.yaml").read_text())["services"]
 PROGRAMS = str(Path(sys.executable).parent)
@@ -77,6 +77,10 @@ class Machine:
         finally:
             process.terminate()
             process.wait(30)
+
+    def wait_until_healthy(self, service: str, port: int = 8000, seconds: float = 100.0) -> None:
+        """Wait for the container's health check, a process that takes time from what is starting."""
+        wait_until(lambda: self.is_healthy(service, port), seconds, lambda: f"{service} isn't healthy", every=0.5)
 
     def is_healthy(self, service: str, port: int = 8000) -> bool:
         """The result of the container's health check."""

@@ -5,7 +5,6 @@ import json
 import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -48,8 +47,9 @@ def test_the_documented_commands_make_one_recall_of_many_processes(machine: Mach
             started.enter_context(machine.running(documented("celery --quiet --app recall worker")))
         started.enter_context(machine.running(documented("celery --quiet --app recall beat")))
         for port in ports:
-            wait_until(partial(machine.is_healthy, "web", port))
-        wait_until(lambda: machine.is_healthy("worker") and machine.is_healthy("beat"))
+            machine.wait_until_healthy("web", port)
+        machine.wait_until_healthy("worker")
+        machine.wait_until_healthy("beat")
 
         first, second = (f"http://127.0.0.1:{port}" for port in ports)
         alice = Browser(first)
@@ -69,7 +69,7 @@ def test_a_service_of_the_compose_file_runs_and_is_healthy(machine: Machine, dat
     assert not machine.is_healthy(service)
     command = shlex.join(COMPOSE[service]["command"]).replace("/tmp/", f"{machine.folder}/")
     with machine.running(command) as process:
-        wait_until(lambda: machine.is_healthy(service) or process.poll() is not None)
+        wait_until(lambda: machine.is_healthy(service) or process.poll() is not None, every=0.5)
         assert process.poll() is None
 
 
@@ -85,8 +85,9 @@ def test_every_line_is_json_and_none_has_the_words_of_a_search(machine: Machine,
         started.enter_context(machine.running(documented("uvicorn"), port))
         started.enter_context(machine.running(documented("celery --quiet --app recall worker")))
         started.enter_context(machine.running(documented("celery --quiet --app recall beat")))
-        wait_until(partial(machine.is_healthy, "web", port))
-        wait_until(lambda: machine.is_healthy("worker") and machine.is_healthy("beat"))
+        machine.wait_until_healthy("web", port)
+        machine.wait_until_healthy("worker")
+        machine.wait_until_healthy("beat")
         asking = http.client.HTTPConnection("127.0.0.1", port)
         asking.request("GET", "/search?q=pineapple")
         assert asking.getresponse().status == 302

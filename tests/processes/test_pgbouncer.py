@@ -71,7 +71,8 @@ def test_in_session_mode_turns_stops_and_the_worker_work(server: Server, tmp_pat
         started.enter_context(machine.running(documented("uvicorn"), port))
         started.enter_context(machine.running(documented("uvicorn"), other))
         started.enter_context(machine.running(documented("celery --quiet --app recall worker") + " --with-beat"))
-        wait_until(lambda: machine.is_healthy("web", port) and machine.is_healthy("web", other))
+        for web in (port, other):
+            machine.wait_until_healthy("web", web)
         alice = Browser(f"http://127.0.0.1:{port}")
         alice.sign_up("alice@example.org")
         provider = Provider(machine.offline)

@@ -87,4 +87,15 @@ class JsonLines(logging.Formatter):
 
 def _message(record: logging.LogRecord) -> str:
     task: Mapping[str, Any] = getattr(record, "data", {}) if record.name == TASKS else {}
-    return f"Task {task['name']}[{task['id']}] {task['description']}" if "exc" in task else record.getMessage()
+    if "exc" in task:
+        return f"Task {task['name']}[{task['id']}] {task['description']}"
+    message, path = record.getMessage(), getattr(getattr(record, "request", None), "path", "")
+    return _with_route(message, path, getattr(record, "request", None)) if path else message
+
+
+def _with_route(message: str, path: str, request: Any) -> str:
+    """Django's message about a request, with the pattern of its address: the path of a document is the user's words."""
+    match = request.resolver_match
+    route = f"/{match.route}" if match else "(no page)"
+    ends = (end for end in (path, path.encode("unicode_escape").decode()) if message.endswith(end))
+    return next((message.removesuffix(end) + route for end in ends), message)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.test import Client
 
 from chat.models import Message
 from memory.index.indexer import embed_pending
@@ -158,3 +159,16 @@ def test_of_a_task_that_failed_the_exceptions_words_are_not_told(caplog: pytest.
     assert "Task tests.fails[" in json.loads(line)["message"]
     assert SECRETS[0] in record.getMessage(), "Celery would tell"
     assert SECRETS[0] not in line + PlainLines().format(record)
+
+
+def test_an_address_is_logged_by_its_pattern(alice: Any, client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    client.force_login(alice)
+    for address, route in (
+        (f"/memory/documents/{SECRETS[0]}/Zoë", "Not Found: /memory/documents/<path:path>"),
+        (f"/elsewhere/{SECRETS[0]}", "Not Found: (no page)"),
+    ):
+        caplog.clear()
+        assert client.get(address).status_code == 404
+        (record,) = [one for one in caplog.records if one.name == "django.request"]
+        assert json.loads(JsonLines().format(record))["message"] == route
+        assert SECRETS[0] not in PlainLines().format(record)

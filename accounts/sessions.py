@@ -1,4 +1,4 @@
-"""Side effects of signing in or out and of password changes.
+"""Sessions, and side effects of signing in or out and of password changes.
 
 open sockets   all are closed and reopen; the handshake refuses those without a valid session
 API keys       keep working after a password change, whose page says so. A reset revokes them all: someone else may
@@ -19,7 +19,7 @@ from django.contrib import messages
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.signals import user_logged_in, user_logged_out
 from django.contrib.sessions.backends.base import SessionBase
-from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.backends.db import SessionStore as DatabaseSessionStore
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 from django.http import HttpRequest
@@ -36,6 +36,14 @@ KEPT: Final = frozenset(
     | {AUTHENTICATION_METHODS_SESSION_KEY, _AUTHENTICATION_METHODS_USER_SESSION_KEY}
 )
 """Keys without which a user would be signed out or asked for the password again; none holds the user's words."""
+
+
+class SessionStore(DatabaseSessionStore):
+    """Django's, which asks the database for any key in a cookie: it refuses a NUL with an error."""
+
+    def _validate_session_key(self, key: str | None) -> bool:
+        is_key: bool = super()._validate_session_key(key)  # type: ignore[misc]  # the stubs leave it out
+        return is_key and bool(key and key.isascii() and key.isalnum())
 
 
 def forget_words(user: User, current: SessionBase | None = None) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import AnonymousUser
-from django.contrib.sessions.backends.db import SessionStore
 from django.http.cookie import parse_cookie
 from django.utils.crypto import constant_time_compare
 
 from accounts.models import User
+from accounts.sessions import SessionStore
 from recall.db.acting import act_for, by
 from recall.db.connections import run_at_once
 

@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 from allauth.usersessions.models import UserSession
+from django.contrib.auth.models import AnonymousUser
 from django.db import OperationalError
+from django.http.cookie import parse_cookie
 from django.test import Client
 from django.urls import reverse
 
 from accounts import middleware
 from accounts.models import User
 from accounts.sessions import KEPT, SESSIONS_CHANGED
+from accounts.socket_auth import load_user
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -147,3 +150,10 @@ def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(alice: User) 
     html = here.get(reverse("settings_security")).content.decode()
     assert "Safari on iPhone" not in html
     assert ">current</span>" in html
+
+
+@pytest.mark.parametrize("key", ["aaaaaaaa\\000", "é" * 32, "' OR 1=1 --"])
+def test_a_cookie_that_no_session_has_is_nobodys(key: str, db: None) -> None:
+    cookie = f'sessionid="{key}"'
+    assert Client().get("/conversations", headers={"cookie": cookie}).status_code == 302
+    assert isinstance(load_user(str(parse_cookie(cookie)["sessionid"])), AnonymousUser)

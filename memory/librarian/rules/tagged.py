@@ -475,7 +475,7 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
         return _name_worded(mark, plain)
     if label == "origin" and _NATIONALITY.fullmatch(value):
         return replace(plain, pattern="{who} is {v}.")
-    if label == "allergy" and value.lower() in lists.AFFLICTED:
+    if label == "allergy" and value.lower() in {"celiac", "coeliac"}:
         disease = f"{value} disease"
         return replace(plain, attribute=f"condition:{disease.lower()}", value=disease, pattern="{who} has {v}.")
     if label == "birthday":

@@ -65,7 +65,7 @@ def _talking(recall: Any, example: Any, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def _remembering(recall: Any, example: Any, alice: Any) -> None:
-    assert "waits for the person's review" in recall.remember("The user keeps bees behind the house.")
+    assert "waits under Memory, To review" in recall.remember("The user keeps bees behind the house.")
     assert "not stored" in recall.remember("The user keeps bees behind the house.")
     (waiting,) = recall.proposals()
     asked: list[str] = []

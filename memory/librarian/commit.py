@@ -24,6 +24,7 @@ from memory.librarian.changes.corrections import (
     Correction,
     doubted_statement,
     find_corrections,
+    is_doubt,
     replaced_key,
     retells,
 )
@@ -150,6 +151,7 @@ def _corrections_in(utterance: Utterance, judged: Set[int | None], state: RunSta
         fact
         for fact in state.known
         if fact.status in OPEN
+        and not is_doubt(fact)
         and fact.said_at <= utterance.said_at
         and fact.message_id != utterance.message_id
         and (fact.number is None or fact.number not in judged)

@@ -270,7 +270,7 @@ def _read(sentence: _Sentence, following: _Sentence | None) -> Iterator[Denial]:
             new = _last_phrase(segment[:start], old) or (
                 _last_phrase(sentence.segments[place - 1], old) if place else ""
             )
-            if old and _fits(old, new):
+            if old and fits(old, new):
                 yield Denial(old, new, frozenset(), True, sentence.start, sentence.end)
             continue
         verbs, rest = _skip_to_phrase(segment[end:], is_noun=lows[start] == "no")
@@ -446,7 +446,7 @@ def _instead(
     segment = sentence.segments[place]
     before = segment[:start]
     is_said_of = bool(before) and (before[-1].low in _BE or segment[start].low in _IS_NOT)
-    if is_bare and not is_said_of and (new := _last_phrase(before, old)) and _fits(old, new):
+    if is_bare and not is_said_of and (new := _last_phrase(before, old)) and fits(old, new):
         return new, sentence.end
     is_plain = is_bare and _kind(old) == "words"
     joined = next((after[at:] for at, word in enumerate(after) if at and word.low in ("and", "but", "then")), ())
@@ -460,8 +460,8 @@ def _instead(
             and (new := _phrase(said)[0])
             and len(new.split()) == len(said)
         ):
-            return (new, sentence.end) if _fits(old, new) else ("", sentence.end)
-    if is_bare and place and (new := _last_phrase(sentence.segments[place - 1], old)) and _fits(old, new):
+            return (new, sentence.end) if fits(old, new) else ("", sentence.end)
+    if is_bare and place and (new := _last_phrase(sentence.segments[place - 1], old)) and fits(old, new):
         return new, sentence.end
     for later in following.segments[:2] if following else ():
         if new := _opening_phrase(later, old, is_plain=is_plain):
@@ -499,10 +499,10 @@ def _opening_phrase(words: Sequence[_Word], old: str, *, is_plain: bool = False)
     new, behind = _phrase(words[at:])
     if behind and behind[0].low in _VERBS and all(word.low in _CONJUNCTIONS for word in words[:at]):
         return ""  # “and Figaro lives with my ex” begins another claim
-    return new if opened and not denied and new and _fits(old, new) else ""
+    return new if opened and not denied and new and fits(old, new) else ""
 
 
-def _fits(old: str, new: str) -> bool:
+def fits(old: str, new: str) -> bool:
     """Whether both can be values of one attribute: a name for a name, a number for a number, a day for a day."""
     if not new or new.casefold() == old.casefold():
         return False

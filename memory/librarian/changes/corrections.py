@@ -207,6 +207,10 @@ _EXCLUDED: Final[Mapping[str, str]] = {
     "vegan": f"{_MEAT}|{_FISH}|dairy|milk|cheese|eggs?|butter|yogh?urt|honey",
 }
 """What is not eaten by who follows a diet."""
+_INSTEAD: Final = re.compile(
+    r"\b(?:I|[Ww]e)(?:['’](?:m|re)| am| are) (?P<doing>[a-z]+ing(?: [a-z]+)?) (?P<new>[A-Z][\w'-]+(?: [A-Z][\w'-]+)*)"
+    r" instead\b"
+)
 _EATS_AGAIN: Final = re.compile(
     r"(?i)(?:^|\b(?:i|we|and|but)\b|['’](?:ve|m))(?: (?:do|have|am|just|now|actually|recently|also)){0,2}\W{0,2}"
     r"(?:(?:eat|eating|have|having) (?P<again>[^.!?;,]{2,40}) (?:again|now|these days|after all)\b"
@@ -228,8 +232,9 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
         if fact.status in ("active", "proposed")
         and fact.said_at <= utterance.said_at
         and fact.message_id != utterance.message_id  # read again, a message doesn't end what was learned from it
+        and not is_doubt(fact)
     ]
-    for reader in (_find_gone_off, _find_denied, _find_shifted, _find_mended, _find_deaths, _find_diets):
+    for reader in (_find_gone_off, _find_denied, _find_shifted, _find_mended, _find_deaths, _find_diets, _find_instead):
         for correction in reader(user_text, utterance, open_facts):
             found.setdefault(correction.fact.fact_id, correction)
     for sentence in _SENTENCE.finditer(user_text):
@@ -292,10 +297,18 @@ def retells(statement: str, correction: Correction) -> bool:
     return content(statement) - _CHANGING <= content(new)
 
 
+DOUBTED: Final = "It is no longer true that "
+
+
 def doubted_statement(fact: KnownFact) -> str:
     """What review asks about a fact that may have ended."""
     statement = fact.statement.strip().rstrip(".")
-    return f"It is no longer true that {statement[:1].lower()}{statement[1:]}."
+    return f"{DOUBTED}{statement[:1].lower()}{statement[1:]}."
+
+
+def is_doubt(fact: KnownFact) -> bool:
+    """Whether a waiting proposal only asks whether another fact still holds: no news changes a question."""
+    return fact.statement.startswith(DOUBTED)
 
 
 # One sentence -----------------------------------------------------------------------------------------------------
@@ -425,6 +438,18 @@ def _find_diets(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]
                 quote = utterance.text[sentence.start() : sentence.end()].strip()
                 when = when_ended(sentence[0], utterance.said_at)
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
+
+
+def _find_instead(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+    """A plan that takes the place of another with the same words: “we're going to Puglia instead”."""
+    for said in _INSTEAD.finditer(user_text):
+        start = user_text.rfind("\n", 0, said.start()) + 1
+        plan = re.compile(rf"The user is {re.escape(said['doing'])} (?P<old>[A-Z][\w'-]+(?: [A-Z][\w'-]+)*)")
+        for fact in facts:
+            known = plan.match(fact.statement)
+            if known and known["old"] != said["new"]:
+                quote = utterance.text[start : said.end()].strip()[-MAX_SENTENCE:]
+                yield Correction(fact, Change.REPLACE, quote, utterance.number, said["new"], old=known["old"])
 
 
 def _is_one(who: re.Match[str], of: re.Match[str]) -> bool:

@@ -10,10 +10,12 @@ from memory.librarian.changes.corrections import Change, Correction, when_ended
 from memory.librarian.changes.fact_words import OF_THE_USER, words_of
 from memory.librarian.engine import KnownFact
 from memory.librarian.updates.pairs import MAX_STATEMENT_PIECES, WINDOW, Outcome, Update, pair_of, read
+from memory.models.kinds import Kind
 from memory.network.pieces import windows
 from memory.ports.source import Utterance
 from memory.speech_acts.made_up import is_made_up
 from memory.text.dates import MONTHS, WEEKDAYS
+from memory.text.denials import fits, kind_of_phrase
 from memory.text.keywords import FILLER, content
 from memory.text.language import alternatives, is_english
 from memory.text.message_kinds import only_asks
@@ -46,6 +48,13 @@ changes; of those who just wrote 34 of 104, and one message of 60 wrongly."""
 OF_THINGS: Final = frozenset({"taste", "allergy", "pastime", "condition"})
 """Families of attributes whose values are things or activities, not names of people."""
 _WORD: Final = re.compile(r"\w+")
+_DENIES: Final = re.compile(
+    r"(?i)\b(?:no|nope|not|never|none|\w+n['’]t|cannot|wrong|mistaken?|misspoke|typo|meant|actually|scratch|kidding"
+    r"|joking|joke|lied|made (?:it|that) up|false|turns out|turned out|instead|forget|ignore|neither|nor|without"
+    r"|correction|sorry)\b"
+)
+"""What was never so is said with one of these."""
+_NAME_INSIDE: Final = re.compile(r"\w,? (?!I\b)[A-Z][a-z]")
 _OTHERS: Final = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 """“She doesn't live in Nantes” says nothing of the user."""
 CHANGES: Final[dict[Outcome, Change]] = {
@@ -234,13 +243,25 @@ def _has_values(reading: _Reading) -> bool:
     return reading.update.outcome != "replaced" or bool(reading.update.old and reading.update.new)
 
 
+def _may_be_so(reading: _Reading) -> bool:
+    """Whether words of denial say what was never so, and a new value is of the old one's kind: a name for a name."""
+    update, quote = reading.update, reading.quote
+    if update.outcome == "wrong":
+        return _DENIES.search(quote) is not None
+    if update.outcome != "replaced":
+        return True
+    is_name_written_small = update.new.islower() and not _NAME_INSIDE.search(quote)
+    is_amount = kind_of_phrase(update.old) == "number" and reading.fact.kind is Kind.GOAL
+    return not is_amount and (fits(update.old, update.new) or is_name_written_small)
+
+
 def _correction(reading: _Reading, said: Utterance) -> Correction:
     fact, update, change = reading.fact, reading.update, CHANGES[reading.update.outcome]
     number, when = said.number, when_ended(reading.quote, said.said_at)
     sure = NEVER_SO_FROM if update.outcome == "wrong" else SURE_FROM
     least = sure if fact.status == "active" else ASK_FROM
     is_clear = fact.status != "active" or reading.nearness >= CLEAR_FROM[update.outcome]
-    if update.doubted < least or not is_clear or not _has_values(reading):
+    if update.doubted < least or not is_clear or not _has_values(reading) or not _may_be_so(reading):
         return Correction(fact, Change.ASK, reading.quote, number)
     if change is Change.REPLACE and content(update.new) & content(fact.statement.replace(update.old, " ", 1)):
         change = Change.END  # “an aisle seat on *planes*”, “a *window seat*”: not the words that it replaces

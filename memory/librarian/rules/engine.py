@@ -430,6 +430,9 @@ LASTING: Final = frozenset({"job", "employer", "studies", "partner", "relationsh
 """Attributes of which “now” tells a change. Where someone is now may be a journey, and is judged by its words."""
 
 
+_TOO_YOUNG: Final = re.compile(r"\d|two|three|four|five|six|seven|eight|nine")
+
+
 def _by_row(
     row: Row, found: re.Match[str], read: Value, claim: Claim, clause: Clause, message: _Message
 ) -> Iterator[Candidate]:
@@ -439,6 +442,8 @@ def _by_row(
         label, key = f"The user's {claim.subject.relation}", name_key(claim.subject)[0]
     since, until = _SINCE.search(read[1]), _UNTIL.search(read[1]) if row.past else None
     begins = since is not None and row.kind is Kind.BIOGRAPHY and not row.past
+    if row.attribute == "age" and claim.subject == THE_USER and _TOO_YOUNG.fullmatch(read[0]):
+        return  # “we're four: me, my wife and the boys”
     is_news = row.attribute in LASTING and _NEWS.search(claim.predicate) is not None
     is_judged = row.reads is not None and row.attribute != "age" and not is_news
     for value in items(read[0]) if row.each else [read[0]]:

@@ -157,7 +157,7 @@ _WHERE_I_LIVE: Final = re.compile(
 )
 _NAMES: Final = rf"{NAME}(?:(?:, | and | & | \+ |, and ){NAME}){{1,5}}"
 _SEVERAL: Final = re.compile(
-    r"(?i)\b(?:my|our|the(?= (?:kids|twins|children))|two|three|four|five|six|\d) (?:[a-z-]+ ){0,2}?"
+    r"(?i)\b(?:my|our|the(?= (?:kids|twins|children|boys|girls))|two|three|four|five|six|\d) (?:[a-z-]+ ){0,2}?"
     rf"(?P<rel>{alternatives(relations.GROUPS | relations.PET_GROUPS)})"
     rf"(?:(?:,| called| named|:| \(|'s names are|,? \() ?(?-i:(?P<names>{_NAMES}))"
     r"|(?:,? aged|,| \() ?(?P<ages>\d{1,2}(?:(?:, | and | & |, and )\d{1,2}){1,4})\b)"

@@ -51,8 +51,9 @@ _NO_WORK: Final = as_set(
 )
 _TIMES: Final = as_set("years year months month weeks week days day hours hour minutes")
 _AGE: Final = re.compile(
-    r"(\d{1,2}|1[01]\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh"
-    r"|nine)ty(?:-(?:one|two|three|four|five|six|seven|eight|nine))?)"
+    r"(\d{1,2}|1[01]\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six"
+    r"|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
+    r"(?:-(?:one|two|three|four|five|six|seven|eight|nine))?)"
     r"(?=$|,| (?:years?|yo|and|now|this|last|in|today|yesterday|on|but|male|female|so)\b|-)"
 )
 
@@ -249,6 +250,7 @@ ROWS: Final = (
     _life("studies", "is doing {what} in {v}.",
         rf"is {_EVER}doing (?P<what>an? (?:[\w-]+ )?(?:degree|phd|doctorate|master's|masters|ma|msc|bsc|ba"
         r"|mba|postdoc|apprenticeship|course)) (?:in|on) ", thing),
+    _life("", "lives with the user.", r"lives with the user(?![\w'])"),
     # Age and relationship.
     _life("age", "was {v} years old in {now}.", rf"is {_EVER}|(?:has )?{_EVER}turned ", age, correction=True),
     _life("relationship", "is {state}.",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.librarian.changes.corrections import Change, find_corrections
+from memory.librarian.changes.corrections import Change, doubted_statement, find_corrections
 from memory.librarian.changes.fact_words import states_attribute
 from memory.librarian.engine import KnownFact
 from memory.models.kinds import Kind
@@ -333,6 +333,19 @@ def test_a_name_keeps_its_first_word_with_a_capital_letter() -> None:
     text = "Actually Lotte's daycare is called De Speelberg, not De Speelboom"
     (found,) = find_corrections(Utterance(99, 1, "user", text, NOW), [fact])
     assert (found.old, found.value) == ("De Speelboom", "De Speelberg")
+
+
+def test_a_plan_takes_the_place_of_another_with_the_same_words() -> None:
+    trip = known(44, "The user is going to Sardinia in August 2025, two weeks near Olbia.")
+    other = known(45, "The user is moving to Sardinia.")
+    text = "scratch that, Sardinia is too expensive, we're going to Puglia instead"
+    found = find_corrections(Utterance(99, 1, "user", text, NOW), [trip, other])
+    assert [(one.fact.fact_id, one.old, one.value) for one in found] == [(44, "Sardinia", "Puglia")]
+
+
+def test_a_question_whether_a_fact_holds_is_changed_by_no_news() -> None:
+    doubt = known(46, doubted_statement(known(47, "The user lives in Nantes.")), status="proposed")
+    assert not find_corrections(Utterance(99, 1, "user", "I don't live in Nantes, but in Lyon", NOW), [doubt])
 
 
 def test_a_death_on_a_weekday_was_on_the_last_one() -> None:

@@ -42,20 +42,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 LONGEST_FIRST = (
-    *("tests/processes", "tests/browser/1", "tests/processes/test_chaos.py", "tests/browser/2"),
+    *("tests/processes", "tests/browser/1", "tests/memory/librarian/test_echo.py", "tests/browser/2"),
     *(
+        "tests/processes/test_chaos.py",
+        "tests/recall/test_queue.py",
         "tests/recall/process/test_up.py",
-        "tests/processes/test_redis_away.py",
-        "tests/processes/test_documented_commands.py",
-        "tests/processes/test_stop.py",
-        "tests/processes/test_pgbouncer.py",
+        "tests/chat/compaction/test_at_scale.py",
+        "tests/memory/librarian/test_kills.py",
         "tests/recall/process/test_own_logins.py",
         "tests/recall/process/test_backup.py",
-        "tests/memory/librarian/test_kills.py",
-        "tests/recall/test_queue.py",
-        "tests/memory/librarian/test_echo.py",
-        "tests/chat/compaction/test_at_scale.py",
-        "tests/chat/prompt/test_estimate.py",
     ),
 )
 """Groups that take minutes: if they started last, one process would be left alone with them."""
@@ -64,7 +59,7 @@ LONGEST_FIRST = (
 def _group(path: str) -> str:
     """What one process runs: a file, or the files that share an application."""
     folder, _, name = path.rpartition("/")
-    if folder == "tests/processes" and name in {"test_kills.py", "test_two_web_processes.py"}:  # others start their own
+    if folder == "tests/processes" and name != "test_chaos.py":  # which starts a Recall of its own
         return folder
     if folder == "tests/browser":  # two halves, each with its own application and browser
         return f"{folder}/{1 if name < 'test_m' else 2}"

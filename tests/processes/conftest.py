@@ -33,15 +33,13 @@ def offline_port() -> int:
 
 ON_BOTH = pytest.mark.parametrize("environment", ["notify", "redis"], indirect=True)
 """Marks tests that run twice: events go through PostgreSQL, and through Redis."""
-ON_NOTIFY = pytest.mark.parametrize("environment", ["notify"], indirect=True)
-"""Marks tests that run once, in the application of the first of those two."""
 
 
 @pytest.fixture(scope="package")
 def environment(offline_port: int, request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
     """The librarian calls the model server, too: whatever can be slowed down can be killed midway."""
     everywhere = {"OFFLINE_PORT": str(offline_port), "OFFLINE_ADMIN": "1", "LIBRARIAN_ENGINE": "model"}
-    if request.param == "notify":
+    if getattr(request, "param", "notify") == "notify":
         yield everywhere
         return
     with own_redis() as server:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.processes.conftest import ON_NOTIFY, Newcomer, Provider, Rows, Said, Turn
+from tests.processes.conftest import Newcomer, Provider, Rows, Said, Turn
 from tests.running import App, wait_until
 
-pytestmark = [pytest.mark.processes, ON_NOTIFY]
+pytestmark = pytest.mark.processes
 
 STORY = " ".join(f"word{number}" for number in range(60))
 SLOWLY = 0.1

@@ -283,10 +283,11 @@ _BIRTHDAY: Final = re.compile(r"(?i)\b(?:b-?days?|birthdays?|born|turn(?:s|ed|in
 _FORMER: Final = re.compile(r"(?i)\b(?:ex|former|late)\b")
 _OWNS: Final = re.compile(r"(?i)\b(?:own|owns|owned|rent out|rents out) (?:an?|the|our|my)\b")
 """A house they own may be a second one."""
-_WORKS_IN: Final = re.compile(
+_NO_HOME: Final = re.compile(
     r"(?i)\b(?:work|teach|stud)\w* (?:[\w'-]+ ){0,3}(?:at|for) (?:an?|the) (?:[\w'-]+ ){1,4}in $"
+    r"|\b(?:go|goes|going|went) to $"
 )
-"""Before where someone works: “I teach at a school in Hackney”."""
+"""Before where someone works or goes: “I teach at a school in Hackney”, “I go to Lincoln High”."""
 _SPEAKS: Final = re.compile(
     r"(?i)\b(?:speak|speaks|speaking|spoke|learn|learns|learning|learnt|learned|fluent|language)\b"
 )
@@ -296,7 +297,6 @@ _DRIVES: Final = re.compile(
 )
 _NO_CAR: Final = re.compile(r"(?i)\b(?:bike|bicycle|e-?bike|train|tram|bus|metro)$")
 _LEFT: Final = re.compile(r"(?i)\b(?:dumped|left me|broke up|split up|divorced|ghosted)\b")
-_GOES_TO: Final = re.compile(r"(?i)\b(?:go|goes|going|went) to $")
 _WRITES: Final = re.compile(
     r"(?i)\b(?:thesis|dissertation|paper|essay|article|book|report|exams?|wanna|(?:want|like|love|hope|hoping|plan"
     r"|planning|going) to|apply\w*)\b"
@@ -314,7 +314,8 @@ _NOT_YET: Final = re.compile(
 
 
 def _before(value: str, sentence: str) -> str:
-    return sentence[: sentence.lower().find(value.lower())]
+    """What stands before a value in its sentence; all of it, if the value isn't there as it is spelled."""
+    return sentence[: len(sentence.lower().partition(value.lower())[0])]
 
 
 _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
@@ -327,13 +328,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,
     "partner": lambda _, sentence: _FORMER.search(sentence) is None and _LEFT.search(sentence) is None,
     "origin": lambda _, sentence: _SPEAKS.search(sentence) is None,
-    "home": lambda value, sentence: (
-        not (
-            _OWNS.search(sentence)
-            or _WORKS_IN.search(_before(value, sentence))
-            or _GOES_TO.search(_before(value, sentence))
-        )
-    ),
+    "home": lambda value, sentence: not (_OWNS.search(sentence) or _NO_HOME.search(_before(value, sentence))),
 }
 """What a value and its sentence must be like, by label."""
 

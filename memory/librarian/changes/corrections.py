@@ -405,13 +405,20 @@ def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
         yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
 
+def _statements(user_text: str) -> Iterator[re.Match[str]]:
+    """Sentences that state: neither questions nor suppositions."""
+    for sentence in _SENTENCE.finditer(user_text):
+        if "?" not in sentence[0] and len(sentence[0]) <= MAX_SENTENCE and not SUPPOSED.search(sentence[0]):
+            yield sentence
+
+
 def _find_deaths(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """What was so of someone who has died: “My grandmother died on Sunday” ends where she lives, and asks about it if
     more than one may be meant."""
-    for sentence in _SENTENCE.finditer(user_text):
-        died = None if "?" in sentence[0] or SUPPOSED.search(sentence[0]) else _DIED.search(sentence[0])
+    for sentence in _statements(user_text):
+        died = _DIED.search(sentence[0])
         who = _WHO_DIED.search(died["object"] or sentence[0][: died.start()].rstrip()) if died else None
-        if who is None or len(sentence[0]) > MAX_SENTENCE:
+        if who is None:
             continue
         meant = [
             (fact, found)
@@ -431,8 +438,8 @@ def _find_deaths(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
 def _find_diets(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """The user's diet, ended by what it excludes: “I eat meat again”."""
     diets = [(fact, _EXCLUDED.get(fact.value.casefold())) for fact in facts if fact.key == f"{USER}/diet"]
-    for sentence in _SENTENCE.finditer(user_text) if diets else ():
-        eats = None if SUPPOSED.search(sentence[0]) or "?" in sentence[0] else _EATS_AGAIN.search(sentence[0])
+    for sentence in _statements(user_text) if diets else ():
+        eats = _EATS_AGAIN.search(sentence[0])
         for fact, excluded in diets if eats else ():
             if eats and excluded and re.search(rf"(?i)\b(?:{excluded})\b", eats["again"] or eats["back"]):
                 quote = utterance.text[sentence.start() : sentence.end()].strip()
@@ -442,13 +449,15 @@ def _find_diets(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]
 
 def _find_instead(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """A plan that takes the place of another with the same words: “we're going to Puglia instead”."""
-    for said in _INSTEAD.finditer(user_text):
-        start = user_text.rfind("\n", 0, said.start()) + 1
+    for sentence in _statements(user_text):
+        said = _INSTEAD.search(sentence[0])
+        if said is None:
+            continue
         plan = re.compile(rf"The user is {re.escape(said['doing'])} (?P<old>[A-Z][\w'-]+(?: [A-Z][\w'-]+)*)")
         for fact in facts:
             known = plan.match(fact.statement)
             if known and known["old"] != said["new"]:
-                quote = utterance.text[start : said.end()].strip()[-MAX_SENTENCE:]
+                quote = utterance.text[sentence.start() : sentence.end()].strip()
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, said["new"], old=known["old"])
 
 

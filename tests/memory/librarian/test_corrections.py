@@ -343,6 +343,19 @@ def test_a_plan_takes_the_place_of_another_with_the_same_words() -> None:
     assert [(one.fact.fact_id, one.old, one.value) for one in found] == [(44, "Sardinia", "Puglia")]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if we're going to Puglia instead, what about the ferry",
+        "What would change? Suppose we're going to Puglia instead.",
+        "so we're going to Puglia instead?",
+    ],
+)
+def test_a_plan_that_is_only_supposed_replaces_none(text: str) -> None:
+    trip = known(44, "The user is going to Sardinia in August 2025.")
+    assert not find_corrections(Utterance(99, 1, "user", text, NOW), [trip])
+
+
 def test_a_question_whether_a_fact_holds_is_changed_by_no_news() -> None:
     doubt = known(46, doubted_statement(known(47, "The user lives in Nantes.")), status="proposed")
     assert not find_corrections(Utterance(99, 1, "user", "I don't live in Nantes, but in Lyon", NOW), [doubt])

@@ -213,6 +213,7 @@ class FactState:
         meant = self.value_stems or self.stems
         said = [(clause, frozenset(content(clause))) for clause in _CLAUSE.split(sentence)]
         clauses = [clause for clause, stems in said if meant <= stems or (_OF_IT.search(clause) and self.stems & stems)]
+        clauses = clauses or [clause for clause, stems in said if meant & stems]
         return not clauses or any(_DENIES.search(clause) for clause in clauses)
 
     def is_subject_of(self, sentence: str) -> bool:

@@ -456,6 +456,14 @@ def test_a_fact_that_denies_does_not_save_the_sentence_it_denies(alice: User) ->
     assert not [item for item in retrieve(alice, "Am I allergic to anything?", now=NOW).kept if "paella" in item.text]
 
 
+def test_a_value_in_another_form_of_its_word_is_not_denied_by_the_clause_beside_it(alice: User) -> None:
+    (said,) = talk(alice, "I'm lactose intolerant so no cream pls. pasta sauce?")
+    learned(alice, said, "The user is lactose intolerant.", "I'm lactose intolerant so no cream pls", value="lactose",
+            status=Fact.Status.EXPIRED, key="user/condition:lactose_intolerance")  # fmt: skip
+
+    assert retrieve(alice, "What am I intolerant to?", now=NOW).kept == ()
+
+
 def test_a_sentence_that_denies_by_a_pronoun_is_recalled(alice: User) -> None:
     taken_back = "Ignore what I said about shellfish, I'm not allergic to it."
     first, *_ = talk(alice, "I'm allergic to shellfish, so no paella", "Okay.", taken_back)

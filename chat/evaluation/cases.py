@@ -59,9 +59,9 @@ class Scenario:
 
     id: str
     category: str
-    held_out: bool
     sessions: tuple[Session, ...]
     probes: tuple[Probe, ...]
+    held_out: bool = False
     facts: FactRule = FactRule()
     secret: str = ""
     """Must be in no prompt after the turn it was written in."""

@@ -48,7 +48,7 @@ def test_a_run_touches_no_one_else_and_removes_its_user(worker: Worker, bob: Any
     Fact.objects.create(user=bob, statement="The user lives in Porto.")
     joined = bob.date_joined
     scenario = Scenario(
-        "home-1", "home", False, (Session(LAST_YEAR, ("I live in Lisbon.",)),), (Probe("Where?", absent=("Porto",)),)
+        "home-1", "home", (Session(LAST_YEAR, ("I live in Lisbon.",)),), (Probe("Where?", absent=("Porto",)),)
     )
     assert run_scenario(scenario, worker, accept=True).passed
     bob.refresh_from_db()

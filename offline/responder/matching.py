@@ -28,7 +28,7 @@ i me my mine you your yours we our us he she it its they them their this that th
 no yes any some can could will would shall should may might must what where who whom whose when which how why
 name names called tell know remember remind please again about user user's users just really very much many now then
 days still currently actually moment today also before previously formerly used anymore more i'm i've i'd i'll isn't
-what's who's where's
+what's who's where's happen happened become became
 """
 STOPWORDS = frozenset(STOPWORD_LINES.split())
 SAME_STEM = {
@@ -105,12 +105,17 @@ ENDS = re.compile(
 )
 OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
 WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
+OF_USER = re.compile(r"^(?:The user|I|You)\b(?!['’]s )")
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
 PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
 OF_SOMEONE_UNNAMED = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b", re.IGNORECASE)
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
-NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) \w+")
-PAST = re.compile(r"\bdid (?:i|he|she|they|my|we)\b|\bused to\b|\bbefore\b|\bprevious|\bformer|\bwas\b|\bwere\b", re.I)
+NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) (?!(?:the|an?|my|our|his|her|their|it)\b)\w+")
+PAST = re.compile(
+    r"\bdid (?:i|he|she|they|my|we)\b|\bwhat(?:['’]s| has)? (?:happened|become|became)\b|\bused to\b|\bbefore\b"
+    r"|\bprevious|\bformer|\bwas\b|\bwere\b",
+    re.I,
+)
 ROLE_AT = re.compile(r"(\b(?:job|role|occupation|profession|position)\b.*?) (?:at|for|with|in) [A-Z]\w+")
 BEFORE = re.compile(r"\bbefore (?:the |my )?(\w+)\W*$|\bbefore ([A-Z]\w+)")
 WH_QUESTION = re.compile(r"^\W*(?:\w+ )?(?:who|what|which|when|where|how|until when|in (?:what|which))\b", re.I)
@@ -323,6 +328,9 @@ def _score(
 def is_about_another(question: str, sentence: str, asked: frozenset[str], sentence_words: frozenset[str]) -> bool:
     """Whether the sentence is about someone else, such as the user's sister, and "Where do I live?" was asked."""
     owned = OWNED.match(sentence)
+    asked_about = stems(" ".join(re.findall(r"(?<!^)\b(?!I\b)[A-Z]\w+", question)))
+    if OF_USER.match(sentence) and not OF_ONESELF.search(question) and asked_about - sentence_words:
+        return True
     if WHO.match(question) and not OF_ONESELF.search(question):
         return False  # the question asks for the name
     if any(re.search(rf"\b(?:my|our|user's) {word}\b", sentence, re.I) for word in RELATION_ASKED.findall(question)):

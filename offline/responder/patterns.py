@@ -92,7 +92,7 @@ SECRET = re.compile(
 DENIES = re.compile(r"n['’]t\b|\b(?:not|no|never|instead|rather|used to|without)\b", re.IGNORECASE)
 BY_USER = re.compile(r"\b(?:i|i'm|i've|we|we've)\b", re.IGNORECASE)
 HIDDEN = re.compile(r"\[(?:forgotten|left out|secret|hidden)")  # marks of what Recall doesn't say
-STILL = re.compile(r"\bstill\b|\bany ?more\b", re.IGNORECASE)
+STILL = re.compile(r"\bstill\b|\bany ?more\b|\bwhat(?:['’]s| has)? (?:happened|become|became)\b", re.IGNORECASE)
 GOAL = re.compile(
     r"The user (?:(?:wants|plans|hopes|aims) to|is (?:planning|preparing|training|writing)|has this goal)\b"
 )
@@ -149,6 +149,12 @@ OWN = re.compile(
 )
 GENERAL = re.compile(
     r"^\W*(?:who|what|where|when|which|how|why)\b(?!.*\b(?:i|me|my|mine|we|us|our|am|he|she|her|his)\b)", re.I
+)
+ADVICE = re.compile(
+    r"\bhow (?:do|can|should|could|would) (?:i|we)\b(?! (?:like|take|prefer|spell|feel)\b)|\bhow to\b"
+    r"|\b(?:should|shall|can|could) (?:i|we|you)\b|\bis (?:it|this|that) (?:worth|ok|okay|safe|normal|bad|too)\b"
+    r"|\b(?:tips|ideas?|advice|suggestions?|recommendations?)\b|\bbest (?:way|time|place)\b",
+    re.IGNORECASE,
 )
 PRONOUN = re.compile(r"\b(?:she|he|her|his|him)\b", re.IGNORECASE)
 PEOPLE = re.compile(r"\b(?:my|your) (\w+)|(?<=[a-z,] )([A-Z][a-z]+)\b", re.UNICODE)

@@ -152,13 +152,7 @@ def _tool_answered(reading: Reading) -> Reply | None:
     if last.name in REPORTED:
         return say(_reported(result_text) or "Done.")
     found = [memory for result in reading.results for memory in result.memories if not result.failed]
-    return (
-        _answer_marked(reading)
-        or _best_answer(reading, found)
-        or say(
-            _in_turn(wording.NOT_FOUND, reading), wording.GENERAL if patterns.GENERAL.match(reading.question) else ""
-        )
-    )
+    return _answer_marked(reading) or _best_answer(reading, found) or _not_known(reading, wording.NOT_FOUND)
 
 
 def _reported(text: str) -> str:
@@ -374,9 +368,24 @@ def _recall(reading: Reading) -> Reply | None:
         return answer
     if task:
         return say(wording.TASK)
+    if _wants_advice(reading):
+        claim = restate_claim(reading.question.removesuffix(_extract_question(reading)))
+        lines = wording.NOTED_HERE if reading.is_temporary else wording.NOTED
+        noted = _in_turn(lines, reading).format(claim=claim) if claim else ""
+        return say(f"{noted} {_in_turn(wording.ADVICE, reading)}".strip())
     if "search_knowledge" in reading.tools:
         return Reply((ToolCall("search_knowledge", {"query": _extract_question(reading)}),))
-    return say(_in_turn(wording.UNKNOWN, reading), wording.GENERAL if patterns.GENERAL.match(reading.question) else "")
+    return _not_known(reading, wording.UNKNOWN)
+
+
+def _wants_advice(reading: Reading) -> bool:
+    """Whether a question asks what to do, or is of something else than the user and only ends what they say."""
+    asked = _extract_question(reading)
+    return bool(patterns.ADVICE.search(asked)) or (asked != reading.question.strip() and not patterns.OWN.search(asked))
+
+
+def _not_known(reading: Reading, lines: tuple[str, ...]) -> Reply:
+    return say(_in_turn(lines, reading), wording.GENERAL if patterns.GENERAL.match(reading.question) else "")
 
 
 def _feeling(reading: Reading) -> Reply | None:
@@ -509,6 +518,8 @@ def _answer_marked(reading: Reading) -> Reply | None:
     past = asks_past(asked)
     found = (memory for result in reading.results for memory in result.memories)
     marked = [memory for memory in (*reading.memories, *found) if memory.answers and (past or memory.is_current)]
+    if asked != reading.question.strip():  # the search was for all that was said, the question may be of something else
+        marked = [memory for memory in marked if memory.answers != LIKELY or stems(asked) & stems(memory.text)]
     if not marked or any(match.memory.id == "said" for match in best_matches(asked, _list_newest(reading))):
         return None
     best = [memory for memory in marked if memory.is_current != past]

@@ -39,6 +39,10 @@ NOT_FOUND = (
     "I looked through your memories: nothing on that.",
 )
 GENERAL = "General knowledge needs a real model."
+ADVICE = (
+    "Advice needs a real model. I only answer from your memories.",
+    "That needs a real model: I can only say what I remember.",
+)
 OWN_WORDS = "You wrote: “{words}”"
 CLOSEST = "I'm not sure, but I have this: {known}"
 IN_FILE = "{name} says:\n\n{words}"

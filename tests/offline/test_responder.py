@@ -927,3 +927,29 @@ def test_a_girl_of_the_users_is_a_daughter_and_an_animal_that_died_is_had_no_mor
 
 def test_an_awful_spring_is_no_feeling_of_the_users() -> None:
     assert ask("I'm allergic to birch pollen, springs are awful").startswith("Noted: you're allergic")
+
+
+def test_a_question_about_someone_is_not_answered_from_what_the_user_is() -> None:
+    known = (memory("The user is a pharmacist.", "fact:1"), memory("The user's sister Fatou lives in Dakar.", "fact:2"))
+    assert "pharmacist" not in ask("What does Fatou do for work?", *known)
+    assert ask("What do I do for work?", *known).startswith("You're a pharmacist.")
+
+
+def test_what_happened_to_a_thing_is_what_was_said_last_of_its_end() -> None:
+    had = memory("The user has a Yamaha MT-07.", "fact:1") | {"date": "2026-08-20", "qualifier": "until 2026-11-20"}
+    sold = memory("Sold the Yamaha on Sunday, it had to go.", "message:2")
+    assert "Sold the Yamaha" in ask("What happened to my Yamaha?", had, sold)
+
+
+@pytest.mark.parametrize(
+    ("said", "answered"),
+    [
+        ("My son Oskar plays the drums now. How do I soundproof a bedroom?", "needs a real model"),
+        ("My son is 9 and plays the violin. Present for around 30 euro?", "Noted: your son is 9"),
+        ("Any tips for a first marathon?", "needs a real model"),
+    ],
+)
+def test_advice_that_no_memory_holds_is_not_searched_for(said: str, answered: str) -> None:
+    reply = ask(said, tools=[SEARCH])
+    assert answered in reply
+    assert "search_knowledge" not in reply

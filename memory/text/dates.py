@@ -73,11 +73,11 @@ def in_words(first: date, last: date) -> str:
 def _gone_by(days: _Days, found: _Found, today: date) -> _Days:
     """The same day or month, the last time it was."""
     (first, last), groups = days, found.groupdict()
-    if first <= today or groups.get("year") or not (groups.get("weekday") or groups.get("month")):
+    if first <= today or groups.get("year") or not any(map(groups.get, ("weekday", "month", "day"))):
         return days
     if groups.get("weekday"):
         return first - timedelta(weeks=1), last - timedelta(weeks=1)
-    earlier = _add_months(first, -12)
+    earlier = _add_months(first, -12 if groups.get("month") else -1)
     return _month(earlier) if first != last else (earlier, earlier)
 
 

@@ -109,6 +109,7 @@ _LEADS: Final = _set(
 )
 """Words that may open the segment that says what holds instead."""
 _CONJUNCTIONS: Final = _set("and but so then all also")
+_NO_CLAIM: Final = _CONJUNCTIONS | _DETERMINERS
 _LINKS: Final = _set("is are was called named")
 _POSSESSIVES: Final = _set("my our the his her their")
 _NORMAL: Final = _set("normal normally usual usually regular regularly work square")
@@ -497,9 +498,19 @@ def _opening_phrase(words: Sequence[_Word], old: str, *, is_plain: bool = False)
         at, opened = at + link + 1, True  # “my new boss is Sabine”
         at += next((n for n, word in enumerate(words[at:]) if word.low not in _DETERMINERS | _PREPOSITIONS), 0)
     new, behind = _phrase(words[at:])
-    if behind and behind[0].low in _VERBS and all(word.low in _CONJUNCTIONS for word in words[:at]):
-        return ""  # “and Figaro lives with my ex” begins another claim
+    if _is_another_claim([word.low for word in words[:at]], behind):
+        return ""
     return new if opened and not denied and new and fits(old, new) else ""
+
+
+def _is_another_claim(opening: Sequence[str], behind: Sequence[_Word]) -> bool:
+    """Whether a segment says something else than what holds instead, by what opens it and stands behind its phrase.
+
+    “and Figaro lives with my ex”, “The cashews and latex ones stay”, “it was making me miserable”
+    """
+    if behind and set(opening) <= _NO_CLAIM:
+        return behind[0].low in _VERBS or not set(opening) <= _CONJUNCTIONS
+    return opening[:1] == ["it"] and "me" in opening
 
 
 def fits(old: str, new: str) -> bool:

@@ -55,6 +55,12 @@ _COMMANDS: Final = re.compile(
     re.IGNORECASE,
 )
 """How a command starts; not “remember” and “remind”, whose object matters."""
+_NOT_SAID: Final = re.compile(
+    r"\W*i (?:never|didn['’]t|did not|haven['’]t|have not) (?:tell|told|said?|say|mention(?:ed)?)(?: (?:to )?you)?"
+    r"(?: (?:where|what|who|when|why|how|which|whether|if)\b[^,;:\n]*| that| so| anything)?[.!\n]*",
+    re.IGNORECASE,
+)
+"""A sentence that only says what wasn't said: “I never told you where I live.”"""
 _CLAIMS: Final = re.compile(r"\b(?:i|i['’]\w+|my|we|our|mine|ours)\b", re.IGNORECASE)
 """A command with one of these says something about its writer, and so does “I live in Lyon, right?”."""
 _BESIDE: Final = re.compile(
@@ -151,4 +157,6 @@ def _kind_of(sentence: str) -> str:
     claims = _CLAIMS.search(sentence) is not None
     if _ASKS.match(sentence) or (sentence.rstrip().endswith("?") and not claims):
         return "" if _BESIDE.search(sentence) else ONLY_ASKS
+    if _NOT_SAID.fullmatch(sentence.rstrip()):
+        return ONLY_ASKS
     return COMMAND if _COMMANDS.match(sentence) and not claims else ""

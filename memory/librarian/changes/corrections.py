@@ -114,6 +114,7 @@ _MISSPELLED = re.compile(
     r"|with (?:an?|one|two|double|no) \w\b)",
     re.I,
 )
+_SPELLED_AS = re.compile(r"\bspel(?:t|led) (?:as |like )?([A-Z][\w-]+)")
 _KNOW = re.compile(r"^\W*(?:do|did) you know,? (?=I\b|I'|we\b|my\b)", re.I)
 """Opens a statement that is no question: “Do you know, I've gone right off it.”"""
 ALIKE: Final = 0.8
@@ -122,7 +123,8 @@ ALIKE: Final = 0.8
 SPELLED: Final = 0.7
 """The same, if the message says that it is about spelling."""
 SPELLED_NAME: Final = 0.5
-"""The same, if it says so of a name, and the first letter is the same: “her name's spelled Aimee”, not Amy."""
+"""The same, if it says so of a name, and the first letter is the same: “her name's spelled Aimee”, not Amy; or of
+what was said just before: “it's spelled Kathryn”, not Catherine."""
 _SENTENCE = re.compile(r"(?:\b(?:Dr|Mrs?|Ms|Prof|St)\.|[^.!?;\n])+[.!?;\n]*")
 _SMILEY = re.compile(r"[:;]-?[)(DPp](?!\w)")
 _THEN_ASKS = re.compile(
@@ -319,7 +321,7 @@ def _read(
 ) -> Iterator[Correction]:
     words = words_of(text)
     when = when_ended(text, utterance.said_at)
-    for fact, old, new in _find_spellings(text, words, facts):
+    for fact, old, new in _find_spellings(text, words, facts, utterance.said_at):
         yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
     for fact, old, new in _find_tastes(words, facts):
         yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
@@ -584,12 +586,13 @@ def _by_object(words: Sequence[Word], facts: Sequence[KnownFact], verbs: frozens
 
 
 def _find_spellings(
-    text: str, words: Sequence[Word], facts: Sequence[KnownFact]
+    text: str, words: Sequence[Word], facts: Sequence[KnownFact], said_at: datetime
 ) -> Iterator[tuple[KnownFact, str, str]]:
     """Facts with a name that a message corrects, with both spellings: “*John, with an h”."""
     is_spelled = re.search(r"spel|spell|write myself|in (?:my|his|her|the) name|with [a-z]+ \w\b", text) is not None
     if _MISSPELLED.search(text) is None or (len(words) > SHORT and not is_spelled):
         return
+    spelled = said[1] if (said := _SPELLED_AS.search(text)) else ""
     for word in words:
         if not word.text[0].isupper() or len(word.text) < 3 or word.low in FILLER:
             continue
@@ -597,7 +600,9 @@ def _find_spellings(
             for found in TOKEN.finditer(fact.value or fact.statement):
                 name = found[0]
                 alike = SPELLED if is_spelled else ALIKE
-                if is_spelled and name[0].casefold() == word.low[0] and " name" in text:
+                is_of_name = name[0].casefold() == word.low[0] and " name" in text
+                is_of_last = spelled == word.text and said_at - fact.said_at <= JUST_BEFORE
+                if is_spelled and (is_of_name or is_of_last):
                     alike = SPELLED_NAME
                 is_name = name[0].isupper() and name != word.text and name not in ("The", "User")
                 if is_name and SequenceMatcher(None, name.casefold(), word.low).ratio() >= alike:

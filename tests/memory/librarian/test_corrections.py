@@ -335,6 +335,15 @@ def test_a_name_keeps_its_first_word_with_a_capital_letter() -> None:
     assert (found.old, found.value) == ("De Speelboom", "De Speelberg")
 
 
+def test_a_name_said_just_before_is_spelled_otherwise() -> None:
+    text = "Careful, it's spelled Kathryn, K-A-T-H-R-Y-N."
+    fact = known(48, "The user's daughter Catherine is starting school.")
+    just = replace(fact, said_at=NOW - timedelta(minutes=15))
+    (found,) = find_corrections(Utterance(99, 1, "user", text, NOW), [just])
+    assert (found.old, found.value) == ("Catherine", "Kathryn")
+    assert not find_corrections(Utterance(99, 1, "user", text, NOW), [fact])
+
+
 def test_a_plan_takes_the_place_of_another_with_the_same_words() -> None:
     trip = known(44, "The user is going to Sardinia in August 2025, two weeks near Olbia.")
     other = known(45, "The user is moving to Sardinia.")

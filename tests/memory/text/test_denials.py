@@ -24,6 +24,8 @@ from memory.text.denials import find_phrase, read_denials, read_shifts
         ("Not Tuesday, Wednesday!", "Tuesday", "Wednesday"),
         ("We're not going to Rome after all", "Rome", ""),
         ("Got rid of the piano last year", "piano", ""),
+        ("I'm not allergic to kiwi any more! The cashews and latex ones stay.", "kiwi", ""),
+        ("Gave up on keto, it was making me miserable.", "keto", ""),
     ],
 )
 def test_a_denial_is_read_with_what_holds_instead(text: str, old: str, new: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.text.message_kinds import repeats_memories
+from memory.text.message_kinds import ONLY_ASKS, kind_of_request, repeats_memories
 from offline.responder.wording import INTRODUCTION, REAL_MODEL, SELF, TO_REVIEW
 
 DEMO = "\n\nI'm Recall's built-in demo: a few rules, not a language model. I answer from your memories."
@@ -30,3 +30,15 @@ def test_an_answer_that_only_says_the_message_back_adds_nothing(answer: str, mes
 @pytest.mark.parametrize("of_itself", [INTRODUCTION, REAL_MODEL, SELF, TO_REVIEW])
 def test_what_the_demo_says_of_itself_adds_nothing(of_itself: str) -> None:
     assert repeats_memories(f"Noted: you live in Porto.\n\n{of_itself}", "I live in Porto", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("I never told you where I live.", ONLY_ASKS),
+        ("Why are you guessing? I never said that.", ONLY_ASKS),
+        ("I never told you that my sister lives in Rome", ""),
+    ],
+)
+def test_what_only_says_that_nothing_was_said_is_no_memory(text: str, kind: str) -> None:
+    assert kind_of_request(text) == kind

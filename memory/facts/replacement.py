@@ -54,7 +54,7 @@ _OUT: Final = re.compile(
 """The value that something else replaced: “switched from Jira to Linear”."""
 MAX_READ: Final = 4_096
 """Statements whose reading is remembered: one is compared with all others."""
-_ADDS: Final = re.compile(r"\b(?:also|too|another|second|both|as well|additionally|besides)\b", re.I)
+_ADDS: Final = re.compile(r"^one of\b|\b(?:also|too|another|second|both|as well|additionally|besides)\b", re.I)
 _ONLY: Final = re.compile(r"\bonly\b(?! \d)", re.I)
 _PAST: Final = re.compile(r"\b(?:used to|formerly|previously|until)\b", re.I)
 _NEGATED: Final = re.compile(r"\b(?:not|no|never)\b|n['’]t\b", re.I)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from memory.retrieval.ranking import Candidate
 from memory.speech_acts.made_up import MADE_UP, is_about_fiction
 from memory.text import message_kinds
+from memory.text.denials import read_denials
 from memory.text.keywords import content, words
 
 if TYPE_CHECKING:
@@ -208,9 +209,9 @@ class FactState:
 
     def is_denied_in(self, sentence: str) -> bool:
         """Whether the sentence denies it: “I'm allergic to shellfish, so no paella” denies something else."""
-        if not _DENIES.search(sentence):
-            return False
         meant = self.value_stems or self.stems
+        if not _DENIES.search(sentence):
+            return any(content(denial.old) & meant for denial in read_denials(sentence))  # “has dropped the violin”
         said = [(clause, frozenset(content(clause))) for clause in _CLAUSE.split(sentence)]
         clauses = [clause for clause, stems in said if meant <= stems or (_OF_IT.search(clause) and self.stems & stems)]
         clauses = clauses or [clause for clause, stems in said if meant & stems]

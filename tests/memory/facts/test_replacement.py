@@ -37,6 +37,7 @@ NOT, LIKELY, CLEARLY = Replaces.NOT, Replaces.LIKELY, Replaces.CLEARLY
         ("Mara lives in Porto now.", "Joel lives in Porto.", NOT),
         ("The user now plays tennis.", "The user plays chess.", NOT),
         ("The user speaks Polish.", "The user speaks French.", NOT),
+        ("One of Oskar's pastimes is drums now.", "Oskar was 9 years old in May 2026.", NOT),
         ("The user now also works at Globex.", "The user works at Initech.", NOT),
         ("The user's sister is a doctor.", "The user's sister is tall.", NOT),
         ("The user now lives in Lyon.", "The user lives in Porto and works at Initech.", NOT),

@@ -456,6 +456,19 @@ def test_a_fact_that_denies_does_not_save_the_sentence_it_denies(alice: User) ->
     assert not [item for item in retrieve(alice, "Am I allergic to anything?", now=NOW).kept if "paella" in item.text]
 
 
+def test_words_that_end_one_thing_and_start_another_are_not_superseded_by_what_they_start(alice: User) -> None:
+    last = "Oskar has dropped the violin, he plays drums"
+    (first,) = talk(alice, "My son Oskar plays the violin.", days_ago=90)
+    (now,) = talk(alice, last)
+    key = "oskar/pastime:violin"
+    drums = learned(alice, now, "The user's son Oskar plays drums.", "he plays drums", status=Fact.Status.PROPOSED)
+    learned(alice, first, "The user's son Oskar plays the violin.", "My son Oskar plays the violin.", value="yes",
+            status=Fact.Status.SUPERSEDED, superseded_by=drums, superseded_at=NOW, key=key)  # fmt: skip
+
+    (found,) = (item for item in retrieve(alice, "What does my son Oskar play?", now=NOW).kept if item.text == last)
+    assert found.qualifier.startswith("waiting")
+
+
 def test_a_value_in_another_form_of_its_word_is_not_denied_by_the_clause_beside_it(alice: User) -> None:
     (said,) = talk(alice, "I'm lactose intolerant so no cream pls. pasta sauce?")
     learned(alice, said, "The user is lactose intolerant.", "I'm lactose intolerant so no cream pls", value="lactose",

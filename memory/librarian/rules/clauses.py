@@ -95,7 +95,7 @@ _ELIDED_AGAIN: Final = (
 )
 _CUT: Final = re.compile(
     r"(?i)\s{0,3}(?:\.{2,}|…|→|;|:(?=\s)|\s[-–—]{1,3}\s|—)\s{0,3}"
-    rf"|\s{{0,3}},\s{{0,3}}(?:(?:and|but|so|or|plus|then)\s{{1,3}})?(?={_SUBJECT})|(?<!ever)\s{{1,3}}(?:and|but|so|or"
+    rf"|\s{{0,3}},\s{{0,3}}(?:(?:and|but|so|or|plus|then)\s{{1,3}})?(?={_SUBJECT})|(?<!ever)\s{{1,3}}(?:and|n|but|so|or"
     rf"|plus|because|since|as|although|though|while|whereas|yet)\s{{1,3}}(?={_SUBJECT})"
     r"|(?<! in)(?<! of)\s{0,3},?\s{1,3}(?:because|but|although|though|whereas|hence|therefore|unless|which"
     r"|whose)\s{1,3}(?=\w)|\s{0,3},\s{0,3}(?:so|until|then|plus)\s{1,3}(?=\w)|\s{1,3}so\s{1,3}(?=(?:\w+ ){1,3}(?:is"

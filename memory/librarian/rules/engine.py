@@ -501,7 +501,7 @@ def _in_own_words(claim: Claim, clause: Clause, message: _Message) -> Candidate:
     verb = next((word for word in predicate.lower().split(" ")[:4] if word not in ADVERBS), "")
     perfect = re.match(r"(?:\w+ly )?has (?:just |recently |already )?(\w+)", predicate)
     verb = perfect[1].lower() if perfect else verb
-    past = is_past(verb) and verb not in _AHEAD
+    past = (is_past(verb) and verb not in _AHEAD) or verb in {"was", "were"}
     day = None if _HABIT.search(predicate) else find_date(predicate, message.today, past=past)
     if day and past and _TO_COME.search(predicate[: day.start]):
         day = find_date(predicate, message.today)

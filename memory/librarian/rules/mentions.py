@@ -271,7 +271,8 @@ _GREETED: Final = re.compile(
 )
 _HERE: Final = re.compile(rf"(?:^|[.!,?] ){_GIVEN} (?:here|speaking)\b(?! (?:is|are|was))")
 _CALL_ME: Final = re.compile(
-    r"\b(?i:call me|i go by|everyone calls me|people call me|friends call me|i prefer to be called|called me anything"
+    r"\b(?i:call me|i go by|(?:i'm|i am|im|now|btw,?) going by|everyone calls me|people call me|friends call me"
+    r"|i prefer to be called|called me anything"
     r" except|you can (?:say|call me))"
     rf" (?P<name>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{_ONE})\b(?!/)|\bI use (?P<used>{_ONE})(?=[,.])"
 )

@@ -54,7 +54,7 @@ _AGE: Final = re.compile(
     r"(\d{1,2}|1[01]\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six"
     r"|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
     r"(?:-(?:one|two|three|four|five|six|seven|eight|nine))?)"
-    r"(?=$|,| (?:years?|yo|and|now|this|last|in|today|yesterday|on|but|male|female|so)\b|-)"
+    r"(?=$|,| (?:years?|yo|and|n|now|this|last|in|today|yesterday|on|but|male|female|so)\b|-)"
 )
 
 

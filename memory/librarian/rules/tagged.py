@@ -118,12 +118,13 @@ _OF: Final = (
 _REST: Final = {
     "name": re.compile(r" (?!(?:And|But|From|I|So|The|Nice|Please|Can)\b)[A-Z][a-z]+(?![\w'])"),
     "job": re.compile(_OF.format("of")),
+    "zone": re.compile(r"[\w/+-]+"),
     **dict.fromkeys(
         ("likes", "dislikes"),
         re.compile(_OF.format("of|with|without|from") + r"| (?:that|which|who) [^,.;:!?\n]{3,50}"),
     ),
 }
-"""What belongs to a value and isn't always marked with it: “head | of supply chain”, “Sarah | Okafor”."""
+"""What belongs to a value and isn't always marked with it: “head | of supply chain”, “Asia/ | Kolkata”."""
 _PLURAL: Final = re.compile(r"(?i)\b\w+(?<![sui])s$|\b(?:mice|geese|sheep|fish)$")
 _NUMBER: Final = re.compile(r"\d{1,3}")
 _SAID_BY: Final[Mapping[str, tuple[str, ...]]] = {

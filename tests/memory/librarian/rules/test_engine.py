@@ -467,6 +467,9 @@ def test_a_statement_is_a_sentence_about_the_user(text: str, said: str, never: s
         ("so it's Sarah Okafor now, not Whitlock", "name is Sarah Okafor", "Whitlock"),
         ("I decided to keep the motorbike after all", "decided to keep the motorbike", "drives"),
         ("my brother is eating meat again", "", "diet"),
+        ("btw going by Jax from now on, put that on the flyer", "wants to be called Jax", "name is"),
+        ("my time zone is Asia/Kolkata but the client is on Pacific", "time zone is Asia/Kolkata", r"Asia/\."),
+        ("Our daughter Alba was born on the 3rd", "3 November 2026", "December"),
     ],
 )
 def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, never: str) -> None:
@@ -482,6 +485,7 @@ def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, 
         ("can you remember that I work nights every second week?", "works nights every second week", "remember"),
         ("My husband Wim stopped, he's started at an insurance company", "works at an insurance company", "is started"),
         ("My husband Wim's birthday is on the 9th of May", "birthday is 9 May", "birthday is on"),
+        ("im 15 n my mum says i cant dye my hair", "was 15 years old", "15 n"),
     ],
 )
 def test_a_clause_ends_where_anothers_begins(text: str, said: str, never: str) -> None:

@@ -36,6 +36,9 @@ logger = logging.getLogger(__name__)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "recall.settings")  # `celery --app recall` names no settings
 
+# Django's checks load every page and the admin, for a third of a start, and ask the database: tests run them instead.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
+
 # Containers run as root. The warning is about pickled tasks, which are switched off below.
 warnings.filterwarnings("ignore", "You're running the worker with superuser")
 # A lost connection doesn't cancel a task: it continues, and the first to finish decides the row.

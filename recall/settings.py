@@ -28,7 +28,7 @@ DEBUG = ENVIRONMENT.debug
 ALLOWED_HOSTS = [host.strip() for host in ENVIRONMENT.allowed_hosts.split(",") if host.strip()]
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # `recall/urls.py` loads the admin: only a web process has pages
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -13,6 +13,7 @@ from recall.observability.health import live, ready
 from recall.observability.metrics import metrics
 from recall.rendering.docs_pages import docs, source
 
+admin.autodiscover()
 # The admin uses the normal sign-in page, with its rate limit.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 # `status` is loaded by the template, at each request.

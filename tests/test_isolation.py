@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 from allauth.usersessions.models import UserSession
-from django.contrib.admin import site
+from django.contrib.admin import autodiscover, site
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
@@ -373,6 +373,7 @@ def test_bob_cannot_send_into_alices_conversation_over_http(hers: Hers, bob: Use
 
 
 def test_no_list_of_the_admin_opens_without_its_permission(hers: Hers, charlie: User, client: Client) -> None:
+    autodiscover()
     client.force_login(charlie)
     for model in site._registry:
         address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")

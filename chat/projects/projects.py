@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
-from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -86,7 +85,7 @@ def _rename(project: Project, name: str) -> None:
         return
     new = next(path for path in _candidate_paths(name) if path.casefold() not in _taken_paths(project.user))
     if Document.objects.for_user(project.user).under(old).exists():
-        tree.move(project.user, old, new)  # sends `tree.moved`
+        tree.move(project.user, old, new)  # sends `documents_moved`
     else:
         on_documents_moved(project.user, old, new)
     project.refresh_from_db(fields=["path"])
@@ -120,7 +119,6 @@ def _project_paths(user: User) -> set[str]:
     return set(Project.objects.for_user(user).values_list("path", flat=True))
 
 
-@receiver(tree.moved)
 def on_documents_moved(user: User, old: str, new: str, **_: Any) -> None:
     """Move the projects in a moved folder, with their conversations and uploads in progress.
 

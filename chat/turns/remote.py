@@ -12,9 +12,7 @@ from uuid import UUID
 import psycopg
 from channels.layers import get_channel_layer
 from django.db import Error as DatabaseError
-from django.dispatch import receiver
 
-from accounts.deletion import account_deletion_started
 from accounts.models import User
 from chat.messages.thinking import merged_event_data
 from chat.models import Message
@@ -56,7 +54,6 @@ def publish_start(user_id: int, conversation_id: UUID) -> None:
     publish_event(f"user-{user_id}", STARTED, conversation=str(conversation_id), process=PROCESS_KEY)
 
 
-@receiver(account_deletion_started)
 def stop_answers(user: User, **_: Any) -> None:
     """Stop every answer to this user: what it writes afterwards finds no row."""
     running = Message.objects.for_user(user).streaming()

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
-from django.dispatch import Signal
 
 from accounts.api import idempotency
 from memory.documents import fact_line_edits
 from memory.models import Document
 from memory.models.documents import STARTERS
 from memory.models.paths import MAX_DEPTH, decode, encode
+from memory.ports.moved_documents import documents_moved
 from recall.db.notify import publish_event
 from recall.text import storable
 
@@ -33,11 +33,6 @@ MAX_FILE_NAME_CHARS: Final = 200
 """File systems allow about 255 bytes."""
 ON_THE_WAY: Final = "_"
 """Temporary label for rows that move up the tree: no name is encoded like this (`memory/models/paths.py`)."""
-
-
-moved: Final = Signal()
-"""Sent after a move of a path and everything below it, in that transaction: `user`, `old`, `new`. For apps above memory
-that store a folder's path."""
 
 
 class NotMovedError(Exception):
@@ -248,7 +243,7 @@ def _move(user: User, old: str, new: str) -> int:
         old_now = old
     _update(user, old_now, new)
     _retitle(user, old, new)
-    moved.send(Document, user=user, old=decode(old), new=decode(new))
+    documents_moved.send(Document, user=user, old=decode(old), new=decode(new))
     publish_event(f"user-{user.pk}", "memory")
     return len(moving)
 

@@ -1,5 +1,6 @@
-"""What memory needs from the apps above it, as protocols: conversations to read, prices, and data to forget.
+"""What memory needs from the apps above it, as protocols: conversations to read, prices, data to forget, and
+where documents moved.
 
-Chat and budget register their implementations in `AppConfig.ready`. Enter at `source.get_source`, `spending`
+Chat registers in `AppConfig.ready` what loads the implementations. Enter at `source.get_source`, `spending`
 and `forgettable`. May import models and text; never imports chat or budget.
 """

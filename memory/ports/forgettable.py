@@ -1,12 +1,13 @@
 """The port for forgetting: each app above memory finds, lists and erases its own rows.
 
-Chat and budget register theirs at start-up. `Erasure` and `ErasureItem` are plain data (`recall/redaction.py`), so that
+Chat registers at start-up what loads them. `Erasure` and `ErasureItem` are plain data (`recall/redaction.py`), so that
 budget takes part without knowing memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -52,14 +53,15 @@ class Forgettable(Protocol):
         ...
 
 
-_registered: list[Forgettable] = []
+_registered: list[Callable[[], Sequence[Forgettable]]] = []
 
 
-def register(*keepers: Forgettable) -> None:
-    """Register the apps that take part in forgetting, in this order; called once, at startup."""
-    _registered[:] = keepers
+def register(load: Callable[[], Sequence[Forgettable]]) -> None:
+    """Register what loads the apps that take part in forgetting, in their order, at its first use; called once, at
+    startup."""
+    _registered[:] = [cache(load)]
 
 
-def forgettables() -> list[Forgettable]:
+def forgettables() -> Sequence[Forgettable]:
     """The registered ones."""
-    return list(_registered)
+    return [keeper for load in _registered for keeper in load()]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import UUID
 
@@ -82,12 +83,12 @@ class ConversationSource(Protocol):
         ...
 
 
-_registered: list[ConversationSource] = []
+_registered: list[Callable[[], ConversationSource]] = []
 
 
-def register(source: ConversationSource) -> None:
-    """Register the source of conversations; called once, at startup."""
-    _registered[:] = [source]
+def register(load: Callable[[], ConversationSource]) -> None:
+    """Register what loads the source of conversations, at its first use; called once, at startup."""
+    _registered[:] = [cache(load)]
 
 
 def get_source() -> ConversationSource:
@@ -98,7 +99,7 @@ def get_source() -> ConversationSource:
     """
     if not _registered:
         raise LookupError("No source of conversations is registered with memory.")
-    return _registered[0]
+    return _registered[0]()
 
 
 def message_urls(message_ids: Iterable[int | None]) -> dict[int, str]:

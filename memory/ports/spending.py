@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 from typing import Final, Protocol
 
 
@@ -52,12 +54,12 @@ class UsageLedger(Protocol):
         ...
 
 
-_registered: list[UsageLedger] = []
+_registered: list[Callable[[], UsageLedger]] = []
 
 
-def register(ledger: UsageLedger) -> None:
-    """Register the ledger that records usage; called once, at startup."""
-    _registered[:] = [ledger]
+def register(load: Callable[[], UsageLedger]) -> None:
+    """Register what loads the ledger that records usage, at its first use; called once, at startup."""
+    _registered[:] = [cache(load)]
 
 
 def record_usage(user_id: int, usage: Usage) -> Decimal:
@@ -77,4 +79,4 @@ def get_spending_stop(user_id: int) -> SpendingStop | None:
 def _ledger() -> UsageLedger:
     if not _registered:
         raise LookupError("No usage ledger is registered with memory.")
-    return _registered[0]
+    return _registered[0]()

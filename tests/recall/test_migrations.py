@@ -1,6 +1,7 @@
-"""The models and the migrations agree, and an unsuitable database is refused."""
+"""Django's checks pass, the models and the migrations agree, and an unsuitable database is refused."""
 
 import pytest
+from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import connection
@@ -9,6 +10,12 @@ from recall.db.requirements import EXTENSIONS, check_database, find_unmet_requir
 from recall.observability.health import unapplied_migrations
 
 GOOD = {"vector": "0.8.6", "ltree": "1.3", "pg_trgm": "1.6", "unaccent": "1.1", "btree_gin": "1.3"}
+
+
+@pytest.mark.django_db
+def test_django_finds_nothing_wrong() -> None:
+    """Workers and clocks start without these checks."""
+    assert run_checks() == []
 
 
 @pytest.mark.django_db

@@ -14,7 +14,7 @@ from recall.process.supervisor import StartupError
 
 class Command(BaseCommand):
     help = "Start PostgreSQL, the web server, the worker and, without a model provider, the offline server."
-    requires_system_checks = []  # each child runs its own; skipping them halves the start-up time
+    requires_system_checks = []  # they load every page: half of a start, for what tests check
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default=settings.ENVIRONMENT.host, help="address to listen on (HOST)")

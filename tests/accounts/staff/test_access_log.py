@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.admin import site
+from django.contrib.admin import autodiscover, site
 from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.urls import reverse
@@ -22,6 +22,7 @@ __all__ = ["hers"]  # the fixture: one row of everything Alice owns
 type SignIn = Callable[[User], Client]
 
 OURS = {"accounts", "memory", "chat", "budget"}
+autodiscover()
 OWNED = [
     model
     for model in site._registry

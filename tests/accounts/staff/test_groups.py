@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.contrib.admin import site
+from django.contrib.admin import autodiscover, site
 from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from django.urls import reverse
@@ -32,6 +32,7 @@ OPERATED = {
     "memory.consolidation", "memory.personalindex", "chat.importpart", "accounts.idempotentrequest",
     "budget.price", "budget.usageday", "budget.limit", "budget.calibration",
 }  # fmt: skip
+autodiscover()
 PAGES = {f"{model._meta.app_label}.{model._meta.model_name}" for model in site._registry}
 ALLOWED = {"nobody": set(), "reviewer": REVIEWED, "operator": OPERATED, "superuser": PAGES}
 """Group → lists that open; all others are forbidden."""

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.admin import site
+from django.contrib.admin import autodiscover, site
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -22,6 +22,7 @@ __all__ = ["hers"]  # the fixture: one row of everything Alice owns
 
 pytestmark = pytest.mark.django_db
 
+autodiscover()
 LONG = [model for model, shown in site._registry.items() if isinstance(shown, LargeTableAdmin)]
 SMALL = {"Price", "Calibration", "Group", "EmailAddress"}
 """Tables with few rows, or one row per user, whose admins aren't ours."""

@@ -26,7 +26,6 @@ from memory.librarian.decision import Outcome, Policy, Reason, decide, normal
 from memory.librarian.engine import ExtractionInput, KnownFact, ProposedFact
 from memory.librarian.known_facts import load_similar_facts
 from memory.librarian.policies import policy_for
-from memory.librarian.rules.engine import RuleEngine
 from memory.librarian.store import create_fact
 from memory.models import Fact
 from memory.models.kinds import Kind, default_importance
@@ -128,6 +127,8 @@ def _extract_same(
     user: User, proposal: ProposedFact, said: Utterance, vector: Vectors
 ) -> tuple[ProposedFact, Vectors] | None:
     """The rules' reading of the message that says the same as `proposal`, with its vector."""
+    from memory.librarian.rules.engine import RuleEngine  # late: its patterns take a third of a second to load
+
     read = RuleEngine().extract(ExtractionInput([said], user.preferred_name, user.zone)).facts
     if not read:
         return None

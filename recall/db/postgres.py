@@ -32,8 +32,8 @@ def try_advisory_lock(name: str, number: int) -> Iterator[bool]:
 def new_ids_read(model: type[models.Model], count: int) -> Read:
     """What `new_ids` reads."""
     return Read(
-        "SELECT nextval(pg_get_serial_sequence(%s, %s)) FROM generate_series(1, %s)",
-        [model._meta.db_table, model._meta.pk.column, count],
+        "SELECT nextval(pg_get_serial_sequence(%(table)s::text, %(column)s::text)) FROM generate_series(1, %(n)s::int)",
+        {"table": model._meta.db_table, "column": model._meta.pk.column, "n": count},
     )
 
 

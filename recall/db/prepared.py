@@ -5,9 +5,9 @@ times as long as running it (0.4 ms and 0.1 ms): with thirty per turn, that was 
 
 `read_together` sends several reads at once, in one round trip; `write_together` several writes.
 
-`fetch_prepared` runs hand-written SQL. Django binds values on the client, so the server would parse each statement
-again: 4 ms of 10 for the search of `memory/retrieval/candidates.py`. It is also planned once (`PLANNED_ONCE` in
-`recall/db/engine/base.py`), so whatever the planner must know is in the statement itself.
+`fetch_prepared` runs hand-written SQL. Reads bind their values on the server: Django binds them on the client, so the
+server would parse each statement again: 4 ms of 10 for the search of `memory/retrieval/candidates.py`. It plans them
+once, too (`PLANNED_ONCE` in `recall/db/engine/base.py`), so whatever the planner must know is in the statement itself.
 
 Both use Django's own cursor, so that tools that count or time statements see them; `pipeline_wrappers` time statements
 that are sent together.
@@ -31,7 +31,9 @@ from django.db.models import BigIntegerField, Func, Model, QuerySet, Value
 from django.db.models.query import FlatValuesListIterable, ModelIterable, ValuesListIterable
 from django.db.models.sql.compiler import SQLCompiler
 from django.db.transaction import TransactionManagementError
+from psycopg import sql as composed
 from psycopg.pq import PipelineStatus
+from psycopg.types.numeric import Int8
 
 PLACEHOLDERS: Final[Mapping[type, Callable[[int], Any]]] = {
     int: lambda number: 2_000_000_011 + number,  # a column of four bytes holds it
@@ -48,8 +50,9 @@ class _CompiledQuery:
     """A queryset as SQL, and how its rows are converted."""
 
     sql: str
-    bound: Sequence[tuple[str | None, object]]
-    """In order: a parameter's name, or None and a constant value."""
+    """With `$1` for the first parameter; constants are in it, so that a plan may use the indexes made for them."""
+    bound: Sequence[str]
+    """The parameters' names in order."""
     converters: Sequence[tuple[int, Sequence[Callable[..., Any]], Any]]
     """Column, the ORM's converters from database to Python values, and the expression passed to them."""
     row: Callable[[Any], Any]
@@ -88,7 +91,7 @@ class PreparedQuery[Row]:
             connection.validate_no_broken_transaction()
             if connection.get_autocommit():
                 raise TransactionManagementError("Row locks need a transaction.")
-        return Read(query.sql, [fixed if name is None else values[name] for name, fixed in query.bound])
+        return Read(query.sql, [_sized(values[name]) for name in query.bound])
 
     def first(self, **values: object) -> Row | None:
         """The first row or None. Reads all rows: slice the queryset if there may be more."""
@@ -98,9 +101,9 @@ class PreparedQuery[Row]:
     def _compiled(self) -> _CompiledQuery:
         query, again = (self._compile(self._placeholders(number)) for number in (0, len(self._kinds)))
         # A value that differs between two sets of placeholders was computed from one.
-        if query.sql != again.sql or list(map(_plain, query.bound)) != list(map(_plain, again.bound)):
+        if (query.sql, query.bound) != (again.sql, again.bound):
             raise TypeError("A parameter is inspected or computed with before it is bound.")
-        if {name for name, _ in query.bound} - {None} != set(self._kinds):
+        if set(query.bound) != set(self._kinds):
             raise TypeError("A parameter is not bound.")
         return query
 
@@ -112,16 +115,22 @@ class PreparedQuery[Row]:
         compiler = queryset.query.get_compiler(connection=connection)
         sql, params = compiler.as_sql()
         names = [_name_of(param, placeholders) for param in params]
-        bound = [(name, None if name else param) for name, param in zip(names, params, strict=True)]
+        bound = list(dict.fromkeys(name for name in names if name))
+        places = (
+            f"${bound.index(name) + 1}" if name else composed.as_string(param, connection.connection)
+            for name, param in zip(names, params, strict=True)
+        )
         by_column = compiler.get_converters([expression for expression, *_ in compiler.select])
         converters = [(column, functions, expression) for column, (functions, expression) in by_column.items()]
-        return _CompiledQuery(sql, bound, converters, _row(queryset, compiler), queryset.query.select_for_update)
+        row = _row(queryset, compiler)
+        return _CompiledQuery(sql % tuple(places), bound, converters, row, queryset.query.select_for_update)
 
 
-def _plain(place: tuple[str | None, object]) -> tuple[str | None, object]:
-    """The same, with values unwrapped from the driver's wrappers (bytes, JSON), which never compare equal."""
-    name, value = place
-    return name, getattr(value, "obj", value)
+def _sized(value: object) -> object:
+    """Integers all of one type: the driver would choose it by the value, and each type is another statement."""
+    if isinstance(value, list):
+        return [Int8(each) for each in value]
+    return Int8(value) if isinstance(value, int) else value
 
 
 def _name_of(param: object, placeholders: Mapping[str, object]) -> str | None:
@@ -203,6 +212,8 @@ _NAMED: Final = re.compile(r"(?<!%)%\((\w+)\)s")
 
 class _PreparedCursor(psycopg.RawCursor[Any]):
     def execute(self, query: Any, params: Any = None, **_: Any) -> Any:
+        if not isinstance(params, Mapping):  # the ORM's converters expect text
+            return super().execute(query, params, prepare=True)
         sql, names = numbered(query)
         return super().execute(sql, [params[name] for name in names], prepare=True, binary=True)
 
@@ -222,7 +233,7 @@ def run_prepared(sql: str, parameters: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A statement with its values: hand-written SQL if they have names."""
+    """A statement with its values: hand-written SQL if they have names; else `$1` is the first."""
 
     sql: str
     values: Sequence[Any] | Mapping[str, Any]
@@ -299,8 +310,7 @@ def _fetch(read: Read) -> list[tuple[Any, ...]]:
 
 def _execute(read: Read) -> Any:
     cursor: Any = connection.cursor()
-    if isinstance(read.values, Mapping):
-        cursor.cursor = _PreparedCursor(connection.connection)
+    cursor.cursor = _PreparedCursor(connection.connection)
     cursor.execute(read.sql, read.values)
     return cursor
 

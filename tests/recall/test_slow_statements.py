@@ -36,7 +36,7 @@ def test_it_is_logged_without_its_values(slow_from: Any, caplog: pytest.LogCaptu
 
 
 def read() -> None:
-    with read_together(Read("SELECT pg_sleep(0.05), %s", ["a secret of Alice's"]), Read("SELECT 2", [])):
+    with read_together(Read("SELECT pg_sleep(0.05), $1", ["a secret of Alice's"]), Read("SELECT 2", [])):
         pass
 
 
@@ -46,16 +46,16 @@ def write() -> None:
         cursor.execute("SELECT 2")
 
 
-@pytest.mark.parametrize("work", [read, write])
+@pytest.mark.parametrize(("work", "place"), [(read, "$1"), (write, "%s")])
 def test_those_sent_together_are_logged_as_one(
-    work: Callable[[], None], slow_from: Any, caplog: pytest.LogCaptureFixture
+    work: Callable[[], None], place: str, slow_from: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     slow_from(20)
     with caplog.at_level(logging.WARNING, LOGGER):
         work()
     (line,) = [record for record in caplog.records if record.name == LOGGER]
     assert line.getMessage().startswith("2 statements sent together took ")
-    assert line.getMessage().endswith(" ms: SELECT pg_sleep(0.05), %s; SELECT 2")
+    assert line.getMessage().endswith(f" ms: SELECT pg_sleep(0.05), {place}; SELECT 2")
     assert line.fields["ms"] >= 50  # type: ignore[attr-defined]
     assert "secret" not in caplog.text
 

@@ -116,6 +116,20 @@ def test_it_is_put_in_words_once_and_every_asking_is_one_statement(facts: list[F
     assert len(seen) == 2
 
 
+def test_the_server_knows_one_statement_for_all_values(facts: list[Fact], alice: User) -> None:
+    def shape(user: Any, ids: Any) -> QuerySet[Any]:
+        return by_user(user).filter(status="active", pk__in=AnyOf(ids)).exclude(statement="100%")
+
+    prepared = PreparedQuery(shape, user=int, ids=list)
+    for user, ids in ((alice.pk, [facts[0].pk]), (70_000, [1, 70_000]), (5_000_000_000, [5_000_000_000])):
+        prepared(user=user, ids=ids)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement FROM pg_prepared_statements WHERE statement LIKE %s", ["%100\\%%"])
+        (found,) = cursor.fetchall()
+    assert "'active'" in found[0], "a constant is in it: partial indexes are found by it"
+    assert "70000" not in found[0]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_it_may_be_asked_from_any_thread(facts: list[Fact], alice: User, bob: User) -> None:
     prepared = PreparedQuery(by_user, user=int)

@@ -47,7 +47,8 @@ def published() -> Mapping[str, Array]:
         length = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(length))
     return {
-        name: np.memmap(path, np.float32, "r", 8 + length + of["data_offsets"][0], tuple(of["shape"]))
+        # As a plain array: whatever is taken out of a memmap is one, too, which takes longer than a short text.
+        name: np.asarray(np.memmap(path, np.float32, "r", 8 + length + of["data_offsets"][0], tuple(of["shape"])))
         for name, of in header.items()
         if of.get("dtype") == "F32"
     }

@@ -20,6 +20,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
+from itertools import batched
 from operator import itemgetter
 from typing import Any, Final
 from uuid import UUID
@@ -184,11 +185,16 @@ class PreparedInsert[M: Model]:
         if not rows:
             return
         fields = [field for field in self._fields if not (field.primary_key and rows[0].pk is None)]
-        columns, places = ", ".join(f'"{field.column}"' for field in fields), ", ".join(["%s"] * len(fields))
-        into, all_places = f'"{self._model._meta.db_table}" ({columns})', ", ".join([f"({places})"] * len(rows))
+        columns = ", ".join(f'"{field.column}"' for field in fields)
+        numbers = (f"${number}" for number in range(1, len(rows) * len(fields) + 1))
+        places = ", ".join(f"({', '.join(row)})" for row in batched(numbers, len(fields), strict=True))
         values = [field.get_db_prep_save(field.pre_save(row, True), connection) for row in rows for field in fields]
         with connection.cursor() as cursor:
-            cursor.execute(f"INSERT INTO {into} VALUES {all_places}{self._ending}", values)  # noqa: S608 -- no values
+            cursor.cursor = psycopg.RawCursor(connection.connection)  # binds on the server: no text is quoted here
+            cursor.execute(
+                f'INSERT INTO "{self._model._meta.db_table}" ({columns}) VALUES {places}{self._ending}',  # noqa: S608
+                values,
+            )
         for row in rows:
             row._state.adding, row._state.db = False, connection.alias
 

@@ -53,7 +53,7 @@ from memory.retrieval.recall import mark_used
 from memory.text.message_kinds import repeats_memories
 from memory.tombstones import lists_read
 from recall.db.notify import PROCESS_KEY, publish_event
-from recall.db.prepared import PreparedQuery, Read, read_together, write_together
+from recall.db.prepared import PreparedQuery, PreparedUpdate, Read, read_together, write_together
 from recall.llm.tokens import count_tokens
 from recall.text import storable, storable_json
 
@@ -65,6 +65,7 @@ _CLAIMED: Final = PreparedQuery(
     lambda answer: Message.objects.filter(pk=answer, process_key=PROCESS_KEY).select_for_update().only("pk"), answer=int
 )
 """The answer, locked, if it is still this process's to write, even if it was marked abandoned meanwhile."""
+_SAVED: Final = PreparedUpdate(Message, "text", "tokens", "status", "event_data", "process_key")
 STATES: Final = {
     Message.Status.COMPLETE: Receipt.State.COMPLETE,
     Message.Status.INTERRUPTED: Receipt.State.STOPPED,
@@ -192,13 +193,7 @@ def _erase_forgotten(turn: AcceptedTurn, answer: Message, prompt: AssembledPromp
 
 def _save_answer(turn: AcceptedTurn, answer: Message, prompt: AssembledPrompt | None, calls: Sequence[ToolUse]) -> None:
     """Write the answer, its tool events and the conversation's row."""
-    Message.objects.filter(pk=answer.pk).update(
-        text=answer.text,
-        tokens=answer.tokens,
-        status=answer.status,
-        event_data=answer.event_data,
-        process_key=None,
-    )
+    _SAVED(answer)
     _update_conversation(turn, prompt, _save_tool_events(turn, calls))
 
 

@@ -27,7 +27,7 @@ from chat.turns.live import MAX_RUNNING, UNSTORED
 from chat.turns.recovery import mark_if_abandoned
 from recall.db.notify import PROCESS_KEY, publish_event
 from recall.db.postgres import new_ids, new_ids_read
-from recall.db.prepared import PreparedInsert, PreparedQuery, Read, read_together, write_together
+from recall.db.prepared import PreparedInsert, PreparedQuery, PreparedUpdate, Read, read_together, write_together
 from recall.llm.tokens import count_tokens
 from recall.text import storable
 
@@ -64,6 +64,9 @@ _WRITING: Final = PreparedQuery(
     conversation=UUID,
 )
 _NEW_MESSAGES: Final = PreparedInsert(Message)
+_FOLLOWED: Final = PreparedUpdate(
+    Conversation, "active_leaf", "next_seq", "status", "ended_at", "last_activity_at", "archived_at"
+)
 
 
 def validate_text(text: str, *, may_be_empty: bool = False) -> str:
@@ -428,8 +431,7 @@ def _follow_answer(conversation: Conversation, answer: Message) -> None:
     conversation.next_seq = answer.seq + 1
     conversation.status, conversation.ended_at = Conversation.Status.ACTIVE, None
     conversation.last_activity_at, conversation.archived_at = timezone.now(), None
-    followed = ("active_leaf", "next_seq", "status", "ended_at", "last_activity_at", "archived_at")
-    Conversation.objects.filter(pk=conversation.pk).update(**{name: getattr(conversation, name) for name in followed})
+    _FOLLOWED(conversation)
 
 
 def _find_accepted(user: User, client_id: UUID) -> AcceptedTurn | None:

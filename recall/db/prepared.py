@@ -1,7 +1,8 @@
 """Prepared queries: SQL compiled by the ORM once per process, and statements the server parses and plans once.
 
-`PreparedQuery` keeps the SQL of a queryset, `PreparedInsert` that of new rows. Compiling a small one takes the ORM four
-times as long as running it (0.4 ms and 0.1 ms): with thirty per turn, that was half of a turn's CPU time.
+`PreparedQuery` keeps the SQL of a queryset, `PreparedInsert` that of new rows, `PreparedUpdate` that of a changed one.
+Compiling a small one takes the ORM four times as long as running it (0.4 ms and 0.1 ms): with thirty per turn, that was
+half of a turn's CPU time.
 
 `read_together` sends several reads at once, in one round trip; `write_together` several writes.
 
@@ -201,6 +202,30 @@ class PreparedInsert[M: Model]:
     @cached_property
     def _fields(self) -> Sequence[Any]:
         return [field for field in self._model._meta.concrete_fields if not field.generated]
+
+
+class PreparedUpdate[M: Model]:
+    """Columns of one stored row, set to what its object has. It returns nothing either."""
+
+    def __init__(self, model: type[M], *columns: str) -> None:
+        self._model = model
+        self._names = columns
+
+    def __call__(self, row: M) -> None:
+        values = [field.get_db_prep_save(field.pre_save(row, False), connection) for field in self._fields]
+        with connection.cursor() as cursor:
+            cursor.cursor = psycopg.RawCursor(connection.connection)
+            cursor.execute(self._sql, [*values, row.pk])
+
+    @cached_property
+    def _fields(self) -> Sequence[Any]:
+        return [self._model._meta.get_field(name) for name in self._names]
+
+    @cached_property
+    def _sql(self) -> str:
+        places = ", ".join(f'"{field.column}" = ${number}' for number, field in enumerate(self._fields, start=1))
+        meta = self._model._meta
+        return f'UPDATE "{meta.db_table}" SET {places} WHERE "{meta.pk.column}" = ${len(self._fields) + 1}'  # noqa: S608
 
 
 @lru_cache(maxsize=128)

@@ -21,6 +21,7 @@ from recall.db.prepared import (
     AnyOf,
     PreparedInsert,
     PreparedQuery,
+    PreparedUpdate,
     fetch_prepared,
     numbered,
     write_together,
@@ -249,6 +250,25 @@ def test_new_rows_are_stored_as_the_orm_stores_them(alice: User) -> None:
         assert row.pop("recorded_at") >= started
         del row["_state"], row["id"]
     assert stored[:2] == stored[2:]
+
+
+def test_a_changed_row_is_stored_as_the_orm_stores_it(alice: User, bob: User) -> None:
+    rows = [Conversation.objects.create(user=alice, title=title) for title in ("one", "two", "other")]
+    for row in rows[:2]:
+        row.title, row.task, row.ended_at, row.next_seq = "100% $1 it's", {"goal": "a %s"}, timezone.now(), 7
+        row.user, row.librarian_watermark = bob, 5
+    PreparedUpdate(Conversation, "title", "task", "ended_at", "next_seq", "role")(rows[0])
+    rows[1].save(update_fields=["title", "task", "ended_at", "next_seq", "role"])
+    first, second, other = Conversation.objects.order_by("started_at")
+    assert (first.title, first.task, first.ended_at, first.next_seq) == (
+        "100% $1 it's",
+        {"goal": "a %s"},
+        rows[0].ended_at,
+        7,
+    )
+    assert (first.user, first.role, first.librarian_watermark) == (alice, None, 0), "other columns are left as they are"
+    assert (second.title, second.task, second.user) == (first.title, first.task, alice)
+    assert other.title == "other"
 
 
 def test_a_new_row_that_is_there_already_is_left_as_it_is(alice: User) -> None:

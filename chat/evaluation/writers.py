@@ -35,7 +35,7 @@ def import_conversation(person: Person, text: str, at: datetime) -> None:
     ]
     first, _ = get_source().import_conversation(person.user, "An old conversation", said)
     conversation = Message.objects.get(pk=first).conversation
-    request_reading(person.user, conversation.pk, 1, conversation.next_seq - 1, "import")
+    request_reading(person.user.pk, conversation.pk, 1, conversation.next_seq - 1, "import")
 
 
 def sync_folder(person: Person, text: str, at: datetime) -> None:
@@ -86,7 +86,7 @@ def read_again(person: Person) -> None:
     """Have the librarian read every conversation once more, as after a change of engine."""
     LibrarianRun.objects.for_user(person.user).delete()
     for conversation in _conversations(person):
-        request_reading(person.user, conversation.pk, 1, conversation.next_seq - 1, "asked")
+        request_reading(person.user.pk, conversation.pk, 1, conversation.next_seq - 1, "asked")
 
 
 def consolidate(person: Person) -> None:

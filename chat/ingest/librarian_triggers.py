@@ -3,7 +3,7 @@
 Also queues conversations with messages that are missing from the index.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -18,6 +18,7 @@ from memory.index.indexer import INDEX_TASK
 from memory.librarian.run import request_reading
 from recall.celery import enqueue_on_commit
 from recall.db.notify import publish_event
+from recall.db.prepared import PreparedQuery, PreparedUpdate
 from recall.db.sql_files import load_sql
 from recall.environment import setting
 from recall.redaction import FORGOTTEN
@@ -34,6 +35,19 @@ NIGHTLY_BATCH = 10_000
 """The same at night, when older ones are found too."""
 
 
+_OTHERS: Final = PreparedQuery(
+    lambda user, kept: _unattended().filter(user=user).exclude(pk=kept).values_list("pk", flat=True),
+    user=int,
+    kept=UUID,
+)
+_LOCKED: Final = PreparedQuery(
+    lambda conversation: Conversation.objects.not_deleted().filter(pk=conversation).select_for_update(),
+    conversation=UUID,
+)
+_LEAF: Final = PreparedQuery(lambda message: Message.objects.filter(pk=message).defer("text", "search"), message=int)
+_SAVED: Final = PreparedUpdate(Conversation, "status", "ended_at", "librarian_watermark")
+
+
 @transaction.atomic
 def end(conversation: Conversation) -> None:
     """End the conversation at the user's request and have its unread rest read. A new message reopens it."""
@@ -48,15 +62,15 @@ def end(conversation: Conversation) -> None:
 
 def pause_idle() -> int:
     """Pause every idle conversation and have it read; returns how many."""
-    quiet = _unattended().filter(last_activity_at__lt=timezone.now() - IDLE)
-    return sum(_pause(pk, quiet, "idle") for pk in quiet.values_list("pk", flat=True))
+    before = timezone.now() - IDLE
+    quiet = _unattended().filter(last_activity_at__lt=before).values_list("pk", flat=True)
+    return sum(_pause(pk, "idle", before) for pk in quiet)
 
 
 def leave_others(user: User, kept: UUID) -> None:
     """A new conversation was started: pause the other active ones and have them read."""
-    others = _unattended().for_user(user).exclude(pk=kept)
-    for pk in others.values_list("pk", flat=True):
-        _pause(pk, others, "left")
+    for pk in _OTHERS(user=user.pk, kept=kept):
+        _pause(pk, "left", timezone.now())
 
 
 def _unattended() -> ConversationQuerySet:
@@ -76,41 +90,48 @@ def read_if_due(conversation: Conversation, turn: int) -> None:
 
 
 @transaction.atomic
-def _pause(pk: UUID, qualifying: ConversationQuerySet, trigger: str) -> bool:
-    """Pause the conversation if it still qualifies under its lock; returns whether it did."""
+def _pause(pk: UUID, trigger: str, before: datetime) -> bool:
+    """Pause the conversation if under its lock it is still unattended, and quiet since `before`; returns whether."""
     conversation = _lock_conversation(pk)
-    if conversation is None or not qualifying.filter(pk=pk).exists():
+    if conversation is None or not _is_unattended(conversation) or conversation.last_activity_at >= before:
         return False
     _close(conversation, Conversation.Status.PAUSED, trigger)
     return True
+
+
+def _is_unattended(conversation: Conversation) -> bool:
+    leaf = conversation.active_leaf
+    is_answered = leaf is None or leaf.status != Message.Status.STREAMING
+    return conversation.status == Conversation.Status.ACTIVE and is_answered
 
 
 def _close(conversation: Conversation, status: Conversation.Status, trigger: str) -> None:
     """Set the status and hand the conversation over. It is locked."""
     conversation.status = status
     conversation.ended_at = timezone.now() if status == Conversation.Status.ENDED else None
-    conversation.save(update_fields=["status", "ended_at"])
     _hand_over(conversation, trigger)
     publish_event(f"user-{conversation.user_id}", "conversations")
 
 
 def _hand_over(conversation: Conversation, trigger: str) -> None:
-    """Have the librarian read everything after its watermark, except an answer in progress. The row is locked."""
+    """Have the librarian read everything after its watermark, except an answer in progress, and save the row, which is
+    locked."""
     leaf = conversation.active_leaf
     first, covered = conversation.librarian_watermark + 1, conversation.next_seq - 1
     last = leaf.seq if leaf is not None else covered  # later messages are on other branches
     if leaf is not None and leaf.status == Message.Status.STREAMING:
         last = covered = leaf.seq - 1
     if first <= last:
-        request_reading(conversation.user, conversation.pk, first, last, trigger)
-    if first <= covered:
-        Conversation.objects.filter(pk=conversation.pk).update(librarian_watermark=covered)
+        request_reading(conversation.user_id, conversation.pk, first, last, trigger)
+    conversation.librarian_watermark = max(covered, conversation.librarian_watermark)
+    _SAVED(conversation)
 
 
 def _lock_conversation(pk: UUID) -> Conversation | None:
     """Lock the conversation; None if it was deleted. Its leaf is read after locking: a join would give the old one."""
-    rows = Conversation.objects.not_deleted().select_related("user").select_for_update(of=("self",))
-    found: Conversation | None = rows.filter(pk=pk).first()
+    found = _LOCKED.first(conversation=pk)
+    if found is not None and found.active_leaf_id is not None:
+        found.active_leaf = _LEAF.first(message=found.active_leaf_id)
     return found
 
 

@@ -98,7 +98,7 @@ RUNS: Final = LeasedJob(
 )
 
 
-def request_reading(user: User, conversation_id: UUID, first: int, last: int, trigger: str) -> LibrarianRun | None:
+def request_reading(user_id: int, conversation_id: UUID, first: int, last: int, trigger: str) -> LibrarianRun | None:
     """Queue messages `first` to `last` for reading, within the caller's transaction; None if there are none.
 
     A range is read once: another request returns the existing run.
@@ -107,7 +107,10 @@ def request_reading(user: User, conversation_id: UUID, first: int, last: int, tr
         return None
     run: LibrarianRun
     run, created = LibrarianRun.objects.get_or_create(
-        conversation_id=conversation_id, first_seq=first, last_seq=last, defaults={"user": user, "trigger": trigger}
+        conversation_id=conversation_id,
+        first_seq=first,
+        last_seq=last,
+        defaults={"user_id": user_id, "trigger": trigger},
     )
     if created:
         RUNS.enqueue(run)

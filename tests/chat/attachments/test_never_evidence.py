@@ -21,7 +21,7 @@ def test_the_librarian_learns_from_the_words_and_not_from_what_is_attached(alice
     opened = send(alice, "I live in Porto. Please check this.", letter, image_draft(alice, "I like chess.png"))
     answered(opened)
 
-    run = request_reading(alice, opened.conversation.pk, 1, 2, "asked")
+    run = request_reading(alice.pk, opened.conversation.pk, 1, 2, "asked")
     assert run is not None
     run_extraction(run.pk)
 

@@ -196,7 +196,7 @@ def read(
             return Extraction([proposal.model_copy(update={"related_to": related if relation != "none" else None})])
 
     monkeypatch.setattr(librarian, "choose_engine", Scripted)
-    run = librarian.request_reading(user, conversation.pk, 1, 1, "ended")
+    run = librarian.request_reading(user.pk, conversation.pk, 1, 1, "ended")
     assert run is not None
     librarian.run_extraction(run.pk)
 

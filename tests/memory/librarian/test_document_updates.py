@@ -82,7 +82,7 @@ def say(user: User, *texts: str, title: str = "", conversation: Conversation | N
 
 
 def reading_of(conversation: Conversation, trigger: str = "turns", first: int = 1) -> LibrarianRun:
-    run = request_reading(conversation.user, conversation.pk, first, conversation.next_seq - 1, trigger)
+    run = request_reading(conversation.user_id, conversation.pk, first, conversation.next_seq - 1, trigger)
     assert run is not None
     run_extraction(run.pk)
     run.refresh_from_db()
@@ -468,7 +468,7 @@ def test_a_worker_killed_while_filing_leaves_nothing_and_the_next_one_files_it_o
     line = ProposedLine(text="The user took a night train.", quote="took the night train to Lisbon", number=1)
     use(lambda reading: Extraction(stories=[story], documents=garden(line)(reading).documents))
     conversation = say(alice, STORY, "We decided to write it down.", title="Coat")
-    run = request_reading(alice, conversation.pk, 1, 4, "ended")
+    run = request_reading(alice.pk, conversation.pk, 1, 4, "ended")
     assert run is not None
     with monkeypatch.context() as patched:
         patched.setattr(document_updates, place, killed)

@@ -146,7 +146,7 @@ def held(user: User, lines: list[tuple[Speaker, str]]) -> Conversation:
 
 
 def read_all(conversation: Conversation, first: int = 1) -> LibrarianRun:
-    run = request_reading(conversation.user, conversation.pk, first, conversation.next_seq - 1, "ended")
+    run = request_reading(conversation.user_id, conversation.pk, first, conversation.next_seq - 1, "ended")
     assert run is not None
     run_extraction(run.pk)
     run.refresh_from_db()

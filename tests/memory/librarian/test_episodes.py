@@ -85,7 +85,7 @@ def talk(user: User, *texts: str) -> Conversation:
 
 def ask(conversation: Conversation, first: int = 1, last: int | None = None) -> LibrarianRun:
     run = librarian.request_reading(
-        conversation.user, conversation.pk, first, last or conversation.next_seq - 1, "ended"
+        conversation.user_id, conversation.pk, first, last or conversation.next_seq - 1, "ended"
     )
     assert run is not None
     return run

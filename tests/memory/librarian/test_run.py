@@ -56,7 +56,7 @@ def add(conversation: Conversation, *texts: str) -> None:
 
 
 def ask(conversation: Conversation, first: int = 1) -> LibrarianRun:
-    run = request_reading(conversation.user, conversation.pk, first, conversation.next_seq - 1, "ended")
+    run = request_reading(conversation.user_id, conversation.pk, first, conversation.next_seq - 1, "ended")
     assert run is not None
     return run
 
@@ -135,7 +135,7 @@ def test_a_range_is_asked_for_once(alice: User, queued: list[Any], django_captur
 
 def test_nothing_is_asked_for_where_there_is_nothing_new(alice: User) -> None:
     conversation = say(alice)
-    assert request_reading(alice, conversation.pk, 1, 0, "ended") is None
+    assert request_reading(alice.pk, conversation.pk, 1, 0, "ended") is None
     assert not LibrarianRun.objects.exists()
 
 

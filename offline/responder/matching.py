@@ -145,6 +145,7 @@ BEFORE_QUESTION = re.compile(
     re.IGNORECASE,
 )  # “My cousin Anna lives in Split, what can we do there?” tells something, too
 ASKED_ABOUT = re.compile(r"\b(?:my|our) (\w+)|(?<!^)\b(?!I\b)([A-Z]\w+)")
+DOUBLED = "bdgmnprt"  # consonants that an ending doubles
 ENDINGS = ("ing", "ed", "es", "s", "ly")
 
 
@@ -301,6 +302,8 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             word = word.removesuffix(ending)
             break
+    if word[-2:-1] == word[-1:] and word[-1:] in DOUBLED:  # running → run
+        word = word[:-1]
     stem = word.removesuffix("e")[:STEM_LENGTH]
     return SAME_STEM.get(stem, stem)
 

@@ -258,6 +258,7 @@ def _overview(reading: Reading) -> Reply | None:
     if not lines:
         return say(wording.NOTHING_KNOWN)
     more = wording.MORE_KNOWN.format(count=len(lines) - MAX_LISTED) if len(lines) > MAX_LISTED else ""
+    more = more or (wording.MORE_WAITS if any(memory.is_waiting for memory in reading.memories) else "")
     return say(wording.ABOUT_USER, "\n".join(f"- {line}" for line in lines[:MAX_LISTED]), more)
 
 
@@ -478,7 +479,8 @@ def _list_newest(reading: Reading) -> list[Memory]:
 def _list_statements(reading: Reading) -> list[Memory]:
     """What the user said in this conversation, newest first, with what they corrected right after."""
     said: list[str] = []
-    for text in (text for text, _ in reading.exchanges if not _is_question(text)):
+    texts = (text for text, _ in reading.exchanges)
+    for text in (text for text in texts if not _is_question(text) or ("?" in text and sentences(text))):
         place, words = _mended(said, text)
         said[place : place + 1] = [words]
     return [Memory(text, "said") for text in reversed(said)]

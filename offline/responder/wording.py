@@ -72,6 +72,7 @@ FORGET_THERE = (
 )
 TO_REVIEW = "This still waits under Memory, To review."
 MORE_KNOWN = "… and {count} more, under Memory, About you."
+MORE_WAITS = "More waits for your decision under Memory, To review."
 NO_TOOL = "I can't save that here. Recall reads a conversation after you leave it, unless it's temporary."
 NOTHING_TO_ADD = "There's nothing to add to that."
 SAMPLE = """Here's a sample of what an answer may look like.

@@ -953,3 +953,21 @@ def test_advice_that_no_memory_holds_is_not_searched_for(said: str, answered: st
     reply = ask(said, tools=[SEARCH])
     assert answered in reply
     assert "search_knowledge" not in reply
+
+
+def test_what_a_message_states_before_its_question_is_known_in_the_same_conversation() -> None:
+    said = "my mum is visiting on the 5th of December, she's vegan. dinner ideas?"
+    body = request(user(said), assistant("Noted."), current("when is my mum coming?"))
+    assert without_introduction(body).startswith("Your mum is visiting on the 5th of December")
+
+
+def test_a_verb_is_known_again_with_its_ending() -> None:
+    runs = memory("The user has started running with their colleague Amira.", "fact:1")
+    assert "Amira" in ask("Who do I run with?", runs, memory("The user went with the blue bike.", "fact:2"))
+
+
+def test_what_waits_is_mentioned_where_all_that_is_known_is_asked_for() -> None:
+    waits = memory("I might be allergic to cats.\nThe user is allergic to cats.", "message:3")
+    waits |= {"qualifier": "waiting (The user is allergic to cats.)"}
+    assert "To review" in ask("What do you know about me?", PEANUTS, waits)
+    assert "To review" not in ask("What do you know about me?", PEANUTS)

@@ -76,7 +76,7 @@ def test_most_plain_words_change_or_question_the_fact_they_are_about() -> None:
 @pytest.mark.parametrize(
     ("fact", "message", "change", "value"),
     [
-        ("The user lives in Leeds.", "I moved to Whitby", Change.REPLACE, "Whitby"),
+        ("The user lives in Leeds.", "we sold up in Leeds and moved to Whitby", Change.REPLACE, "Whitby"),
         ("The user works at Acme.", "handed my badge in at Acme, three weeks of nothing ahead", Change.END, ""),
         ("The user has a dog called Rex.", "Rex died on sunday, the vet was kind", Change.END, ""),
         ("The user's boss is Ivan.", "my boss is Helga now", Change.REPLACE, "Helga"),
@@ -164,11 +164,20 @@ def test_review_asks_of_a_fact_that_is_barely_near_to_the_message(
     assert found.change is change
 
 
-def test_what_waits_is_changed_where_review_would_ask_of_what_is_known(outcomes: dict[str, Update]) -> None:
-    outcomes["The user has a boat."] = Update("ended", 0.7, doubted=0.7)
-    waiting = replace(known(1, "The user has a boat."), status="proposed")
-    (found,) = with_changes(said("the boat, well"), (), [waiting], {1: 0.5})
-    assert found.change is Change.END
+@pytest.mark.parametrize(("nearness", "change"), [(0.5, Change.ASK), (0.29, None)])
+def test_a_fact_of_which_a_message_has_no_word_is_at_most_asked_about(
+    outcomes: dict[str, Update], nearness: float, change: Change | None
+) -> None:
+    outcomes["The user works at Acme."] = Update("ended", 0.99, doubted=0.99)
+    found = with_changes(said("I didn't get the job"), (), [known(1, "The user works at Acme.")], {1: nearness})
+    assert [one.change for one in found] == ([change] if change else [])
+
+
+def test_what_is_denied_of_one_thing_changes_nothing_of_another(outcomes: dict[str, Update]) -> None:
+    outcomes["The user is allergic to cashews."] = Update("ended", 0.98, doubted=0.98)
+    nuts = replace(known(1, "The user is allergic to cashews."), key="user/allergy:cashews", value="yes")
+    text = "I'm not allergic to kiwi any more! The cashews ones stay."
+    assert list(with_changes(said(text), (), [nuts], {1: 0.6})) == []
 
 
 def test_words_of_the_old_value_replace_nothing(outcomes: dict[str, Update]) -> None:

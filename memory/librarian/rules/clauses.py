@@ -100,6 +100,7 @@ _CUT: Final = re.compile(
     r"|(?<! in)(?<! of)\s{0,3},?\s{1,3}(?:because|but|although|though|whereas|hence|therefore|unless|which"
     r"|whose)\s{1,3}(?=\w)|\s{0,3},\s{0,3}(?:so|until|then|plus)\s{1,3}(?=\w)|\s{1,3}so\s{1,3}(?=(?:\w+ ){1,3}(?:is"
     r"|are|can|needs?|has|have|must|will)\b)"
+    rf"|\s{{0,3}},\s{{1,3}}(?=(?:last|this|next|every|each|one) \w{{3,9}},? {_SUBJECT})"
     rf"|\s{{0,3}},\s{{0,3}}(?={_ELIDED_AGAIN}|{_ORDER} (?:me|us|an?|the|some|this|it|my|what|how|something)\b)"
     r"|\s{0,3},\s{0,3}(?=(?:who (?!is my|are my)|not\b|no\b|without\b))|\s{0,3},\s{0,3}(?:where|when|while|since"
     r"|and)\s{1,3}(?=\w)|\s{1,3}(?=if\s)|\s{1,3}\((?=\D)"
@@ -344,6 +345,11 @@ def is_past(word: str) -> bool:
     return word in IRREGULAR_PAST or (word.endswith("ed") and len(word) > 3 and word not in NOT_PAST)
 
 
+_ASIDES: Final = re.compile(
+    r"(?i),? (?:by the way|btw)(?=,| (?:and|but|so)\b)|, (?:so |really |a bit )?(?:\w{2,9}ous|excited|scared|worried"
+    r"|stressed|thrilled|gutted|chuffed|delighted|relieved|happy|sad|proud|finally|yay)$"
+)
+"""What stands in a sentence or behind it without being part of what it says: “an interview on Monday, nervous”."""
 _ILL: Final = re.compile(r"(?i)^ill(?= (?!health|at|with|since|for|again|or|and|in)[a-z])")
 """Elsewhere it is an illness."""
 
@@ -352,4 +358,4 @@ def spell_out(words: str) -> str:
     """The words on one line with short forms spelled out and no final punctuation."""
     line = _ILL.sub("I'll", _SPACES.sub(" ", words).strip())
     line = _WORD.sub(lambda found: SHORT_FORMS.get(found[0], SHORT_FORMS.get(found[0].lower(), found[0])), line)
-    return _TRAIL.sub("", _DROPPED_S.sub(r"\1's", line))
+    return _TRAIL.sub("", _ASIDES.sub("", _TRAIL.sub("", _DROPPED_S.sub(r"\1's", line))))

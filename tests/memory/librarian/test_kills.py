@@ -35,8 +35,11 @@ THEN = (
     "I work as a nurse.",  # is new
 )
 MODEL = "claude-haiku-5-5"
-PARTS = 6
+PARTS = 3
 """Number of tests that the statements are divided into, so that each takes seconds."""
+READS = ("SELECT", "SET ")
+"""How statements start that leave nothing behind: killed before one, a process leaves what it left after the last
+other."""
 type Wrapper = Callable[..., Any]
 
 
@@ -91,8 +94,12 @@ def outcome(user: User, run: LibrarianRun) -> dict[str, Any]:
 
 @contextmanager
 def statements(wrapper: Wrapper) -> Iterator[None]:
-    """Run each statement of the connection through `wrapper`, savepoints included."""
-    with connection.execute_wrapper(wrapper):
+    """Run each statement of the connection that may leave something through `wrapper`, savepoints included."""
+
+    def choose(execute: Any, sql: str, *rest: Any) -> Any:
+        return execute(sql, *rest) if sql.lstrip().startswith(READS) else wrapper(execute, sql, *rest)
+
+    with connection.execute_wrapper(choose):
         yield
 
 
@@ -130,7 +137,7 @@ def person(name: str) -> User:
 
 
 def statements_of(run: LibrarianRun) -> int:
-    """How many statements reading it takes."""
+    """How many such statements reading it takes."""
     count = 0
 
     def counting(execute: Any, *rest: Any) -> Any:
@@ -171,7 +178,7 @@ def test_killed_at_any_statement_the_end_is_the_same(
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("number", [1, 4, 10, 21, 31, 41])
+@pytest.mark.parametrize("number", [1, 4, 10, 16, 22, 28])
 def test_a_process_killed_for_good_leaves_nothing_half_done(number: int, queued: list[Any]) -> None:
     sam, pat = person("sam"), person("pat")
     runs = [scene(sam), scene(pat)]

@@ -208,7 +208,7 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...
         (
             r"(?<!every )(?<!each )(?:on )?(?:(?P<which>this coming|this|next|last|coming)"
             rf" )?(?P<weekday>{'|'.join(WEEKDAYS)})(?P<week> week)?", _weekday),
-        (rf"(?<!first in )(?<!time in )in {_COUNT}", _away),
+        (rf"(?<!first )(?<!time )in {_COUNT}", _away),
         (rf"{_COUNT} (?P<ago>ago)", _away),
         (r"(?<!the )(?P<which>next|this|last) (?P<unit>week|month|year)", _period),
     )

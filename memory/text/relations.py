@@ -25,8 +25,8 @@ PEOPLE: Final = FEMALE | MALE | ANYONE
 """Whom “my …” may name."""
 GROUPS: Final = as_set(
     "parents kids children twins sons daughters brothers sisters grandparents siblings friends neighbours neighbors"
-    " in-laws grandkids grandchildren girls boys cousins nephews nieces colleagues flatmates housemates students"
-    " stepkids stepchildren triplets parents-in-law uncles aunts"
+    " in-laws grandkids grandchildren girls boys lads lasses cousins nephews nieces colleagues flatmates housemates"
+    " students stepkids stepchildren triplets parents-in-law uncles aunts"
 )
 PARTNERS: Final = as_set("wife husband partner spouse girlfriend boyfriend fiancé fiancée fiance fiancee")
 ONLY_ONE: Final = PARTNERS | as_set(

@@ -80,7 +80,10 @@ IMPLIED = (
                 re.I), "dog"),
     (re.compile(r"(?:\b(?:is|isn't|are|am)|['’](?:m|re)) (?:not |now |back )*in [A-Z]"), "liv"),
 )  # fmt: skip
-NUMBER = r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand)\b"
+NUMBER = (
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,5}teen|\w{3,5}ty|dozen|hundred"
+    r"|thousand)\b"
+)
 # Question word → signs of a sentence that answers it.
 KINDS = {
     "job|role|profession|for a living": re.compile(r"\b(?:is|are|as|['’]re|['’]m|am) (?:now )?an? "),
@@ -101,11 +104,12 @@ CHANGED = re.compile(
     r"\b(?:now|nowadays|these days|from now on|from here on|instead|again|changed|switched|no longer|any ?more)\b", re.I
 )
 ENDS = re.compile(
-    r"\b(?:quit|stopped|gave up|given up|no longer|any ?more|sold|left|broke up|split up|died|cancel\w*|moved)\b", re.I
+    r"\b(?:quit|stopped|gave up|given up|no longer|any ?more|sold|left|broke up|split up|died|cancel\w*|moved"
+    r"|put (?:to sleep|down)|(?:not|\w+n['’]t) [\w ]{2,40} after all)\b",
+    re.I,
 )
 OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
 WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
-OF_USER = re.compile(r"^(?:The user|I|You)\b(?!['’]s )")
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
 PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
 OF_SOMEONE_UNNAMED = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b", re.IGNORECASE)
@@ -332,7 +336,8 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
     """Whether the sentence is about someone else, such as the user's sister, and "Where do I live?" was asked."""
     owned = OWNED.match(sentence)
     asked_about = stems(" ".join(re.findall(r"(?<!^)\b(?!I\b)[A-Z]\w+", question)))
-    if OF_USER.match(sentence) and not OF_ONESELF.search(question) and asked_about - sentence_words:
+    is_of_someone = bool(asked_about) and not OF_ONESELF.search(question) and not WHO.match(question)
+    if is_of_someone and not asked_about & sentence_words:
         return True
     if WHO.match(question) and not OF_ONESELF.search(question):
         return False  # the question asks for the name

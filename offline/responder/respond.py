@@ -498,7 +498,7 @@ def _mended(said: Sequence[str], text: str) -> tuple[int, str]:
         for place in reversed(range(0 if named else max(0, len(said) - 1), len(said))):
             alike = [named["old"]] if named else form.findall(said[place])
             old = re.compile(rf"\b{re.escape(alike[0])}(?!\w)") if len(alike) == 1 else None
-            if old and old.search(said[place]):
+            if old and old.search(said[place]) and alike[0] != found["new"]:
                 return place, old.sub(lambda _: found["new"], said[place])
     return len(said), text
 

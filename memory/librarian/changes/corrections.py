@@ -183,7 +183,7 @@ _MENDS: Final = re.compile(
 _DIED: Final = re.compile(
     r"\b(?:(?:just|sadly|suddenly|finally|peacefully|has|have|had|recently) ){0,2}"
     r"(?:died|passed(?: (?:away|on|peacefully))?(?= (?:last|on|in|this|at|after|yesterday|today|a)\b|\W*$)|passed away"
-    r"|was put (?:down|to sleep))\b|\b(?:put|having) (?P<object>[\w' ]{2,40}?) (?:put )?(?:to sleep|down)\b",
+    r"|was put (?:down|to sleep))\b|\b(?:put|have|had|having) (?P<object>[\w' ]{2,40}?) (?:put )?(?:to sleep|down)\b",
     re.IGNORECASE,
 )
 """What says that the one named before it has died, or `object`."""
@@ -425,7 +425,8 @@ def _find_deaths(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
         meant = [
             (fact, found)
             for fact in facts
-            if (found := _OF_SOMEONE.match(fact.statement) or _HAS_PET.match(fact.statement)) and _is_one(who, found)
+            if (found := _OF_SOMEONE.match(fact.statement) or _HAS_PET.match(fact.statement))
+            and (_is_one(who, found) or _is_kind_of(who, found, facts))
         ]
         is_clear = len({found["name"] or found["alone"] or "" for _, found in meant} - {""}) < 2
         quote = utterance.text[sentence.start() : sentence.end()].strip()
@@ -470,6 +471,15 @@ def _is_one(who: re.Match[str], of: re.Match[str]) -> bool:
         return bool(said == known)
     return bool(who["relation"] and of["relation"] and not relations_differ(who["relation"], of["relation"])
                 and stem(who["relation"]) == stem(of["relation"]))  # fmt: skip
+
+
+def _is_kind_of(who: re.Match[str], of: re.Match[str], facts: Sequence[KnownFact]) -> bool:
+    """Whether a fact names no one, and another says that the one who died is of its kind: Bess, a border collie."""
+    name = who["name"] or who["alone"]
+    if not name or of["name"] or of["alone"]:
+        return False
+    said = (fact.statement for fact in facts if find_phrase(fact.statement, name))
+    return any(find_phrase(statement, of["relation"]) for statement in said)
 
 
 def _says_how_it_is(verb: str) -> bool:

@@ -11,9 +11,18 @@ from typing import Final
 
 import sentencex
 
-from memory.librarian.rules.words import ADVERBS, IRREGULAR_PAST, NOT_PAST, OPENERS, SHORT_FORMS, THIRD
-from memory.text.language import as_set, is_english
-from memory.text.relations import PEOPLE, PETS
+from memory.librarian.rules.words import (
+    ADVERBS,
+    AFFLICTED,
+    DIETS,
+    IRREGULAR_PAST,
+    NOT_PAST,
+    OPENERS,
+    SHORT_FORMS,
+    THIRD,
+)
+from memory.text.language import alternatives, as_set, is_english
+from memory.text.relations import GROUPS, PEOPLE, PET_GROUPS, PETS
 from memory.text.user_text import Span, mask_foreign_text
 
 MAX_MESSAGE: Final = 20_000
@@ -119,6 +128,7 @@ _JOINS: Final = re.compile(
 """Where a clause ends, if what follows is a second verb of its subject: “I live in Porto | and work as a nurse”."""
 _ASIDE: Final = re.compile(r"(?<=\w )\((?![A-Z][\w'-]+\)|\d)([^()]{6,80})\)(?= [a-z])")
 """What a sentence goes on behind: “My thesis (history, part-time) is due in June”."""
+_OF_HIM: Final = re.compile(r"(?i)(?:s?he|they)\b")
 _RELATIVE: Final = re.compile(r"(?i)which|whose")
 """What follows tells of what stands before it, not of the subject."""
 _SPACES: Final = re.compile(r"\s+")
@@ -228,6 +238,8 @@ def clauses_of(sentence: Sentence) -> Iterator[Clause]:
     """The clauses of one sentence, and of what it says in brackets."""
     text = _ASIDE.sub(lambda found: " " * len(found[0]), sentence.text)
     for aside in _ASIDE.finditer(sentence.text):
+        if _OF_HIM.match(aside[1]):  # of the one named before it
+            continue
         yield from clauses_of(Sentence(aside[1], sentence.start + aside.start(1), False))
     supposed = _SUPPOSES.search(text) if not _HARMLESS_IF.search(text) else None
     reported, dictated = False, _DICTATES.match(text) is not None
@@ -269,6 +281,8 @@ def clauses_of(sentence: Sentence) -> Iterator[Clause]:
 
 _NAME_ONLY: Final = re.compile(r"\W{0,3}(?:(?:and|but|so) )?[A-Z][\w'-]+(?: [A-Z][\w'-]+)?")
 _THEIR_RELATION: Final = re.compile(r"(?i)(?:my|our) [\w -]{2,30}(?:,|$)")
+_GROUP: Final = re.compile(rf"(?i)\W{{0,3}}(?:my|our) (?:[\w-]+ ){{0,2}}(?:{alternatives(GROUPS | PET_GROUPS)}),")
+"""Whose verb is still to come: “our two girls, Ida and Zoe, love swimming”."""
 _BETWEEN: Final = re.compile(r"(?i)\bbetween [\w' -]{1,40}\Z")
 _PARTNER_ONLY: Final = re.compile(
     r"(?i)\W{0,3}(?:(?:hi|hey|so|and|but|well),? )?(?:(?:me and )?(?:my|our) (?:\w+"
@@ -286,7 +300,8 @@ def _spans(text: str) -> Iterator[tuple[int, int, bool]]:
         is_pair = cut[0].strip().lower() == "and" and (
             _PARTNER_ONLY.fullmatch(text, at, cut.start()) or _BETWEEN.search(text, at, cut.start())
         )
-        has_verb = kind is not _CUT_BEHIND_A_VERB or _VERB.search(text, at, cut.start())
+        needs_verb = kind is _CUT_BEHIND_A_VERB or (cut[0].strip() == "," and _GROUP.match(text, at))
+        has_verb = not needs_verb or _VERB.search(text, at, cut.start())
         resumes = kind is not _JOINS or _resumed(spell_out(text[cut.end() : cut.end() + MAX_SUBJECT]), subject)
         if is_named or is_pair or not has_verb or not resumes or cut.start() < at:
             continue  # “Mary, | my sister, lives …”, “My wife Ana | and I live …”
@@ -354,8 +369,18 @@ _ILL: Final = re.compile(r"(?i)^ill(?= (?!health|at|with|since|for|again|or|and|
 """Elsewhere it is an illness."""
 
 
+_BE: Final = re.compile(
+    r"^((?:(?:[Mm]y|[Oo]ur) (?:[\w-]+ ){1,3})?[A-Z][\w-]+)'s (?=(?P<has>(?:just |already )?(?:got|been|had|lost|moved"
+    r"|become|gone|started|stopped|joined|left|quit|passed|finished|changed|decided|bought|sold|taken|begun)\b)"
+    rf"|(?:in|at|on|back|now|not|an?|the|still|from|also|just|{alternatives(AFFLICTED | DIETS)}"
+    r"|(?!\w+ing (?:is|was|has)\b)\w+ing)\b)"
+)
+"""“Steve's coming home” and “Sheila's diabetic”, unlike “Steve's flat”."""
+
+
 def spell_out(words: str) -> str:
     """The words on one line with short forms spelled out and no final punctuation."""
     line = _ILL.sub("I'll", _SPACES.sub(" ", words).strip())
+    line = _BE.sub(lambda found: f"{found[1]} {'has' if found['has'] else 'is'} ", line)
     line = _WORD.sub(lambda found: SHORT_FORMS.get(found[0], SHORT_FORMS.get(found[0].lower(), found[0])), line)
     return _TRAIL.sub("", _ASIDES.sub("", _TRAIL.sub("", _DROPPED_S.sub(r"\1's", line))))

@@ -155,7 +155,9 @@ _WHERE_I_LIVE: Final = re.compile(
     r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in |^(?:up|down"
     r"|over|out|back|here) in (?=[A-Z])"
 )
-_NAMES: Final = rf"{NAME}(?:(?:, | and | & | \+ |, and ){NAME}){{1,5}}"
+_ASIDE: Final = r"(?: \([^()]{1,60}\))?"
+_NAMES: Final = rf"{NAME}{_ASIDE}(?:(?:, | and | & | \+ |, and ){NAME}{_ASIDE}){{1,5}}"
+"""“Martin (he's in Leeds) and Steve”."""
 _SEVERAL: Final = re.compile(
     r"(?i)\b(?:my|our|the(?= (?:kids|twins|children|boys|girls))|two|three|four|five|six|\d) (?:[a-z-]+ ){0,2}?"
     rf"(?P<rel>{alternatives(relations.GROUPS | relations.PET_GROUPS)})"
@@ -227,7 +229,7 @@ def _reached(sentence: str, month: str) -> Iterator[Note]:
 def _several(relation: str, names: str | None, ages: str | None, month: str) -> Iterator[Note]:
     one = lists.singular(relation)
     said = partial(_taken, Kind.ENTITY if relation in relations.PET_GROUPS else Kind.PERSON, subject=f"user/{one}")
-    for name in filter(clean_name, items(names or "")):
+    for name in filter(clean_name, items(re.sub(_ASIDE, "", names or ""))):
         yield said(f"The user's {one} is called {name}.", value=name)
     if ages:
         yield said(f"The user's {relation} were {ages} years old in {month}.", value=ages)

@@ -8,7 +8,8 @@ from memory.text.language import as_set
 def singular(group: str) -> str:
     """One of a group: kids → child, hens → hen."""
     irregular = {"kids": "child", "children": "child", "grandkids": "grandchild", "grandchildren": "grandchild",
-                 "puppies": "puppy", "ponies": "pony", "wives": "wife", "girls": "daughter", "boys": "son"}  # fmt: skip
+                 "puppies": "puppy", "ponies": "pony", "wives": "wife", "girls": "daughter", "boys": "son",
+                 "lads": "son", "lasses": "daughter"}  # fmt: skip
     return irregular.get(group, group.removesuffix("s"))
 
 

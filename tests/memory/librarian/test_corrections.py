@@ -335,6 +335,16 @@ def test_a_name_keeps_its_first_word_with_a_capital_letter() -> None:
     assert (found.old, found.value) == ("De Speelboom", "De Speelberg")
 
 
+def test_a_pet_that_was_put_to_sleep_by_name_is_had_no_more() -> None:
+    facts = (
+        known(49, "The user's dog Bess is a border collie, twelve now."),
+        known(50, "The user has a pet border collie.", "user/pet:border_collie", "yes"),
+        known(51, "The user has a cat.", "user/pet:cat", "yes"),
+    )
+    found = find_corrections(Utterance(99, 1, "user", "We had to have Bess put to sleep on Tuesday.", NOW), facts)
+    assert [(one.fact.fact_id, one.change) for one in found] == [(49, Change.END), (50, Change.END)]
+
+
 def test_a_name_said_just_before_is_spelled_otherwise() -> None:
     text = "Careful, it's spelled Kathryn, K-A-T-H-R-Y-N."
     fact = known(48, "The user's daughter Catherine is starting school.")

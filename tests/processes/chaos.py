@@ -155,8 +155,7 @@ def house(mode: str, folder: Path) -> Iterator[tuple[ChaosMachine, Server, Redis
         database = started.enter_context(own_server(SURVIVES_KILLS, with_tables=True))
         redis = started.enter_context(own_redis()) if mode == "redis" else None
         machine = ChaosMachine(folder, DATABASE_URL=database.url, **({"REDIS_URL": redis.url} if redis else {}))
-        machine.run(documented("python manage.py prepare"))
-        machine.run(documented("python manage.py collectstatic"))
+        machine.use_static_files(database)
         started.enter_context(machine.running(shlex.join(COMPOSE["offline"]["command"])))
         parts = [
             process_part(started, machine, f"web {n}", documented("uvicorn"), port)

@@ -57,6 +57,10 @@ class Machine:
         """Run a command to its end."""
         subprocess.run(self.here(command), shell=True, cwd=PROJECT, env=self.environment, check=True)
 
+    def use_static_files(self, server: Server) -> None:
+        """Serve those that were collected with the server's tables, instead of collecting them again."""
+        (self.folder / "static").symlink_to(server.cluster.var_dir / "static")
+
     def start(self, command: str, port: int = 0) -> subprocess.Popen[bytes]:
         """A process that serves until someone ends it."""
         with (self.folder / f"{shlex.split(command)[-1].replace('/', '-')}.log").open("ab") as output:

@@ -6,8 +6,8 @@ import pytest
 
 from tests.processes.chaos import MODES, run_chaos
 
-SECONDS = 20.0
-"""Of killing; with starting and settling a minute and a half, in each mode, on a machine that does nothing else."""
+SECONDS = 15.0
+"""Of killing, in each mode; `make chaos` kills for five minutes."""
 
 
 @pytest.mark.processes

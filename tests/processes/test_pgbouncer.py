@@ -57,7 +57,7 @@ def answers(address: str) -> bool:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with own_server() as server:
+    with own_server(with_tables=True) as server:
         yield server
 
 
@@ -65,7 +65,7 @@ def test_in_session_mode_turns_stops_and_the_worker_work(server: Server, tmp_pat
     with pooling(server, "session") as address, ExitStack() as started:
         machine = Machine(tmp_path, DATABASE_URL=address)
         machine.run(documented("python manage.py prepare"))
-        machine.run(documented("python manage.py collectstatic"))
+        machine.use_static_files(server)
         port, other = free_port(), free_port()
         started.enter_context(machine.running(" ".join(COMPOSE["offline"]["command"])))
         started.enter_context(machine.running(documented("uvicorn"), port))

@@ -39,9 +39,23 @@ def test_told_to_stop_in_mid_stream_it_keeps_the_answer_and_leaves_nothing_runni
             database.stop()
 
 
-def test_told_to_stop_it_finishes_the_answer_within_the_time_set() -> None:
+def test_an_interrupted_answer_is_counted_and_one_is_finished_within_the_time_set() -> None:
     port = free_port()
-    with running(OFFLINE_PORT=str(port), OFFLINE_ADMIN="1", DRAIN_SECONDS="60") as app:
+    settings = {"OFFLINE_PORT": str(port), "OFFLINE_ADMIN": "1"}
+    with running(**settings, DRAIN_SECONDS="60") as app:
+        with web_process(app, {**settings, "DRAIN_SECONDS": "0"}, port) as second:
+            bob = Browser(second)
+            bob.sign_up("bob@example.org")
+            interrupted = Turn(bob, "Tell me, and end.")
+            Provider(port).will_say(interrupted.asked, STORY, pause=0.1)
+            interrupted.send()
+            interrupted.tab.hear_until(interrupted.answer, characters=20)
+        rows = Rows(app.conninfo())
+        assert rows.messages(interrupted.conversation)[1].status == "interrupted"
+        assert rows.receipts(interrupted.conversation) == ["stopped"]
+        query = "SELECT input_tokens > 0, output_tokens > 0 FROM budget_receipt WHERE conversation_id = %s"
+        assert rows.ask(query, interrupted.conversation) == [(True, True)]
+
         alice = Browser(app.url)
         alice.sign_up("alice@example.org")
         turn = Turn(alice, "Tell me, and stop.")
@@ -58,21 +72,3 @@ def test_told_to_stop_it_finishes_the_answer_within_the_time_set() -> None:
             assert rows.receipts(turn.conversation) == ["complete"]
         finally:
             database.stop()
-
-
-def test_an_interrupted_answer_is_counted() -> None:
-    port = free_port()
-    settings = {"OFFLINE_PORT": str(port), "OFFLINE_ADMIN": "1", "DRAIN_SECONDS": "0"}
-    with running(**settings) as app:
-        with web_process(app, settings, port) as second:
-            alice = Browser(second)
-            alice.sign_up("alice@example.org")
-            turn = Turn(alice, "Tell me, and stop.")
-            Provider(port).will_say(turn.asked, STORY, pause=0.1)
-            turn.send()
-            turn.tab.hear_until(turn.answer, characters=20)
-        rows = Rows(app.conninfo())
-        assert rows.messages(turn.conversation)[1].status == "interrupted"
-        assert rows.receipts(turn.conversation) == ["stopped"]
-        query = "SELECT input_tokens > 0, output_tokens > 0 FROM budget_receipt WHERE conversation_id = %s"
-        assert rows.ask(query, turn.conversation) == [(True, True)]

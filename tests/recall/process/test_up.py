@@ -115,18 +115,24 @@ def test_stopped_and_started_again_it_keeps_the_data_and_shows_no_password(app: 
         again.stop()
 
 
-def test_after_a_kill_the_next_start_goes_on_from_there(app: App) -> None:
+def test_after_a_kill_the_next_start_goes_on_from_there_with_logs_of_json(app: App) -> None:
     with (app.var_dir / "run" / "supervisor.pid").open("w") as stale:
         stale.write("999999")
-    again = App(app.var_dir)
+    again = App(app.var_dir, LOG_FORMAT="json")
     try:
         again.wait_until_ready()
-        assert "The last run (process 999999) didn't stop cleanly; recovering." in again.output()
+        again.kill("web")
+        wait_until(again.healthy)
         everything = again.processes()
         assert again.stop(signal.SIGINT) == 0
         assert alive(everything) == []
     finally:
         again.stop()
+    lines = [json.loads(line) for line in again.output().splitlines()]
+    assert all(line["time"] and line["logger"] and "message" in line for line in lines)
+    messages = [line["message"] for line in lines]
+    assert "The last run (process 999999) didn't stop cleanly; recovering." in messages
+    assert any("Recall is ready" in message for message in messages)
 
 
 # It refuses --------------------------------------------------------------------------------------------------------
@@ -186,13 +192,3 @@ def test_a_database_without_pgvector_gives_one_sentence(monkeypatch: pytest.Monk
         StartupError, match=r"^The database server lacks the extension vector_of_tomorrow. See docs/self"
     ):
         prepare_database(lambda: "never asked")
-
-
-def test_with_json_logs_every_line_is_one_object() -> None:
-    with open_folder() as folder, started_in(folder, LOG_FORMAT="json") as app:
-        app.kill("web")
-        wait_until(app.healthy)
-        assert app.stop() == 0
-        lines = [json.loads(line) for line in app.output().splitlines()]
-    assert all(line["time"] and line["logger"] and "message" in line for line in lines)
-    assert any("Recall is ready" in line["message"] for line in lines)

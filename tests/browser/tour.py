@@ -60,7 +60,7 @@ PLACES: Final[Mapping[str, str]] = {
     "select": "/?select=some",
     "docs": "/docs",
     "docs-settings": "/docs/settings",
-    "docs-source": "/docs/source/budget/planning/fit.py",
+    "docs-source": "/docs/source/recall/figures.py",
     "api-docs": "/api/v1/docs",
     "not-found": "/nowhere",
 }

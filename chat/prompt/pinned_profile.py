@@ -101,5 +101,7 @@ def _holds_rejected(user: User, snapshot: ProfileSnapshot | None, current: Seque
     today = {line.ref for line in current}
     gone = [line.ref for line in profile_snapshots.pinned_lines(snapshot) if line.ref not in today]
     ids = set(fact_ids(gone))
+    if not ids:
+        return False
     remaining = Fact.objects.for_user(user).filter(pk__in=ids).exclude(status=Fact.Status.REJECTED)
-    return bool(ids) and remaining.count() < len(ids)
+    return remaining.count() < len(ids)

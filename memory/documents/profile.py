@@ -126,8 +126,9 @@ def _facts(user: User, now: datetime, in_lines: list[int]) -> tuple[list[Fact], 
     """The guaranteed facts, most important first, and the other active facts that have a line."""
     guaranteed = _GUARANTEED(user=user.pk, now=now)
     others = set(in_lines) - {fact.pk for fact in guaranteed}
-    facts = Fact.objects.for_user(user).defer("vector", "search").active()
-    return guaranteed, facts.in_bulk(others) if others else {}
+    if not others:
+        return guaranteed, {}
+    return guaranteed, Fact.objects.for_user(user).defer("vector", "search").active().in_bulk(others)
 
 
 def _guaranteed(fact: Fact, contests: Mapping[int, str]) -> ProfileLine:

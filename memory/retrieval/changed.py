@@ -22,8 +22,10 @@ type Newer = tuple[int, str]
 def qualify_changed(rows: Sequence[CandidateRow]) -> None:
     """Qualify every row whose message a newer one has changed, and what repeats that message."""
     changed = [(_opening(row.candidate.text), row.changed_by) for row in rows if row.changed_by is not None]
+    if not changed:
+        return
     openings = {row.message_id: _opening(row.candidate.text) for row in rows if row.candidate.source == "message"}
-    for row in rows if changed else ():
+    for row in rows:
         if not row.qualifier.startswith((CURRENT, WAITING)) or row.said_by == "assistant":
             continue
         newer = row.changed_by or _find_repeated(row, changed)

@@ -418,8 +418,9 @@ def _is_answer(candidate: Candidate, question: Question, least: float) -> bool:
     """Whether it is near enough to answer. A named speaker's words need their name and session, too, and words that
     repeat the question don't answer it."""
     may_lead = not (candidate.author or candidate.never_leads or candidate.keyed_answer)
-    repeats = "?" in question.text and question.text.lower() in candidate.text.lower()
-    return may_lead and _is_near(candidate, least) and not repeats
+    if not may_lead or not _is_near(candidate, least):
+        return False
+    return "?" not in question.text or question.text.lower() not in candidate.text.lower()
 
 
 def _is_near(candidate: Candidate, cosine: float) -> bool:

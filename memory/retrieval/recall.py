@@ -254,9 +254,10 @@ def _build_result(
     kept, cut = [], [*untrue]
     is_answered = any(row.is_answer for row in ranked)
     for row in ranked:
-        item = _build_item(row, rows[id(row.candidate)])
+        source = rows[id(row.candidate)]
         if is_answered:  # what has the key doesn't
-            item = item._replace(answers=QUESTION if row.is_answer else "")
+            source.answers = QUESTION if row.is_answer else ""
+        item = _build_item(row, source)
         if row.rule is None:
             # The index masks new rows. Of older ones the user's own are masked here; long answers would take 6 ms.
             kept.append(item._replace(text=mask_secrets(item.text, is_own=False)) if item.said_by == "user" else item)

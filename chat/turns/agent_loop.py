@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final
 
 import httpx2
 
@@ -16,11 +16,8 @@ from chat.tools.registry import call_limit
 from chat.turn import MAX_ROUNDS, AgentRun, RoundUsage, ToolUse
 from chat.turns.live import RunningTurn
 from chat.turns.stream import ModelReply
-from recall.llm.client import cached_capabilities, get_client, refuse_caching
+from recall.llm.client import cached_capabilities, open_stream, refuse_caching
 from recall.llm.failures import Failure, backoff_seconds, classify
-
-if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
-    from anthropic.types import MessageDeltaUsage, Usage
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +65,7 @@ async def run_agent_loop(
 
 async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun) -> ModelReply | None:
     """One request, retried with backoff while none of its answer was shown; None: it failed."""
-    from anthropic import AnthropicError, BadRequestError  # late, see above
+    from anthropic import AnthropicError, BadRequestError  # late: the SDK takes 1.5 s to load, and pages don't need it
 
     attempt, shown, thought, is_unmarked = 0, len(turn.text), len(turn.thinking), False
     while True:
@@ -107,26 +104,27 @@ async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun
 async def _stream(turn: RunningTurn, request: Request, run: AgentRun) -> ModelReply:
     usage, reply = RoundUsage(predicted=run.expected_input_tokens), ModelReply()
     thinking_since: float | None = None
-    async with await get_client().messages.create(**request, stream=True) as events:
+    async with await open_stream(request) as events:
         async for event in events:
-            text = reply.apply_event(event)
+            kind, text = event["type"], reply.apply_event(event)
             if text:
                 if run.first_token is None:
                     run.first_token = (time.monotonic() - run.requested_at) * 1000
                 turn.write(text)
-            elif event.type == "message_start":
-                _record_usage(usage, event.message.usage)
+            elif kind == "message_start":
+                _record_usage(usage, event["message"]["usage"])
                 run.rounds.append(usage)
-            elif event.type == "content_block_start":
-                _announce(turn, event.content_block.type)
-                thinking_since = time.monotonic() if event.content_block.type in THOUGHTS else None
-                _begin_thought(turn, run, event.content_block.type)
-            elif event.type == "content_block_delta" and event.delta.type == "thinking_delta":
-                _think(turn, run, event.delta.thinking)
-            elif event.type == "content_block_stop" and thinking_since is not None:
+            elif kind == "content_block_start":
+                block = event["content_block"]["type"]
+                _announce(turn, block)
+                thinking_since = time.monotonic() if block in THOUGHTS else None
+                _begin_thought(turn, run, block)
+            elif kind == "content_block_delta" and event["delta"]["type"] == "thinking_delta":
+                _think(turn, run, event["delta"]["thinking"])
+            elif kind == "content_block_stop" and thinking_since is not None:
                 run.thought = (run.thought or 0.0) + time.monotonic() - thinking_since
-            elif event.type == "message_delta":
-                _record_usage(usage, event.usage)
+            elif kind == "message_delta":
+                _record_usage(usage, event["usage"])
     usage.final = True
     return reply
 
@@ -160,18 +158,16 @@ def _announce(turn: RunningTurn, block: str) -> None:
         turn.set_status("tool", TOOL_LABELS["web_search"].doing)
 
 
-def _record_usage(usage: RoundUsage, reported: Usage | MessageDeltaUsage) -> None:
+def _record_usage(usage: RoundUsage, reported: Mapping[str, Any]) -> None:
     """Take the provider's figures; `message_delta` is cumulative and may leave the input figures out."""
-    if reported.input_tokens is not None:
-        usage.input = reported.input_tokens
-    if reported.cache_read_input_tokens is not None:
-        usage.cache_read = reported.cache_read_input_tokens
-    if reported.cache_creation_input_tokens is not None:
-        split = getattr(reported, "cache_creation", None)
-        if split is not None:
-            usage.cache_write_1h = split.ephemeral_1h_input_tokens
-        usage.cache_write_5m = reported.cache_creation_input_tokens - usage.cache_write_1h
-    usage.output = reported.output_tokens
+    known = {name: figure for name, figure in reported.items() if figure is not None}
+    usage.input = known.get("input_tokens", usage.input)
+    usage.cache_read = known.get("cache_read_input_tokens", usage.cache_read)
+    if "cache_creation_input_tokens" in known:
+        split = known.get("cache_creation", {})
+        usage.cache_write_1h = split.get("ephemeral_1h_input_tokens", usage.cache_write_1h)
+        usage.cache_write_5m = known["cache_creation_input_tokens"] - usage.cache_write_1h
+    usage.output = known.get("output_tokens", usage.output)
 
 
 async def _store_provider_searches(turn: RunningTurn, reply: ModelReply, run: AgentRun, run_tool: ToolRunner) -> None:

@@ -4,16 +4,12 @@ The SDK's own helper keeps a snapshot of the whole message with every event, whi
 answer (`bench/turn`); a turn only needs the text as it arrives and, for the tool loop, the final blocks unchanged.
 """
 
-from __future__ import annotations
-
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from recall.text import storable_json
-
-if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
-    from anthropic.types import RawMessageStreamEvent
 
 DELTA_FIELDS: Final = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 """Kind of delta → the field that it extends, in the delta and in its block."""
@@ -60,29 +56,30 @@ class ModelReply:
             if block["type"] == "server_tool_use" and block["name"] == "web_search"
         ]
 
-    def apply_event(self, event: RawMessageStreamEvent) -> str:
-        """Apply one event; returns the text it adds to the answer, if any."""
-        if event.type == "content_block_start":
-            self.blocks.append(event.content_block.to_dict())
-            self._input = ""
-        elif event.type == "content_block_delta":
-            return self._extend(event.delta)
-        elif event.type == "content_block_stop":
-            self._end_block()
-        elif event.type == "message_delta":
-            self.stop_reason = event.delta.stop_reason or self.stop_reason
+    def apply_event(self, event: Mapping[str, Any]) -> str:
+        """Apply one event of the provider's API; returns the text it adds to the answer, if any."""
+        match event["type"]:
+            case "content_block_start":
+                self.blocks.append(event["content_block"])
+                self._input = ""
+            case "content_block_delta":
+                return self._extend(event["delta"])
+            case "content_block_stop":
+                self._end_block()
+            case "message_delta":
+                self.stop_reason = event["delta"].get("stop_reason") or self.stop_reason
         return ""
 
-    def _extend(self, delta: Any) -> str:
-        block = self.blocks[-1]
-        if delta.type in DELTA_FIELDS:
-            name = DELTA_FIELDS[delta.type]
-            block[name] = block.get(name, "") + getattr(delta, name)
-            return str(delta.text) if name == "text" else ""
-        if delta.type == "input_json_delta":
-            self._input += delta.partial_json
-        elif delta.type == "citations_delta":
-            block["citations"] = [*(block.get("citations") or []), delta.citation.to_dict()]
+    def _extend(self, delta: Mapping[str, Any]) -> str:
+        block, kind = self.blocks[-1], delta["type"]
+        if kind in DELTA_FIELDS:
+            name = DELTA_FIELDS[kind]
+            block[name] = block.get(name, "") + delta[name]
+            return str(delta[name]) if name == "text" else ""
+        if kind == "input_json_delta":
+            self._input += delta["partial_json"]
+        elif kind == "citations_delta":
+            block["citations"] = [*(block.get("citations") or []), delta["citation"]]
         return ""
 
     def _end_block(self) -> None:

@@ -172,15 +172,15 @@ async def test_results_that_were_sent_stay_as_they_are_while_there_is_room(
 async def test_a_stop_before_a_round_was_heard_of_books_its_input_as_estimated(
     alice: Any, tabs: Tabs, provider: Provider, long_document: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, sent = provider_module.get_client, []
+    real, sent = provider_module.open_stream, []
 
-    async def create(**request: Any) -> Any:
+    async def open_stream(request: Any) -> Any:
         sent.append(request)
         if len(sent) == 2:
             await asyncio.sleep(60)
-        return await real().messages.create(**request)
+        return await real(request)
 
-    monkeypatch.setattr(agent_loop, "get_client", lambda: SimpleNamespace(messages=SimpleNamespace(create=create)))
+    monkeypatch.setattr(agent_loop, "open_stream", open_stream)
     provider.script(reading(long_document))
     tab = await tabs.open(alice)
     accepted = await tab.ask("Read it")

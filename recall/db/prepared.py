@@ -10,8 +10,8 @@ half of a turn's CPU time.
 server would parse each statement again: 4 ms of 10 for the search of `memory/retrieval/candidates.py`. It plans them
 once, too (`PLANNED_ONCE` in `recall/db/engine/base.py`), so whatever the planner must know is in the statement itself.
 
-Both use Django's own cursor, so that tools that count or time statements see them; `pipeline_wrappers` time statements
-that are sent together.
+Their cursors are wrapped as Django's are, so that tools that count or time statements see them; `pipeline_wrappers`
+time statements that are sent together.
 """
 
 import re
@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from itertools import batched
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import UUID
 
 import psycopg
@@ -36,6 +36,8 @@ from django.db.transaction import TransactionManagementError
 from psycopg import sql as composed
 from psycopg.pq import PipelineStatus
 from psycopg.types.numeric import Int8
+
+from recall.db.engine.base import DatabaseWrapper
 
 PLACEHOLDERS: Final[Mapping[type, Callable[[int], Any]]] = {
     int: lambda number: 2_000_000_011 + number,  # a column of four bytes holds it
@@ -136,7 +138,9 @@ def _sized(value: object) -> object:
 
 
 def _name_of(param: object, placeholders: Mapping[str, object]) -> str | None:
-    return next((name for name, value in placeholders.items() if type(value) is type(param) and value == param), None)
+    return next(
+        (name for name, value in placeholders.items() if isinstance(param, type(value)) and value == param), None
+    )
 
 
 class AnyOf(Func):
@@ -190,8 +194,7 @@ class PreparedInsert[M: Model]:
         numbers = (f"${number}" for number in range(1, len(rows) * len(fields) + 1))
         places = ", ".join(f"({', '.join(row)})" for row in batched(numbers, len(fields), strict=True))
         values = [field.get_db_prep_save(field.pre_save(row, True), connection) for row in rows for field in fields]
-        with connection.cursor() as cursor:
-            cursor.cursor = psycopg.RawCursor(connection.connection)  # binds on the server: no text is quoted here
+        with _raw_cursor() as cursor:
             cursor.execute(
                 f'INSERT INTO "{self._model._meta.db_table}" ({columns}) VALUES {places}{self._ending}',  # noqa: S608
                 values,
@@ -213,8 +216,7 @@ class PreparedUpdate[M: Model]:
 
     def __call__(self, row: M) -> None:
         values = [field.get_db_prep_save(field.pre_save(row, False), connection) for field in self._fields]
-        with connection.cursor() as cursor:
-            cursor.cursor = psycopg.RawCursor(connection.connection)
+        with _raw_cursor() as cursor:
             cursor.execute(self._sql, [*values, row.pk])
 
     @cached_property
@@ -340,10 +342,14 @@ def _fetch(read: Read) -> list[tuple[Any, ...]]:
 
 
 def _execute(read: Read) -> Any:
-    cursor: Any = connection.cursor()
-    cursor.cursor = _PreparedCursor(connection.connection)
+    cursor = _raw_cursor(_PreparedCursor)
     cursor.execute(read.sql, read.values)
     return cursor
+
+
+def _raw_cursor(kind: type[psycopg.RawCursor[Any]] = psycopg.RawCursor) -> Any:
+    """The engine's cursor of this kind."""
+    return cast(DatabaseWrapper, connection).raw_cursor(kind)
 
 
 def array(values: Iterable[float]) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import psycopg
 from django.db.backends.postgresql import base
+from django.utils.asyncio import async_unsafe
 from psycopg.pq import TransactionStatus
 
 from recall.db.acting import NO_USER, Actor, Role, current
@@ -66,11 +67,21 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def _cursor(self, name: Any = None) -> Any:
+        self._tell()
+        return super()._cursor(name)  # type: ignore[misc]
+
+    @async_unsafe
+    def raw_cursor(self, kind: type[psycopg.RawCursor[Any]] = psycopg.RawCursor) -> Any:
+        """A cursor for SQL with `$1`, whose values the server binds, wrapped as Django's own are."""
+        self._tell()
+        with self.wrap_database_errors:
+            return self._prepare_cursor(kind(self.connection))  # type: ignore[attr-defined]
+
+    def _tell(self) -> None:
         self.close_if_health_check_failed()
         actor = current()
         if self.connection is None or self._told != actor:
             self._change(actor)
-        return super()._cursor(name)  # type: ignore[misc]
 
     def ensure_connection(self) -> None:
         """Also before a transaction starts."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -50,6 +50,8 @@ from memory.text.user_text import mask_foreign_text
 from recall.cpu_limit import TOO_LONG
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
+from recall.db.postgres import new_ids
+from recall.db.prepared import PreparedInsert, PreparedQuery
 from recall.jobs import LeasedJob
 
 if TYPE_CHECKING:
@@ -97,6 +99,11 @@ RUNS: Final = LeasedJob(
     eligible=Q(conversation__deleted_at=None),  # if the deletion is undone, the run is picked up after its lease
 )
 
+_NEW: Final = PreparedInsert(LibrarianRun, "(conversation_id, first_seq, last_seq) DO NOTHING")
+_SAME: Final[PreparedQuery[LibrarianRun]] = PreparedQuery(
+    LibrarianRun.objects.filter, conversation_id=UUID, first_seq=int, last_seq=int
+)
+
 
 def request_reading(user_id: int, conversation_id: UUID, first: int, last: int, trigger: str) -> LibrarianRun | None:
     """Queue messages `first` to `last` for reading, within the caller's transaction; None if there are none.
@@ -105,14 +112,11 @@ def request_reading(user_id: int, conversation_id: UUID, first: int, last: int, 
     """
     if last < first:
         return None
-    run: LibrarianRun
-    run, created = LibrarianRun.objects.get_or_create(
-        conversation_id=conversation_id,
-        first_seq=first,
-        last_seq=last,
-        defaults={"user_id": user_id, "trigger": trigger},
-    )
-    if created:
+    (pk,) = new_ids(LibrarianRun, 1)
+    which: dict[str, Any] = {"conversation_id": conversation_id, "first_seq": first, "last_seq": last}
+    _NEW([LibrarianRun(pk=pk, user_id=user_id, trigger=trigger, **which)])
+    run = _SAME.first(**which)
+    if run is not None and run.pk == pk:
         RUNS.enqueue(run)
     return run
 

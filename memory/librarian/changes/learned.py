@@ -13,6 +13,7 @@ from memory.librarian.updates.pairs import MAX_STATEMENT_PIECES, WINDOW, Outcome
 from memory.models.kinds import Kind
 from memory.network.pieces import windows
 from memory.ports.source import Utterance
+from memory.retrieval.truth import ATTRIBUTE_WORDS
 from memory.speech_acts.made_up import is_made_up
 from memory.text.dates import MONTHS, WEEKDAYS
 from memory.text.denials import find_phrase, fits, kind_of_phrase, read_denials
@@ -78,8 +79,10 @@ class _Reading:
 
     @property
     def is_named(self) -> bool:
-        """Whether the part has a word of the fact."""
-        return bool(content(self.fact.statement) & content(self.quote))
+        """Whether the part has a word of the fact, or with another value one of its attribute: “I moved to Whitby”."""
+        said, family = content(self.quote), split_key(self.fact.key)[1].partition(":")[0]
+        asked = ATTRIBUTE_WORDS.get(family, frozenset()) if self.update.new else frozenset()
+        return bool(said & (content(self.fact.statement) | asked))
 
 
 def with_changes(

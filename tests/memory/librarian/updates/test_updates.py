@@ -173,6 +173,13 @@ def test_a_fact_of_which_a_message_has_no_word_is_at_most_asked_about(
     assert [one.change for one in found] == ([change] if change else [])
 
 
+def test_another_value_beside_a_word_of_the_attribute_is_said_of_the_fact(outcomes: dict[str, Update]) -> None:
+    outcomes["The user lives in Leeds."] = replaced("Leeds", "Whitby", 0.97)
+    home = replace(known(1, "The user lives in Leeds."), key="user/home", value="Leeds")
+    (found,) = with_changes(said("so we moved, it's Whitby"), (), [home], {1: 0.3})
+    assert (found.change, found.value) == (Change.REPLACE, "Whitby")
+
+
 def test_what_is_denied_of_one_thing_changes_nothing_of_another(outcomes: dict[str, Update]) -> None:
     outcomes["The user is allergic to cashews."] = Update("ended", 0.98, doubted=0.98)
     nuts = replace(known(1, "The user is allergic to cashews."), key="user/allergy:cashews", value="yes")

@@ -156,9 +156,13 @@ class FactState:
 
     @cached_property
     def value_stems(self) -> frozenset[str]:
-        """Content words of the value; of a taste, of what is liked or not."""
+        """Content words of the value; of a taste, of what is liked or not, as the statement has them.
+
+        “Lactose intolerance” is said as “lactose intolerant”.
+        """
         _, colon, thing = self.attribute.partition(":")
-        return frozenset(content(thing.replace("_", " ") if colon else self.value))
+        meant = frozenset(content(thing.replace("_", " ") if colon else self.value))
+        return (meant & self.stems or meant) if colon else meant
 
     @cached_property
     def longest_stem(self) -> str:

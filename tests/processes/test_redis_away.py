@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.redis, pytest.mark.timeout(300)
 STORY = " ".join(f"word{number}" for number in range(60))
 AT_ONCE = 3.0
 """Seconds: twice the wait for a server that doesn't answer, and a busy machine."""
-AWAY = 20.0
+AWAY = 60.0
 """Seconds: four times what publishers wait before they try it again."""
 
 

@@ -328,6 +328,6 @@ def test_an_uploaded_file_becomes_a_document_with_the_person_held(told: Told) ->
 def test_an_ended_conversation_is_read_with_the_person_held(told: Told) -> None:
     with CaptureQueriesContext(connection) as queries:
         document_updates.write_ended(told.user, told.conversation.pk)
-    reads = [at for at, one in enumerate(queries) if one["sql"].startswith("SELECT")]
+    reads = [at for at, one in enumerate(queries) if "SELECT" in one["sql"]]
     assert len(reads) > 1
     assert reads[0] == held_at(queries, "accounts_user")[0]

@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     celery_app.conf.update(broker_url="memory://", broker_transport="memory", broker_transport_options={})
     # Every HTTP client reads the machine's certificates, for 30 ms, and thousands of them are made.
     httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
-    # A slow moment of a shared machine isn't a failure. Each run tries other examples: half as many as usual do.
+    # A slow moment of a shared machine isn't a failure. Each run tries other examples: half of the usual 100 do.
     hypothesis.settings.register_profile("ours", deadline=None, max_examples=50)
     hypothesis.settings.load_profile("ours")
 

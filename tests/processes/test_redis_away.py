@@ -15,7 +15,7 @@ STORY = " ".join(f"word{number}" for number in range(60))
 AT_ONCE = 3.0
 """Seconds: twice the wait for a server that doesn't answer, and a busy machine."""
 AWAY = 60.0
-"""Seconds: four times what publishers wait before they try it again."""
+"""Seconds: twelve times what publishers wait before they try it again."""
 
 
 @pytest.fixture(scope="module")

@@ -364,7 +364,7 @@ _ASIDES: Final = re.compile(
     r"(?i),? (?:by the way|btw)(?=,| (?:and|but|so)\b)|, (?:so |really |a bit )?(?:\w{2,9}ous|excited|scared|worried"
     r"|stressed|thrilled|gutted|chuffed|delighted|relieved|happy|sad|proud|finally|yay)$"
 )
-"""What stands in a sentence or behind it without being part of what it says: “an interview on Monday, nervous”."""
+"""What interrupts a sentence or follows it without being part of what it says: “an interview on Monday, nervous”."""
 _ILL: Final = re.compile(r"(?i)^ill(?= (?!health|at|with|since|for|again|or|and|in)[a-z])")
 """Elsewhere it is an illness."""
 

@@ -314,7 +314,7 @@ _NOT_YET: Final = re.compile(
 """An age that is still to come."""
 
 
-_NO_ONES: Final = re.compile(
+_NOT_A_PERSON: Final = re.compile(
     r"(?i)\bthe $|\b(?:an?|the|this|that|his|her|their)"
     rf" (?!(?:[\w-]+ )?(?:{alternatives(relations.PEOPLE | relations.PETS)})\b)"
     r"(?:[\w-]+ ){1,2}(?:is )?(?:called|named) $"
@@ -338,7 +338,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "partner": lambda _, sentence: _FORMER.search(sentence) is None and _LEFT.search(sentence) is None,
     "origin": lambda _, sentence: _SPEAKS.search(sentence) is None,
     "home": lambda value, sentence: not (_OWNS.search(sentence) or _NO_HOME.search(_before(value, sentence))),
-    "name": lambda value, sentence: not _NO_ONES.search(_before(value, sentence)),
+    "name": lambda value, sentence: not _NOT_A_PERSON.search(_before(value, sentence)),
 }
 """What a value and its sentence must be like, by label."""
 

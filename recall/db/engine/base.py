@@ -67,17 +67,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def _cursor(self, name: Any = None) -> Any:
-        self._tell()
+        self._set_actor()
         return super()._cursor(name)  # type: ignore[misc]
 
     @async_unsafe
     def raw_cursor(self, kind: type[psycopg.RawCursor[Any]] = psycopg.RawCursor) -> Any:
         """A cursor for SQL with `$1`, whose values the server binds, wrapped as Django's own are."""
-        self._tell()
+        self._set_actor()
         with self.wrap_database_errors:
             return self._prepare_cursor(kind(self.connection))  # type: ignore[attr-defined]
 
-    def _tell(self) -> None:
+    def _set_actor(self) -> None:
         self.close_if_health_check_failed()
         actor = current()
         if self.connection is None or self._told != actor:

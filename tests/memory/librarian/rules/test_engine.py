@@ -336,6 +336,11 @@ def test_an_end_an_abstinence_and_what_is_to_come_are_not_their_opposite(text: s
     assert not [one for one in statements if re.search("anymore|diet|has a longer|40 years old", one)]
 
 
+def test_what_is_said_in_brackets_is_of_the_name_before_them() -> None:
+    texts = ["Our dog Bess is a border collie.", "We've got two lads, Martin (he's in Leeds, works there) and Steve"]
+    assert_says(texts, "son is called Martin", "Bess is in")
+
+
 def test_a_child_named_before_a_cat_is_no_pet() -> None:
     assert not [fact for fact in read("we've got two kids, Bram and Lotte, and a cat") if "pet is" in fact.statement]
 
@@ -489,6 +494,10 @@ def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, 
         ("My husband Wim stopped, he's started at an insurance company", "works at an insurance company", "is started"),
         ("My husband Wim's birthday is on the 9th of May", "birthday is 9 May", "birthday is on"),
         ("our daughter goes to a nursery called Bølgen", "", "daughter is called"),
+        ("my son Steve's coming home for Christmas", "Steve is coming home for Christmas", "Steve's"),
+        ("my son Steve's coming home, first time in four years", "first time in four years", r"in 20\d\d"),
+        ("We've got two lads, Martin (he's in Leeds) and Steve who's away", "son is called Martin", "lad "),
+        ("our two girls, Ida (5) and Zoe (3), love swimming", "daughter is called Zoe", "user loves"),
         ("im 15 n my mum says i cant dye my hair", "was 15 years old", "15 n"),
     ],
 )

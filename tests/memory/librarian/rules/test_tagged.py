@@ -54,6 +54,8 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
         ("the surgery is set for [birthday:14 April]", []),
         ("i drive [job:a school] bus", []),
         ("i own a small boat called [name:Marisol] and a caravan", []),
+        ("we went with the [name:Nihola] in the end", []),
+        ("my daughter goes to a nursery called [*name:Bølgen]", []),
         ("I'm called [name:Marisol]", ["The user's name is Marisol. | user/name=Marisol"]),
         ("we own a house in [home:Umbria]", []),
         ("our boiler engineer kids [*name:Milo] and [*name:Ada] came along", []),

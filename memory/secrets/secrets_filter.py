@@ -207,6 +207,8 @@ first line, or an account number, is shorter than the overlap."""
 
 MASK: Final = "[secret]"
 """What replaces a secret."""
+_MASKED: Final = "Xk7#mQ29"
+"""What the network reads in place of MASK, as long: in a text that is masked again, nothing else is the password."""
 MIN_LENGTH: Final = 4
 """Minimum characters of a secret that is also masked where it is repeated."""
 PIN_DIGITS: Final = 6
@@ -273,7 +275,8 @@ def find_secrets(text: str) -> tuple[tuple[str, Span], ...]:
         return ()
     from memory.secrets.learned import learned_secrets
 
-    found = [*_findings(text, _SAID_OUT), *((KEY, span) for span in learned_secrets(text))]
+    read = text.replace(MASK, _MASKED)
+    found = [*_findings(text, _SAID_OUT), *((KEY, span) for span in learned_secrets(read))]
     return tuple(one for one in found if _is_secret(text, one[1]))
 
 

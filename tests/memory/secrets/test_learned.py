@@ -72,3 +72,9 @@ def test_marked_lines_and_their_exchange() -> None:
     others = list(exchanged(lines, Random(2)))
     assert len(others) == 2
     assert all(one.startswith(("the pin is [secret:", "wifi: [secret:")) for one in others)
+
+
+def test_a_text_that_is_masked_already_stays_as_it_is() -> None:
+    masked = "The wifi password is [secret] and our dog Rex chewed the router."
+    assert mask_secrets(masked) == masked
+    assert mask_secrets(f"{masked} The new password is Larch-42-moor.") == f"{masked} The new password is [secret]."

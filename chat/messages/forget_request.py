@@ -15,26 +15,30 @@ _OPENING: Final = (
     r"|(?:can|could|would|will) you|just|kindly|you (?:can|may|should)|i(?:'d| would) like you to|i want you to)[, ]+)*"
 )
 _SAID: Final = r"(?:said|told you|mentioned|wrote|shared)(?: to you| before| earlier)?"
+_ALL: Final = r"(?:what|everything|all|anything|whatever|the (?:things?|bits?|parts?|stuff))(?: that)?"
+_KNOWN: Final = (
+    rf"(?:i(?:'ve| have)? (?:just |ever )?{_SAID}"
+    r"|you(?:'ve| have)?(?: (?:just |ever )?(?:got|have|know|remember|learned|noted|stored|saved|kept|wrote|written"
+    r"|said))?(?: down)?)"
+)
 _STORE: Final = r"(?:your (?:memor(?:y|ies)|records?|notes)|my memor(?:y|ies))"
 _ASKS: Final = re.compile(
     rf"{_OPENING}(?:forget|(?:don't|do not|stop) remember(?:ing)?"
-    rf"|(?:delete|erase|remove|wipe)(?=.* from {_STORE}\b|(?: what| everything| all)? i {_SAID} about\b))"
+    rf"|(?:delete|erase|remove|wipe|get rid of|scrub)(?=.* from {_STORE}\b| {_ALL} {_KNOWN} (?:about|on) ))"
     r"(?: about)? (?P<what>[^,.;:!?]{2,120}?)"
     rf"(?: from {_STORE})?(?:,? (?:please|pls|plz|thanks|(?:would|will|could) you)| now)*"
     r"(?P<reason>(?:[,;]| [-–—]| because| (?:since|as)(?= (?:i|you|he|she|it|we|they|that|this|there|my|our)\b))"
     r" [^?]{2,200}?)?[.! ]*(?P<asks>\?)?",
     re.IGNORECASE,
 )
-_HINT: Final = re.compile(r"forget|memor|remember|delete|erase|wipe|remove", re.IGNORECASE)
+_HINT: Final = re.compile(r"forget|memor|remember|delete|erase|wipe|remove|get rid|scrub", re.IGNORECASE)
 _PREVIOUS: Final = re.compile(
     rf"(?:that|this|it|(?:that )?i (?:just |ever )?(?:{_SAID})(?: that| this| it)?|what i (?:just )?(?:{_SAID})"
     r"|my last message|the last (?:thing|message)(?: i said)?|(?:that|this) i (?:just )?said)",
     re.IGNORECASE,
 )
 _ABOUT: Final = re.compile(
-    rf"(?:what|everything|all|anything|whatever|the (?:things?|bits?|parts?|stuff))(?: that)?"
-    rf"(?: (?:i|you)(?:'ve| have)? (?:just |ever )?"
-    rf"(?:{_SAID}|know|remember|learned|noted))? about (?P<topic>.+)",
+    rf"{_ALL}(?: {_KNOWN})? (?:about|on) (?P<topic>.+)",
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(r"[,;:–—] | - | (?:so|and|but|then) ", re.IGNORECASE)

@@ -44,6 +44,9 @@ SignIn = Callable[[User], Client]
         ("Forget that my sister works as a nurse.", "my sister works as a nurse"),
         ("Forget that I've been vegan since 2019", "I've been vegan since 2019"),
         ("please forget my salary as it's private", "my salary"),
+        ("Please delete what you have about my team, my mates use this account.", "my team"),
+        ("get rid of everything you've stored on my ex", "my ex"),
+        ("can you remove what you know about my health", "my health"),
         ("You can forget the thing about Berlin", "Berlin"),
         ("Please delete my phone number from your memory", "my phone number"),
         ("Stop remembering my diet", "my diet"),
@@ -91,6 +94,8 @@ def test_everything_is_asked_to_be_forgotten(text: str) -> None:
     "text",
     [
         "Don't forget to call the bank.",
+        "Delete the part about dogs.",
+        "get rid of all the commas on line 3",
         "Forget the sugar, I'd use honey.",
         "Forget about it now.",
         "I forget what it's called",

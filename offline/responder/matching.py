@@ -113,6 +113,7 @@ WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
 PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
 OF_SOMEONE_UNNAMED = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b", re.IGNORECASE)
+SEVERAL_ASKED = re.compile(r"\b(?:are|were) (?:my|our) \w+s\b", re.IGNORECASE)
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
 NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) (?!(?:the|an?|my|our|his|her|their|it)\b)\w+")
 PAST = re.compile(
@@ -136,7 +137,7 @@ SUBJECT = re.compile(
 )
 NO_STATEMENT = re.compile(
     r"^\W*(?:please\b|imagine\b|suppose\b|if\b|pretend\b|let's say\b|(?:can|could|would|will) you\b|forget\b|"
-    r"(?:show|tell|remind) me\b|(?:hi|hello|hey|thanks|thank you|bye|ok|okay)\b[^,]*$)",
+    r"(?:show|tell|remind) me\b|you\b(?!['’]| know\b)|(?:hi|hello|hey|thanks|thank you|bye|ok|okay)\b[^,]*$)",
     re.IGNORECASE,
 )
 CLAUSES = re.compile(
@@ -177,7 +178,7 @@ def best_matches(question: str, memories: Sequence[Memory]) -> list[Match]:
         best = _newest_state(best)
     if is_past:
         best.sort(key=lambda match: match.memory.is_current)
-    is_single = bool(ONE_VALUE.search(question)) and not is_past
+    is_single = bool(ONE_VALUE.search(question)) and not is_past and not SEVERAL_ASKED.search(question)
     most = 1 if is_single and ONE_SUBJECT.search(question) else MAX_SENTENCES
     return _distinct(best, is_single=is_single)[:most]
 

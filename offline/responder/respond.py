@@ -28,7 +28,9 @@ from offline.responder.grammar import (
 from offline.responder.matching import (
     ENDS,
     NAMED,
+    OVER,
     OWNED,
+    SEVERAL_ASKED,
     Match,
     asks_past,
     best_matches,
@@ -520,12 +522,14 @@ def _answer_marked(reading: Reading) -> Reply | None:
     past = asks_past(asked)
     found = (memory for result in reading.results for memory in result.memories)
     marked = [memory for memory in (*reading.memories, *found) if memory.answers and (past or memory.is_current)]
+    if SEVERAL_ASKED.search(asked):  # one of them is no answer
+        marked = [memory for memory in marked if memory.answers != LIKELY]
     if asked != reading.question.strip():  # the search was for all that was said, the question may be of something else
         marked = [memory for memory in marked if memory.answers != LIKELY or stems(asked) & stems(memory.text)]
     if not marked or any(match.memory.id == "said" for match in best_matches(asked, _list_newest(reading))):
         return None
     best = [memory for memory in marked if memory.is_current != past]
-    if past and not best and (over := best_matches(asked, [one for one in reading.memories if not one.is_current])):
+    if past and not best and (over := best_matches(asked, _of_the_past(reading.memories))):
         return _answer_from(reading, over)
     best = best or marked
     wanted = stems(asked)
@@ -536,6 +540,13 @@ def _answer_marked(reading: Reading) -> Reply | None:
         return _answer_from(reading, [ended])
     better = _better(reading, matches, is_keyed=best[0].answers != LIKELY)
     return _answer_from(reading, [better] if better else matches) if better or matches else None
+
+
+def _of_the_past(memories: Iterable[Memory]) -> list[Memory]:
+    """What is over, and the statements of what was so: “I used to live in Hanoi”."""
+    memories = list(memories)
+    said = (replace(one, text=text) for one in memories for text in sentences(one.text) if OVER.search(text))
+    return [one for one in memories if not one.is_current] or list(said)
 
 
 def _over(reading: Reading) -> Reply | None:
@@ -618,6 +629,9 @@ def _answering(memory: Memory, wanted: frozenset[str], asked: str) -> list[str]:
     ):
         return waiting
     said = [one for one in sentences(memory.text) if not one.startswith(NO_ANSWER)]
+    if memory.answers == LIKELY:  # what is alike may be of someone else: “What am I allergic to?” and a brother
+        asked_stems = stems(asked)
+        said = [one for one in said if not is_about_another(asked, one, asked_stems, stems(one))]
     return said and [
         max(said, key=lambda one: (has_answer_kind(asked, one), len(stems(one) & wanted), one in waiting, len(one)))
     ]
@@ -629,6 +643,8 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
     if patterns.PRONOUN.search(asked) and reading.exchanges:  # "And where does she work?"
         people = patterns.PEOPLE.findall(" ".join(reading.exchanges[-1]).replace(wording.INTRODUCTION, ""))
         asked = f"{asked} {' '.join(relation or name for relation, name in people)}"
+    if not stems(asked) and reading.exchanges:  # “What was it about?” asks for more of the same
+        asked = f"{reading.exchanges[-1][0]} {asked}"
     matches = best_matches(asked, known)
     if matches:
         ended = None if asks_past(asked) else _ended_here(reading, matches)
@@ -680,15 +696,16 @@ def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
 
 def _own_words(reading: Reading, match: Match) -> str:
     """What the user wrote when they said so, if the answer leaves something of the question open; else empty."""
-    asked, fact_words = stems(_extract_question(reading)), stems(match.sentence) - {"user"}
-    if (
-        asked <= fact_words
-        and has_answer_kind(_extract_question(reading), match.sentence)
-        and says_more(_extract_question(reading), match.sentence)
-    ):
+    question = _extract_question(reading)
+    asked, fact_words = stems(question), stems(match.sentence) - {"user"}
+    if asked <= fact_words and has_answer_kind(question, match.sentence) and says_more(question, match.sentence):
         return ""
     for message in _messages_behind(reading, match.memory, fact_words):
-        said = " ".join(one for one in sentences(message) if not _is_denial(one, _extract_question(reading)))
+        said = " ".join(
+            one
+            for one in sentences(message)
+            if not _is_denial(one, question) and not is_about_another(question, one, asked, stems(one))
+        )
         words = stems(said)
         is_whole = not patterns.HIDDEN.search(said)
         if is_whole and words - fact_words and words & (fact_words | asked):

@@ -983,3 +983,43 @@ def test_what_the_search_found_for_the_rest_of_a_message_answers_no_other_questi
     bike = memory("The user has a Yamaha MT-07.") | {"answers": "question"}
     assert "Yamaha" not in ask("Sold the Yamaha on Sunday. Best way to write up a receipt?", bike)
     assert ask("Which motorbike do I have?", bike).startswith("You have a Yamaha MT-07.")
+
+
+def test_what_is_alike_but_of_someone_else_is_no_answer_even_where_it_is_marked() -> None:
+    brothers = memory("The user's brother is allergic to hazelnuts.") | {"answers": "question"}
+    assert "hazelnuts" not in ask("What am I allergic to?", brothers)
+    assert "hazelnuts" in ask("What is my brother allergic to?", brothers)
+
+
+def test_the_users_own_words_are_shown_without_those_about_others() -> None:
+    words = "My name is Tomoko, I live in Vancouver. My parents are in Sapporo, so when should I phone them?"
+    said = memory(words, "message:2")
+    home = memory("The user lives in Vancouver.") | {"answers": "home"}
+    assert "Sapporo" not in ask("Where do I live, for working out my local time?", home, said)
+
+
+def test_what_the_assistant_is_said_to_have_said_is_no_answer() -> None:
+    said = memory('You wrote "since you\'re vegetarian". Where did you get that from?', "message:2")
+    said |= {"answers": "question"}
+    assert "vegetarian" not in ask("What diet do I follow?", said)
+
+
+def test_several_are_all_named() -> None:
+    birds = (memory("The user's budgie is called Kiki.", "fact:1") | {"answers": "question"},
+             memory("The user's budgie is called Bowie.", "fact:2"))  # fmt: skip
+    reply = ask("What are my budgies called?", *birds)
+    assert "Kiki" in reply
+    assert "Bowie" in reply
+
+
+def test_how_it_was_is_told_by_words_of_the_past() -> None:
+    home = memory("The user lives in Lyon.") | {"answers": "home"}
+    said = memory("I used to live in Hanoi, so I know good pho. I live in Lyon now.", "message:2")
+    assert ask("Where did I use to live?", home, said).startswith("You used to live in Hanoi")
+    assert ask("Where do I live?", home, said).startswith("You live in Lyon.")
+
+
+def test_a_question_without_words_of_its_own_asks_for_more_of_the_same() -> None:
+    call = memory("The user needs to call the landlord about the boiler.")
+    body = request(user("Who do I need to call?"), assistant("The landlord."), current("What was it about?", call))
+    assert "boiler" in without_introduction(body)

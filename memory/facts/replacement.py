@@ -57,6 +57,8 @@ MAX_READ: Final = 4_096
 _ADDS: Final = re.compile(r"^one of\b|\b(?:also|too|another|second|both|as well|additionally|besides)\b", re.I)
 _ONLY: Final = re.compile(r"\bonly\b(?! \d)", re.I)
 _PAST: Final = re.compile(r"\b(?:used to|formerly|previously|until)\b", re.I)
+_WAS: Final = re.compile(r"\b(?:used to|formerly|previously)\b", re.I)
+"""How it was isn't replaced by how it is now."""
 _NEGATED: Final = re.compile(r"\b(?:not|no|never)\b|n['’]t\b", re.I)
 _ONE_AT_A_TIME: Final = "live reside work drive weigh stay sleep lodge earn pay cost"
 ONE_AT_A_TIME: Final = frozenset(map(stem, _ONE_AT_A_TIME.split()))
@@ -131,7 +133,7 @@ def replaces(newer: str, older: str) -> Replaces:
     if change is None or newer == older or not change.may_concern(older):
         return Replaces.NOT
     new, old = _read(newer), _read(older)
-    if old.has_ended or new.all.isdisjoint(old.all) or _of_others(new, old):
+    if old.has_ended or _WAS.search(older) or new.all.isdisjoint(old.all) or _of_others(new, old):
         return Replaces.NOT
     if new.has_ended:
         is_same = not old.is_negated and _within(new.all, old.all) and _within(old.subject, new.all)

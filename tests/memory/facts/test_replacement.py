@@ -104,3 +104,8 @@ def test_a_correction_moves_the_value_along(alice: User) -> None:
     decisions.correct(fact, "The user lives in Lyon.", by=alice)
 
     assert Fact.objects.for_user(alice).active().get().value == "Lyon"
+
+
+def test_what_was_so_is_not_replaced_by_what_is_so_now() -> None:
+    assert replaces("The user lives in Lyon now.", "The user used to live in Hanoi.") == Replaces.NOT
+    assert replaces("The user lives in Lyon now.", "The user lives in Hanoi.") == Replaces.CLEARLY

@@ -111,9 +111,13 @@ _ADVERBIAL = re.compile(
 """When and how often something is done, at the end of a statement."""
 _MISSPELLED = re.compile(
     r"\*\w|\w\*|\b(?:typo|spelled|spelt|misspel\w+|i meant|write myself|an? \w in (?:my|his|her|the) name"
-    r"|with (?:an?|one|two|double|no) \w\b)",
+    r"|with (?:an?|one|two|double|no) \w\b|(?:an?|one|two|double|no) (?-i:[A-Z]s?)\b)",
     re.I,
 )
+_IS_SPELLED = re.compile(
+    r"spel|write myself|in (?:my|his|her|the) name|with [a-z]+ \w\b|\b(?:an?|[Oo]ne|[Tt]wo|[Dd]ouble|[Nn]o) [A-Z]s?\b"
+)
+"""What says that a correction is about letters: “Llanberis: double L and one R”."""
 _SPELLED_AS = re.compile(r"\bspel(?:t|led) (?:as |like )?([A-Z][\w-]+)")
 _KNOW = re.compile(r"^\W*(?:do|did) you know,? (?=I\b|I'|we\b|my\b)", re.I)
 """Opens a statement that is no question: “Do you know, I've gone right off it.”"""
@@ -599,7 +603,7 @@ def _find_spellings(
     text: str, words: Sequence[Word], facts: Sequence[KnownFact], said_at: datetime
 ) -> Iterator[tuple[KnownFact, str, str]]:
     """Facts with a name that a message corrects, with both spellings: “*John, with an h”."""
-    is_spelled = re.search(r"spel|spell|write myself|in (?:my|his|her|the) name|with [a-z]+ \w\b", text) is not None
+    is_spelled = _IS_SPELLED.search(text) is not None
     if _MISSPELLED.search(text) is None or (len(words) > SHORT and not is_spelled):
         return
     spelled = said[1] if (said := _SPELLED_AS.search(text)) else ""

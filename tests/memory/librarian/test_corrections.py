@@ -390,3 +390,11 @@ def test_a_return_to_what_still_holds_ends_what_waits_in_its_place() -> None:
     found = find_corrections(Utterance(99, 1, "user", "back in Nantes! missed the river", NOW), [*FACTS, away])
     assert [(one.fact.fact_id, one.change) for one in found] == [(31, Change.END)]
     assert find_corrections(Utterance(99, 1, "user", "back in Nantes!", NOW), FACTS) == []
+
+
+def test_a_name_is_corrected_by_its_letters() -> None:
+    fact = known(52, "The user lives in Lanberris.", "user/home", "Lanberris")
+    text = "Sorry, Llanberis: double L at the front and one R."
+    found = find_corrections(Utterance(99, 1, "user", text, NOW), [fact])
+    assert [(one.old, one.value) for one in found] == [("Lanberris", "Llanberis")]
+    assert not find_corrections(Utterance(99, 1, "user", "Llanberis: that is a nice place too", NOW), [fact])

@@ -25,6 +25,17 @@ _BORROWED: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"<(document|context|file|article|email|transcript|paste)\b[^<>]{0,200}>[\s\S]*?(?:</\1>|\Z)", re.I
         ),
     ),
+    # “You assumed my name was Gareth, very odd”
+    (
+        "what the assistant said",
+        re.compile(
+            r"(?<!do )(?<!did )(?<!if )(?<!can )(?<!would )(?<!could )(?<!should )(?<!what )\byou(?:['’]ve| have| had)?"
+            r" (?:just |only |also |wrongly |even |keep |kept )?(?:said|saying|wrote|assum(?:e|ed|ing)|thought|think"
+            r"|guess(?:ed)?|claim(?:ed)?|believed?|reckon(?:ed)?|decided|invented|call(?:ed|ing)? me|told me)\b"
+            r"(?:(?! (?:and|but|so) )[^.;:!?,\n]){0,160}(?=[.;:!,\n]|$| (?:and|but|so) )",
+            re.I,
+        ),
+    ),
 )  # fmt: skip
 """Stretches that aren't the writer's own. Linear: repetitions are bounded, or exclude their own end."""
 

@@ -174,9 +174,11 @@ def _says_nothing_new(update: Update) -> bool:
 
 
 def _is_of_another_kind(fact: KnownFact, update: Update) -> bool:
-    """Whether a name would take the place of a thing: who hates buzzwords doesn't come to hate Philippa."""
+    """Whether a name would take the place of a thing: who hates buzzwords doesn't come to hate Philippa. A food that is
+    left out replaces no diet: who is vegetarian may be gluten-free as well."""
     family = split_key(fact.key)[1].partition(":")[0]
-    return family in OF_THINGS and update.old.islower() and update.new.istitle()
+    is_left_out = family == "diet" and update.new.casefold().endswith("free")
+    return is_left_out or (family in OF_THINGS and update.old.islower() and update.new.istitle())
 
 
 def _is_of_someone_else(fact: KnownFact, update: Update, quote: str) -> bool:

@@ -65,7 +65,7 @@ _MODAL: Final = re.compile(
 _AUTHORITY: Final = re.compile(
     r"(?i)(?:my|our|the|his|her) (?:\w+ )?(?:doctor|gp|dentist|physio|therapist|consultant|specialist|nurse|vet"
     r"|allergist|surgeon|optician|dietitian|psychiatrist|midwife)"
-    r" (?:says?|said|told me|thinks|confirmed)(?: that)? (?=(?:I|we|my|our)\b)"
+    r" (?:says?|said|told me|thinks|confirmed|found(?: out)?|reckons)(?: that)? (?=(?:I|we|my|our)\b)"
 )
 """Whose claims about the user are worth a question."""
 _REPORTS: Final = re.compile(
@@ -301,7 +301,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, bool]]:
             _PARTNER_ONLY.fullmatch(text, at, cut.start()) or _BETWEEN.search(text, at, cut.start())
         )
         needs_verb = kind is _CUT_BEHIND_A_VERB or (cut[0].strip() == "," and _GROUP.match(text, at))
-        has_verb = not needs_verb or _VERB.search(text, at, cut.start())
+        has_verb = not needs_verb or _VERB.search(text, at, cut.start()) or _has_past(text[at : cut.start()])
         resumes = kind is not _JOINS or _resumed(spell_out(text[cut.end() : cut.end() + MAX_SUBJECT]), subject)
         if is_named or is_pair or not has_verb or not resumes or cut.start() < at:
             continue  # “Mary, | my sister, lives …”, “My wife Ana | and I live …”
@@ -353,6 +353,10 @@ def _continues(verb: str, who: str) -> bool:
         return verb in OPENERS or verb in _SHARED_VERBS - {"is", "has", "doesn't"} or is_past(verb)
     is_verb = (verb.endswith("s") and verb[:-1] in OPENERS) or verb in {"is", "has", "was", "doesn't"}
     return is_verb or (is_past(verb) and verb != "been")
+
+
+def _has_past(words: str) -> bool:
+    return any(map(is_past, words.lower().split()))
 
 
 def is_past(word: str) -> bool:

@@ -58,7 +58,7 @@ from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/20"
+VERSION: Final = "rules/21"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -241,9 +241,9 @@ def _read_message(
         if len(sentence.text) < MIN_SENTENCE or mentions.lists_children_of_another(last, sentence.text):
             continue
         quote = message.said.text[sentence.start : sentence.end]
-        if sensitive(quote):  # proposed without a word of it, so that the decision drops and counts it
-            yield message.candidate(sentence, "secret", NEVER_STORED, Kind.FACT)
-        elif MASK in quote or not is_english(sentence.text) or unreal.names_a_secret(quote):
+        if sensitive(quote) or MASK in quote:
+            yield from _read_around_secret(sentence, message, limit)
+        elif not is_english(sentence.text) or unreal.names_a_secret(quote):
             continue
         elif order := read_order(spell_out(sentence.text)):
             yield message.noted(order, sentence)
@@ -258,22 +258,35 @@ def _read_message(
             yield from _read_sentence(sentence, message, limit)
 
 
+def _read_around_secret(sentence: Sentence, message: _Message, limit: CpuLimit) -> Iterator[Candidate]:
+    """The clauses of a sentence that neither hold its secret nor name one."""
+    if sensitive(message.said.text[sentence.start : sentence.end]):  # without a word of it, so that it is counted
+        yield message.candidate(sentence, "secret", NEVER_STORED, Kind.FACT)
+    for clause in clauses_of(sentence) if is_english(sentence.text) else ():
+        words = message.said.text[clause.start : clause.end]
+        if not (clause.hypothetical or MASK in words or sensitive(words) or unreal.names_a_secret(words)):
+            yield from _read_clause(clause, message, limit)
+
+
 def _read_sentence(sentence: Sentence, message: _Message, limit: CpuLimit) -> Iterator[Candidate]:
     supposed = False
     for clause in clauses_of(sentence):
-        limit.check()
         supposed = supposed or clause.hypothetical
-        if clause.hypothetical:
-            continue
-        yield from (message.noted(note, clause) for note in people_in(clause.text, message.people, message.month))
-        written = message.said.text[clause.start : clause.end].replace("’", "'")
-        says_other = clause.reported and not clause.by_authority
-        if not (clause.asked or says_other or message.user_text[clause.start : clause.end] != written):
-            yield from _attribute_of(clause, message) or _claimed(clause, message)
+        if not clause.hypothetical:
+            yield from _read_clause(clause, message, limit)
     for note in () if supposed else mentions.presupposed(sentence.text, message.month):
         yield message.noted(note, sentence)
     if not supposed and (event := _event_in(sentence, message)):
         yield event
+
+
+def _read_clause(clause: Clause, message: _Message, limit: CpuLimit) -> Iterator[Candidate]:
+    limit.check()
+    yield from (message.noted(note, clause) for note in people_in(clause.text, message.people, message.month))
+    written = message.said.text[clause.start : clause.end].replace("’", "'")
+    says_other = clause.reported and not clause.by_authority
+    if not (clause.asked or says_other or message.user_text[clause.start : clause.end] != written):
+        yield from _attribute_of(clause, message) or _claimed(clause, message)
 
 
 _EVENTS: Final = (

@@ -61,7 +61,6 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
     """Whom a clause names, with their relation to the user."""
     if lead_in := FILLERS.match(clause):
         clause = clause[lead_in.end() :]
-    yield from _had(clause, people)
     for found in [one for pattern in _WHO for one in pattern.finditer(clause) if not _only_opens(one, people)]:
         groups = found.groupdict()
         mod, name = groups.get("mod") or "", groups.get("name") or ""
@@ -74,6 +73,7 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
             yield _mention(subject, statement, USER, f"pet:{subject.relation}", "yes")
         if age := groups.get("age"):
             yield _mention(subject, f"{subject.label} was {age} years old in {month}.", subject.key, "age", age)
+    yield from _had(clause, people)  # last, as what is new is talked of next: “got a cat off my uncle, he's called Tom”
     for found in _AGED_CHILD.finditer(clause):
         if (child := people.add(related("child", found["name"]))).name:
             yield _named("The user's child", child)

@@ -7,7 +7,7 @@ from typing import Final
 from memory.librarian.rules.mentions import name_key
 from memory.librarian.rules.retell import FAMILY, NAME, article, clean_name, is_occupation, related
 from memory.librarian.rules.statement import Note
-from memory.librarian.rules.table import LABEL_OF, Label, items, place
+from memory.librarian.rules.table import FREE_OF, LABEL_OF, Label, items, place
 from memory.librarian.rules.words import AFFLICTED, DIETS, singular
 from memory.models.kinds import Kind
 from memory.text.language import alternatives
@@ -96,6 +96,17 @@ def _read_profile(sentence: str, month: str) -> list[Note]:
     return found if len(found) >= MIN_ITEMS and len(found) * 2 >= len(parts) else []
 
 
+def _eats_or_has(low: str) -> Note | None:
+    """“gluten-free”, “vegan”, “diabetic”."""
+    if free := re.fullmatch(FREE_OF, low):
+        return Note(Kind.CONSTRAINT, f"The user is {low}.", f"diet:{free['what']}", "no")
+    if low in DIETS:
+        return Note(Kind.CONSTRAINT, f"The user is {low}.", "diet", low)
+    if low in AFFLICTED:
+        return Note(Kind.CONSTRAINT, f"The user is {low}.", f"condition:{low}", "yes", health=True)
+    return None
+
+
 def _of_profile(item: str, month: str) -> Note | None:
     low, words = item.lower(), item.lower().replace(":", " : ").split()
     state, at = _STATE.fullmatch(item), _AT.match(item)
@@ -112,9 +123,8 @@ def _of_profile(item: str, month: str) -> Note | None:
         return Note(Kind.BIOGRAPHY, f"The user is {article(bare)} {bare}.", "job", bare)
     if state:
         return Note(Kind.BIOGRAPHY, f"The user is {low}.", "relationship" if state["home"] else "job", words[0])
-    if low in DIETS | AFFLICTED:
-        attribute, value = ("diet", low) if low in DIETS else (f"condition:{low}", "yes")
-        return Note(Kind.CONSTRAINT, f"The user is {low}.", attribute, value, health=low in AFFLICTED)
+    if fed := _eats_or_has(low):
+        return fed
     if at and (read := place(at["place"])) and not read[1]:
         says, attribute = ("is from", "origin") if at["origin"] else ("lives in", "home")
         return Note(Kind.BIOGRAPHY, f"The user {says} {read[0]}.", attribute, read[0])

@@ -6,8 +6,10 @@ An order counts only if it is meant for later answers too; one for this answer a
 import re
 from typing import Final
 
-from memory.librarian.rules.retell import inside, third_person
+from memory.librarian.rules.clauses import is_past
+from memory.librarian.rules.retell import MODALS, inside, third_person
 from memory.librarian.rules.statement import Note
+from memory.librarian.rules.words import PARTICIPLES
 from memory.models.kinds import Kind
 
 _ALWAYS: Final = re.compile(
@@ -102,7 +104,14 @@ def _in_words(text: str, bare: str) -> Note | None:
     if found := _NO_THINGS.match(bare):
         return _order(f"The user wants no {found['what'].strip()}")
     bare = _REASON.split(bare)[0]
-    return _order(f"The user wants the assistant {_infinitive(bare)}") if _DOES.match(bare) else None
+    does = _DOES.match(bare)
+    return _order(f"The user wants the assistant {_infinitive(bare)}") if does and _is_base(does[0]) else None
+
+
+def _is_base(words: str) -> bool:
+    """Whether the last word is a verb that can be asked for: “never write”, unlike “never could”, “always been”."""
+    verb = words.lower().split()[-1]
+    return re.fullmatch(_VERBS, verb) is not None or not (verb in MODALS | PARTICIPLES or is_past(verb))
 
 
 def _infinitive(words: str) -> str:

@@ -455,7 +455,7 @@ _NEGATIONS: Final = {
     "wasn't": "was not", "weren't": "was not", "isn't": "is not", "aren't": "is not", "couldn't": "could not",
     "hasn't": "has not", "doesn't": "does not", "wouldn't": "would not", "hadn't": "had not",
 }  # fmt: skip
-_MODALS: Final = as_set("can could will would must may might should cannot is was has had does did used")
+MODALS: Final = as_set("can could will would must may might should cannot is was has had does did used")
 _FORMS: Final = {"have": "has", "do": "does", "go": "goes", "am": "is", "are": "is", "were": "was", "be": "is"}
 _VERBS: Final = {"": "", "'m": "are", "'re": "are", "'ve": "have", "'d": "would", "'ll": "will"}
 _POSSESSED: Final = {"my": "their", "our": "their", "mine": "theirs", "ours": "theirs", "me": "them", "us": "them",
@@ -488,6 +488,8 @@ def third_person(rest: str, *, user: bool = False) -> str:
         parts, verb = [*parts[:at], verb[:-1]], verb[:-1]
     if verb.endswith("n't") and verb not in _NEGATIONS:
         return ""
+    if user and at and verb in lists.PARTICIPLES:  # “never been to Rome” → “has never been to Rome”
+        return f"has {' '.join(parts[: at + 1])} {inside(' '.join(parts[at + 1 :]), user=user)}".strip()
     parts[at] = _NEGATIONS.get(verb) or (inflected(verb) if user else parts[at])
     head = " ".join(parts[: at + 1])
     return f"{head} {inside(' '.join(parts[at + 1 :]), user=user)}".strip()
@@ -524,7 +526,7 @@ def inflected(verb: str) -> str:
         return _FORMS[verb]
     if verb in lists.PARTICIPLES:
         return f"has {verb}"
-    if verb in _MODALS or is_past(verb):
+    if verb in MODALS or is_past(verb):
         return verb
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
         return f"{verb[:-1]}ies"

@@ -208,6 +208,9 @@ _EVER: Final = (
 _VERY: Final = (
     r"(?:(?:severely|mildly|badly|very|slightly|quite|highly|a bit|rather|red-green|completely|partially) ){0,2}"
 )
+_FOLLOWS: Final = rf"(?:is|has been|has gone|went|became) {_EVER}(?:an? )?(?:strict |lifelong )?"
+FREE_OF: Final = r"(?P<what>gluten|dairy|lactose|sugar|nut|egg|soy)[- ]free"
+"""No diet that excludes another: who is vegetarian may be gluten-free as well."""
 _HOURS: Final = r"(?:full[- ]time |part[- ]time |remotely |nights |shifts )?"
 _STATES: Final = r"single|divorced|widowed|separated|engaged|married"
 
@@ -261,8 +264,8 @@ ROWS: Final = (
     Row(Kind.PERSON, "partner", "is in a relationship with {v}.",
         r"is (?:now )?(?:dating|going out with|in a relationship with) |is with (?=(?-i:[A-Z])[a-z]+ now\b)", person),
     # Food and health.
-    _food("diet", "is {diet}.", rf"(?:is|has been|has gone|went|became) {_EVER}(?:an? )?(?:strict |lifelong )?"
-        rf"(?P<diet>(?:gluten|dairy|lactose|sugar|nut) free|{alternatives(lists.DIETS)})(?![\w-])", value="{diet}"),
+    _food("diet:{what}", "is {what}-free.", rf"{_FOLLOWS}{FREE_OF}(?![\w-])", value="no"),
+    _food("diet", "is {diet}.", rf"{_FOLLOWS}(?P<diet>{alternatives(lists.DIETS)})(?![\w-])", value="{diet}"),
     _food("diet", "used to be {diet}.", rf"(?:was|used to be) (?:an? )?(?P<diet>{alternatives(lists.DIETS)})(?![\w-])",
         value="{diet}", past=True),
     _body("allergy:{slug}", "is allergic to {v}.", rf"is {_VERY}allergic to ", thing, value="yes", each=True),

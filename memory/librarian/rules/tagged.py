@@ -23,6 +23,7 @@ from memory.librarian.rules.retell import (
     related,
     third_person,
 )
+from memory.librarian.rules.table import FREE_OF
 from memory.librarian.tagger.tags import Tag
 from memory.models.kinds import Kind
 from memory.text import relations
@@ -483,6 +484,8 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
     if label == "allergy" and value.lower() in {"celiac", "coeliac"}:
         disease = f"{value} disease"
         return replace(plain, attribute=f"condition:{disease.lower()}", value=disease, pattern="{who} has {v}.")
+    if label == "diet" and (free := re.fullmatch(FREE_OF, value, re.I)):
+        return replace(plain, attribute=f"diet:{free['what'].lower()}", value="no", pattern=f"{{who}} is {value}.")
     if label == "birthday":
         day = find_date(value, today)
         is_day = day is not None and day.first == day.last
@@ -510,7 +513,7 @@ def _name_worded(mark: Marked, plain: _Wording) -> _Wording | None:
         return replace(plain, attribute="preferred_name", pattern="{who} wants to be called {v}.")
     return (
         replace(plain, attribute="surname", pattern="{who}'s surname is {v}.")
-        if _SURNAME.search(mark.sentence.text)
+        if _SURNAME.search(mark.sentence.text) and " " not in mark.value
         else plain
     )
 

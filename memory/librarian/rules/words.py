@@ -57,9 +57,7 @@ AFFLICTED: Final = as_set(
     " color-blind colourblind colorblind pregnant bipolar claustrophobic arachnophobic hypermobile immunocompromised"
     " insulin-dependent lactose-intolerant gluten-intolerant disabled paraplegic short-sighted near-sighted"
 )
-DIETS: Final = as_set(
-    "vegan vegetarian pescatarian flexitarian fruitarian keto paleo halal kosher gluten-free dairy-free lactose-free"
-)
+DIETS: Final = as_set("vegan vegetarian pescatarian flexitarian fruitarian keto paleo halal kosher")
 MEDICINES: Final = as_set(
     "warfarin insulin metformin ibuprofen antidepressants lithium statins methotrexate levothyroxine prednisone"
     " sertraline fluoxetine ritalin chemo chemotherapy dialysis beta-blockers antihistamines"
@@ -98,7 +96,7 @@ PARTICIPLES: Final = as_set(
 """They need “have” where a sentence leaves it out: “seen Carmen three times”."""
 NOT_PAST: Final = as_set(
     "need feed speed exceed proceed succeed indeed bleed breed weed embed shed red bed led seed deed heed reed sled"
-    " fred"
+    " fred ahmed hamed jared mohamed mohammed muhammed reed"
 )
 
 OPENERS: Final = as_set(

@@ -76,6 +76,7 @@ READ: list[tuple[str, list[str]]] = [
                                            "The user is allergic to kiwi. | user/allergy:kiwi=yes"]),
     ("I don't eat pork.", ["The user does not eat or drink pork. | user/diet:pork=no"]),
     ("I'm vegan, what can I bake?", ["The user is vegan. | user/diet=vegan"]),
+    ("I'm gluten free, what can I bake?", ["The user is gluten-free. | user/diet:gluten=no"]),
     ("I have type 1 diabetes", ["The user has type 1 diabetes. | user/condition:type_1_diabetes=yes"]),
     # tastes
     ("My favourite colour is green.", ["The user's favourite colour is green. | user/favourite_colour=green"]),
@@ -478,6 +479,17 @@ def test_a_statement_is_a_sentence_about_the_user(text: str, said: str, never: s
         ("btw going by Jax from now on, put that on the flyer", "wants to be called Jax", "name is"),
         ("my time zone is Asia/Kolkata but the client is on Pacific", "time zone is Asia/Kolkata", r"Asia/\."),
         ("Our daughter Alba was born on the 3rd", "3 November 2026", "December"),
+        ("And you assumed my name was Gareth, very odd.", "", "Gareth"),
+        ("You called me Steve. That isn't my name.", "", "Steve"),
+        ("You said I live in Rome, but I live in Oslo.", "lives in Oslo", "Rome"),
+        ("Never could spell it.", "", "assistant"),
+        ("Always been a morning person.", "has always been a morning person", "assistant"),
+        ("Never been good at maths.", "has never been good at maths", "never has been"),
+        ("Never put emojis in your answers.", "never to put emojis in its answers", "user never"),
+        ("I took my husband's surname, I'm Mehmet Bergström now", "name is Mehmet Bergström", "surname is"),
+        ("Ahmed Khalil switched to mobile last week.", "Ahmed Khalil switched to mobile last week.", "user ahmed"),
+        ("My doctor found I've got coeliac disease.", "The user has coeliac disease.", "doctor found"),
+        ("Got a tortoise off my uncle, he's called Winston", "tortoise is called Winston", "uncle is called"),
     ],
 )
 def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, never: str) -> None:
@@ -499,6 +511,8 @@ def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, 
         ("We've got two lads, Martin (he's in Leeds) and Steve who's away", "son is called Martin", "lad "),
         ("our two girls, Ida (5) and Zoe (3), love swimming", "daughter is called Zoe", "user loves"),
         ("im 15 n my mum says i cant dye my hair", "was 15 years old", "15 n"),
+        ("My daughter Amélie set up my email and the password is Pommier-1948-vert", "Amélie set up the", "Pommier"),
+        ("Our dog Rex chewed the router, its password was kingfisher9", "dog Rex chewed the router", "kingfisher"),
     ],
 )
 def test_a_clause_ends_where_anothers_begins(text: str, said: str, never: str) -> None:

@@ -205,6 +205,12 @@ def test_a_name_does_not_take_the_place_of_a_thing(outcomes: dict[str, Update]) 
     assert list(with_changes(said("Radu left, my new boss is Philippa"), (), [fact], {1: 0.5})) == []
 
 
+def test_a_food_that_is_left_out_replaces_no_diet(outcomes: dict[str, Update]) -> None:
+    vegetarian = replace(known(1, "The user is vegetarian."), key="user/diet")
+    outcomes["The user is vegetarian."] = replaced("vegetarian", "gluten-free", 0.97)
+    assert not list(with_changes(said("as well as vegetarian I'm gluten-free now"), (), [vegetarian], {1: 0.6}))
+
+
 def test_anothers_name_does_not_take_the_place_of_the_users(outcomes: dict[str, Update]) -> None:
     outcomes["The user's name is Olu."] = replaced("Olu", "Greta", 0.97)
     fact = replace(known(1, "The user's name is Olu."), key="user/name", value="Olu")

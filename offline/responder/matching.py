@@ -43,12 +43,13 @@ SAME_STEM = {
     "partne": "spous", "girlfr": "spous", "boyfri": "spous", "flat": "liv", "apartm": "liv", "bas": "liv",
     "hous": "liv", "plac": "liv",
     "stud": "learn", "study": "learn", "studi": "learn", "colour": "color", "due": "deadli", "dead": "died",
-    "eat": "food", "child": "kid", "childr": "kid", "son": "kid", "daught": "kid", "diet": "food",
-    "girl": "kid", "boy": "kid", "relati": "spous", "dat": "spous",
+    "eat": "food", "child": "kid", "childr": "kid", "diet": "food", "girl": "daught", "boy": "son",
+    "relati": "spous", "dat": "spous",
 }  # fmt: skip
 # A phrase of a question → the word it means.
 REWRITES = (
     (re.compile(r"\bwhat (?:do|does) ((?:\w+ ){1,5}?)do\b(?: for (?:a living|work))?", re.I), r" \1 work "),
+    (re.compile(r"\bused? to\b", re.I), " "),
     (re.compile(r"\b(?:which|what) (?:city|town|country|village|place)\b", re.I), " where live "),
     (re.compile(r"(?:\b(?:is|are|am|be|might|may|will|would|to)|['’](?:m|re|s|ll|d)) mov(?:e|ing)\b", re.I),
      " relocate "),
@@ -74,6 +75,8 @@ IMPLIED = (
     (re.compile(r"\b(?:i'm|i am|you're) (?:now )?(?:[\w-]+ )?(?:(?:fore|post|fire|chair|sales|police)(?:wo)?man|nurse|"
                 r"manager|teacher|director|head|chef|lead|clerk|assistant|supervisor|engineer|developer)\b(?! of my)",
                 re.I), "work"),
+    (re.compile(r"\b(?:iphone|pixel|galaxy|fairphone)\b", re.I), "phon"),
+    (re.compile(r"\b(?:sons?|daughters?|girls?|boys?)\b", re.I), "kid"),
     (re.compile(r"\b(?:vegan|vegetarian|pescatarian|keto|halal|kosher)\b", re.I), "food"),
     (re.compile(r"\b(?:budgie|cockatiel|parrot|canary|parakeet|budgerigar)\b", re.I), "bird"),
     (re.compile(r"\b(?:labrador|beagle|poodle|collie|terrier|spaniel|dachshund|retriever|corgi|husky|pug|greyhound)\b",
@@ -86,7 +89,7 @@ NUMBER = (
 )
 # Question word → signs of a sentence that answers it.
 KINDS = {
-    "job|role|profession|for a living": re.compile(r"\b(?:is|are|as|['’]re|['’]m|am) (?:now )?an? "),
+    "job|role|profession|for a living|breed|species": re.compile(r"\b(?:is|are|as|['’]re|['’]m|am) (?:now )?an? "),
     "how (?:many|old|much|tall|long|often|far)|(?:what|which) (?:time|year)": re.compile(NUMBER, re.I),
     "where": re.compile(r"\b(?:live[sd]?|living|moved?|born|based|located|work(?:s|ed)? (?:at|in)|from|in|at)\b"),
     "when": re.compile(r"\b(?:\d{1,4}|mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b(?:Jan|Feb|Mar|"
@@ -140,6 +143,7 @@ NO_STATEMENT = re.compile(
     r"(?:show|tell|remind) me\b|you\b(?!['’]| know\b)|(?:hi|hello|hey|thanks|thank you|bye|ok|okay)\b[^,]*$)",
     re.IGNORECASE,
 )
+QUOTED = re.compile(r"[\"“](?:[^\"“”\s]+\s+){3,}[^\"“”]*[\"”]")  # someone else's words, or of a story
 CLAUSES = re.compile(
     r"(\b(?:am|is|are|was|were|have|has|had|lives?|works?|likes?|loves?|moved)\b|'(?:m|ve|re)\b)(.{0,200}?),? "
     r"(?:and|but) (?=I\b(?! (?:are|were)\b)|my |we |our |the user\b)"
@@ -286,7 +290,7 @@ def _newest_first(memory: Memory) -> list[tuple[str, str]]:
 
 def sentences(text: str) -> list[str]:
     """The statements of a text; questions, commands and greetings answer nothing."""
-    items = (BEFORE_QUESTION.sub(r"\1", one) for one in SENTENCE.findall(text))
+    items = (BEFORE_QUESTION.sub(r"\1", one) for one in SENTENCE.findall(QUOTED.sub(" ", text)))
     whole = (part for item in items for part in CLAUSES.sub(r"\1\2\n", item).splitlines())
     found = (LEAD_IN.sub("", sentence.strip()) for sentence in whole)
     return [item for item in found if " " in item and not item.endswith("?") and not NO_STATEMENT.match(item)]
@@ -350,7 +354,7 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
             return bool(OF_ONESELF.search(question)) and not is_named
         named = NAMED.match(TAKES_BACK.sub("", sentence))
         return named is not None and bool(OF_ONESELF.search(question)) and _stem(named[1].lower()) not in asked
-    if _stem(owned[1].lower()) in asked:
+    if stems(owned[1]) & (asked - {"kid"} if asked & {"son", "daught"} else asked):  # a daughter is a child, and no son
         return False
     names = stems(" ".join(re.findall(r"(?<!^)\b[A-Z]\w+", sentence)))
     return not (asked & sentence_words & names)

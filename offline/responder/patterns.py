@@ -20,14 +20,16 @@ SHOWING = re.compile(r"\b(?:demo|sample|show|example|test)\b", re.IGNORECASE)
 TIME = re.compile(r"\bwhat(?:'s| is) the time(?! of)|\btime is it\b", re.IGNORECASE)
 DATE = re.compile(r"\bwhat(?:'s| is) (?:the |today's )date(?! of)|\b(?:day|date) is (?:it|today)\b", re.IGNORECASE)
 NAME = re.compile(
-    r"\b(?:what(?:'s| is) my (?:(?:first|last|full|family) |sur)?name|who am i|name do i go by|i want to be called"
+    r"\b(?:what(?:'s| is) my (?:(?:first|last|full|family) |full first |sur|nick)?name|who am i|name do i go by"
+    r"|i want to be called|(?:everyone|everybody|people|they|friends|family|folks) calls? me|nickname"
     r"|(?:know|remember) my name"
     r"|(?:what|how) (?:should|do|will|would) you call me)\b",
     re.IGNORECASE,
 )
 SURNAME = re.compile(r"\b(?:surname|last name|family name)\b", re.IGNORECASE)
 SURNAME_STATED = re.compile(r"(?i:(?:the user's|my) (?:surname|last name)(?: is|'s)) ([A-Z][\w'-]*)")
-CALL_ME = re.compile(r"\b(?:should|do|will|would) you call me\b", re.IGNORECASE)
+CALL_ME = re.compile(r"\b(?:you|everyone|everybody|people|they|friends|family|folks) calls? me\b|nickname", re.I)
+CALLED = re.compile(r"(?i:the user (?:wants|prefers) to be called|calls? me) ([A-Z][\w'-]*(?: [A-Z][\w'-]*)*)")
 NAME_STATED = re.compile(
     r"(?i:(?:the user's|my) name(?: is|'s)|the user (?:is|wants to be|prefers to be) called|call me)"
     r" ([A-Z][\w'-]*(?: [A-Z][\w'-]*)*)"

@@ -218,9 +218,12 @@ def _name(reading: Reading) -> Reply | None:
     stated = patterns.NAME_STATED.match(LEAD_IN.sub("", reading.question))
     if stated and not _is_question(reading.question):
         return say(wording.NEW_NAME.format(name=stated[1]))
-    called = reading.clock.get("User name", "") if patterns.CALL_ME.search(reading.question) else ""
-    if called:
-        return say(f"I call you {called}.")
+    if patterns.CALL_ME.search(reading.question):
+        said = (sentence for memory in _known(reading) for sentence in sentences(memory.text))
+        wanted = next(filter(None, map(patterns.CALLED.search, said)), None)
+        called = wanted[1] if wanted else reading.clock.get("User name", "")
+        if called:
+            return say(f"I call you {called}.")
     if patterns.SURNAME.search(reading.question):
         statements = (
             sentence for memory in _known(reading) if memory.is_current for sentence in sentences(memory.text)
@@ -529,8 +532,12 @@ def _answer_marked(reading: Reading) -> Reply | None:
     if not marked or any(match.memory.id == "said" for match in best_matches(asked, _list_newest(reading))):
         return None
     best = [memory for memory in marked if memory.is_current != past]
-    if past and not best and (over := best_matches(asked, _of_the_past(reading.memories))):
-        return _answer_from(reading, over)
+    if past and not best:
+        were = _of_the_past(reading.memories)
+        near = closest(asked, were)
+        over = best_matches(asked, were) or ([near] if near else [])
+        if over:
+            return _answer_from(reading, over)
     best = best or marked
     wanted = stems(asked)
     if best[0].answers != LIKELY:
@@ -715,7 +722,8 @@ def _own_words(reading: Reading, match: Match) -> str:
 
 def _is_denial(sentence: str, question: str) -> bool:
     """Whether a sentence denies something: an answer about now leaves it out."""
-    return (is_wh_question(question) and bool(patterns.DENIES.search(sentence))) or without_denied(sentence) != sentence
+    main = sentence.partition(", which ")[0]
+    return (is_wh_question(question) and bool(patterns.DENIES.search(main))) or without_denied(main) != main
 
 
 def _messages_behind(reading: Reading, memory: Memory, fact_words: frozenset[str]) -> list[str]:

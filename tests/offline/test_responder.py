@@ -1023,3 +1023,37 @@ def test_a_question_without_words_of_its_own_asks_for_more_of_the_same() -> None
     call = memory("The user needs to call the landlord about the boiler.")
     body = request(user("Who do I need to call?"), assistant("The landlord."), current("What was it about?", call))
     assert "boiler" in without_introduction(body)
+
+
+def test_a_daughter_is_no_son_but_both_are_children() -> None:
+    daughter = memory("The user's daughter Priya is 9 years old.") | {"answers": "question"}
+    assert "Priya" not in ask("What's my son's name?", daughter)
+    assert "Priya" in ask("Do I have any children?", daughter)
+
+
+def test_a_line_of_a_story_in_quotation_marks_is_no_answer() -> None:
+    line = memory('My opening line so far: "I live in Reno with a one-eyed dog called Judge." Too much?', "message:2")
+    assert "Reno" not in ask("Where do I live?", line)
+
+
+def test_a_nickname_that_still_waits_is_used() -> None:
+    wants = memory("call me Shiv please\nThe user wants to be called Shiv.", "message:3")
+    wants |= {"qualifier": "waiting (The user wants to be called Shiv.)"}
+    for question in ("What nickname should you call me by?", "What does everyone call me?"):
+        assert ask(question, wants) == "I call you Shiv."
+
+
+def test_an_instrument_that_was_played_is_told_before_the_one_that_is() -> None:
+    bass = memory("One of the user's pastimes is bass guitar.") | {"answers": "pastime"}
+    cello = memory("The user used to play the cello.", "fact:2")
+    assert "cello" in ask("What instrument did I use to play?", bass, cello)
+
+
+def test_a_breed_is_what_an_animal_is() -> None:
+    said = memory("Just got Tilda's DNA results back. Tilda is a cockapoo.", "message:2") | {"answers": "question"}
+    assert ask("What breed is Tilda?", said).startswith("Tilda is a cockapoo")
+
+
+def test_a_phone_is_known_by_its_make() -> None:
+    sold = memory("I switched to a Pixel, so new phone.", "message:1") | {"qualifier": "until 2026-10-09"}
+    assert "iPhone" in ask("What phone do I have?", sold, memory("The user has an iPhone."))

@@ -19,6 +19,7 @@ from memory.speech_acts.made_up import MADE_UP, is_about_fiction
 from memory.text import message_kinds
 from memory.text.denials import read_denials
 from memory.text.keywords import content, words
+from memory.text.parts import verb_span
 
 if TYPE_CHECKING:
     from memory.retrieval.query import Question
@@ -402,6 +403,8 @@ def _judge_sentence(
         return sentence, None, None
     if rule not in HISTORY:
         return _without_quote(sentence, fact) if says_more else "", rule, None
+    if says_more and not keeps_history and (rest := _without_clause(sentence, fact)):
+        return rest, rule, None
     if says_more or keeps_history or (rule == ENDED and fact.is_denied_in(sentence)):
         return sentence, None, fact
     return "", rule, None
@@ -439,6 +442,15 @@ def _without_quote(sentence: str, fact: FactState) -> str:
     return ", ".join(kept) if content(" ".join(kept)) else ""
 
 
+def _without_clause(sentence: str, fact: FactState) -> str:
+    """A sentence without the clauses that have a word of what a fact says; empty if the others say nothing."""
+    clauses = _CLAUSE.split(sentence)
+    meant = fact.value_stems or fact.stems - frozenset(content(fact.statement[: verb_span(fact.statement)[0]]))
+    kept = [clause for clause in clauses if not meant & frozenset(content(clause))]
+    is_cut = 0 < len(kept) < len(clauses) and all(len(content(clause)) > 1 for clause in kept)
+    return f"{', '.join(kept).rstrip(' .')}. " if is_cut else ""
+
+
 def _says(clause: str, fact: FactState) -> bool:
     """Whether a clause has the fact's value, or the words that its quote has of its statement."""
     meant = fact.value_stems or (fact.stems & content(fact.quote)) or fact.stems
@@ -468,6 +480,7 @@ def waiting(statements: Iterable[str]) -> str:
 
 def _qualifier_of_message(text: str, own: Sequence[FactState], now: datetime) -> str:
     """Whether a message holds; what waits in Review is spelled out, as the words alone may not: “*John, with an h”."""
+    own = [fact for fact in own if fact.rule(now) is None] or own
     if own and all(fact.status == "proposed" for fact in own):
         quoted = [fact for fact in own if fact.is_quoted_in(text)]
         return waiting(fact.statement for fact in [fact for fact in quoted if fact.key] or quoted[:1])

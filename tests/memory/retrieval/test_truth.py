@@ -324,6 +324,24 @@ def test_a_message_that_says_several_things_spells_out_all_that_wait(alice: User
     assert item.qualifier == "waiting (The user is allergic to penicillin. The user is allergic to latex.)"
 
 
+def test_of_a_sentence_only_the_clause_that_is_out_of_date_goes(alice: User) -> None:
+    text = "My PhD is on lichen. My supervisor is Ada Adeyemi and she wants chapter two by February."
+    (said,) = talk(alice, text, days_ago=10)
+    learned(alice, said, "The user's PhD is on lichen.", "My PhD is on lichen", status="proposed")
+    learned(alice, said, "The user's supervisor is called Ada Adeyemi.", "My supervisor is Ada Adeyemi",
+            status="proposed")  # fmt: skip
+    (newer,) = remember(alice, "The user's supervisor wants chapter two by 15 March.")
+    learned(alice, said, "The user's supervisor wants chapter two by February.", "she wants chapter two by February",
+            status="superseded", superseded_by=newer)  # fmt: skip
+
+    kept = {item.ref: item for item in retrieve(alice, "What is my PhD about?", now=NOW).kept}
+
+    message = kept[f"message:{said}"]
+    assert message.qualifier == "waiting (The user's PhD is on lichen.)"
+    assert "Adeyemi" in message.text
+    assert "February" not in message.text
+
+
 def test_a_message_with_the_newer_value_is_not_left_out_for_the_older_that_it_names(alice: User) -> None:
     (before,) = talk(alice, "My boss is Mr Adeyemi.", days_ago=300)
     (after,) = talk(alice, "I've got a new boss, Katarzyna, Mr Adeyemi retired on Friday.")

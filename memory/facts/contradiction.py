@@ -87,7 +87,7 @@ def oppose_replaced(fact: Fact) -> None:
     opposed: dict[int, float] = {}
     for pk, status, statement, said_at in others.values_list("pk", "status", "statement", "message__created_at"):
         how = replaces(newer, statement)
-        if how == Replaces.NOT or (said_at and fact.message and said_at > fact.message.created_at):
+        if how == Replaces.NOT or (said_at and fact.message and said_at >= fact.message.created_at):
             continue
         if how == Replaces.CLEARLY and (fact.status == Fact.Status.ACTIVE or status == Fact.Status.PROPOSED):
             superseded.append(pk)

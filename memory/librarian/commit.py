@@ -36,8 +36,9 @@ from memory.librarian.known_facts import load_nearest, load_similarities, to_kno
 from memory.librarian.store import create_fact
 from memory.models import Fact, FactLink, LibrarianRun
 from memory.models.kinds import default_importance
+from memory.text.dates import find_date
 from memory.text.keywords import content
-from memory.text.replaced_statement import replaced_statement
+from memory.text.replaced_statement import moved_to_day_said, replaced_statement
 from recall.celery import enqueue_on_commit
 
 if TYPE_CHECKING:
@@ -363,10 +364,13 @@ def _replace(correction: Correction, state: RunState) -> None:
     """Propose another value in the fact's place, decided on like any proposal."""
     fact = correction.fact
     statement = replaced_statement(fact.statement, correction.old or fact.value, correction.value)
-    if fact.key.endswith("/age") and (said := _said_by_number(correction.number, state)) is not None:
+    said = _said_by_number(correction.number, state)
+    if fact.key.endswith("/age") and said is not None:
         statement = re.sub(r"(?<= in )[A-Z][a-z]+ \d{4}", f"{said.said_at:%B %Y}", statement)
     if not statement or normal(statement) == normal(fact.statement):
         return
+    if said is not None and find_date(correction.value, said.said_at.date()) is None:
+        statement = moved_to_day_said(statement, correction.quote, said.said_at.astimezone(state.reading.zone).date())
     _decide_instead(correction, statement, replaced_key(fact, correction), fact, state)
 
 

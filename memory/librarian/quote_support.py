@@ -55,6 +55,7 @@ _RELATIVE = re.compile(
     re.I,
 )
 """A relative day, or one without a year: the statement has the full date."""
+_REQUESTS = re.compile(r"\b(?:can|could|will|would) you (?:please |just )*(?:call me|remember|note)\b", re.I)
 _MINE = re.compile(r"\b(?:my|our)\b", re.I)
 _SUPPOSES = re.compile(
     r"\b(?:if|suppose|supposing|imagine|pretend|unless|whether|what if|wish|in case|as though|let's say|assume|assuming"
@@ -96,7 +97,8 @@ def doubt(
         return Doubt.NOT_SAID
     if _NOT_BEFORE.search(place.before) and not _NOT.search(proposal.statement):
         return Doubt.NEGATED
-    if place.is_question and _ASKS.search(place.sentence) and not _MINE.search(proposal.quote):
+    asks = place.is_question and _ASKS.search(place.sentence) and not _REQUESTS.search(place.sentence)
+    if asks and not _MINE.search(proposal.quote):
         return Doubt.ASKED
     if _SUPPOSES.search(place.before):
         return Doubt.SUPPOSED

@@ -11,7 +11,7 @@ Linear in the length of the text.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from memory.text.keywords import content, stem
@@ -71,6 +71,10 @@ _TO: Final = frozenset({"to", "till", "until", "now"})
 INSTEAD_OF: Final = _phrases("instead of|rather than|in place of|to replace|replacing|replaces")
 """Between the new and the old."""
 
+OPENING: Final = re.compile(
+    r"(?:\w+ )?(?:updates?|news|question|note|thing|correction|topic|reminder|fyi|heads[- ]up)", re.I
+)
+"""Opens a message, and is no new value: “small update, Nadia isn't a paramedic any more”."""
 _PUNCTUATION: Final = frozenset(",;:–—()-→")
 _ENDS: Final = frozenset(".!?\n")
 _TOKEN: Final = re.compile(r"\d{1,2}:\d\d|[^\W_]+(?:['’.&/-][^\W_]+)*|[,;:–—()→]|(?<=\s)-+>?(?=\s)|[.!?]+|\n+")
@@ -122,7 +126,8 @@ _WHEN: Final = _set("next today yesterday tonight already recently finally offic
 _STOPS: Final = _set(
     "is are was were am be been has have had now so because since as and but or nor anymore any more these this "
     "until till at in on for with from by to instead please if when while where who which that he she it i we you "
-    "they i'm we're it's he's she's longer than after before though although today yesterday tomorrow last next "
+    "they i'm i've i'll i'd we're we've we'll we'd it's he's she's they're they've that's there's "
+    "longer than after before though although today yesterday tomorrow last next "
     "officially finally again too either yet though thanks thank anyway over lol haha btw completely altogether "
     "entirely already starting yay isn't not no going live lives work works tbh pls asap dear not"
 )
@@ -210,7 +215,8 @@ def read_denials(text: str) -> list[Denial]:
         if sentence.is_asking:
             continue
         following = next((one for one in sentences[number + 1 : number + 2] if not one.is_asking), None)
-        found += _read(sentence, following)
+        read = _read(sentence, following)
+        found += (replace(one, new="") if OPENING.fullmatch(one.new) else one for one in read)
         if len(found) >= MAX_DENIED:
             break
     return found

@@ -1,16 +1,23 @@
 """A statement with another value in the place of an old one, or without a part of it. Pure."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from memory.text.dates import WEEKDAYS, find_date
+from memory.text.dates import MONTHS, WEEKDAYS, find_date
 
 DATED: Final = re.compile(rf"(?:{'|'.join(map(str.title, WEEKDAYS))}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
 """A day as statements write it: “Friday, 27 November 2026”."""
 HALF_A_YEAR: Final = timedelta(days=182)
 """Before and behind a day, a day of a month without its year is the nearest one."""
 _AND: Final = re.compile(r",? and |, ")
+_NO_ITEM: Final = re.compile(
+    r"(?:mostly|mainly|usually|just|only|to|which|who|where|when|while|because|since|as|for|in|on|at|with|but|so)\b",
+    re.I,
+)
+"""Opens what follows a comma and is no further item of a list: “PureGym, mostly for the rowing machine”."""
+_PART_OF_MONTH: Final = re.compile(r"\b(?:(?:the )?(?:very )?(?:end|start|beginning|middle) of|late|early|mid) $")
+"""Before a month, and not before a day of it."""
 
 
 def replaced_statement(statement: str, old: str, value: str) -> str:
@@ -29,6 +36,8 @@ def replaced_statement(statement: str, old: str, value: str) -> str:
     days = (day for day in DATED.finditer(statement) if day.start() <= place.start() < day.end())
     if (day := next(days, None)) and (moved := _other_day(day[0], value)):
         return f"{statement[: day.start()]}{moved}{statement[max(day.end(), place.end()) :]}"
+    if value[0].isdigit() and old.casefold() in MONTHS:
+        before = _PART_OF_MONTH.sub("", before)
     article = re.search(r"\b(an?) $", before)
     if article:
         right = "an" if value[0].casefold() in "aeiou" else "a"
@@ -36,11 +45,19 @@ def replaced_statement(statement: str, old: str, value: str) -> str:
     return f"{before}{value}{after}"
 
 
+def moved_to_day_said(statement: str, quote: str, today: date) -> str:
+    """The statement on the day that the words of a change name, today or later: “dinner on Saturday instead”."""
+    days, said = DATED.findall(statement), find_date(quote, today)
+    if len(days) != 1 or said is None or said.first != said.last or said.first < today:
+        return statement
+    return statement.replace(days[0], f"{said.first:%A}, {said.first.day} {said.first:%B %Y}")
+
+
 def without_part(statement: str, start: int, end: int) -> str:
     """The statement without the part of a list that has these words: “has a garden and a balcony”; else the same."""
     seams = list(_AND.finditer(statement))
     before = next((seam for seam in reversed(seams) if seam.end() <= start), None)
-    after = next((seam for seam in seams if seam.start() >= end), None)
+    after = next((seam for seam in seams if seam.start() >= end and not _NO_ITEM.match(statement, seam.end())), None)
     if before is not None and (after is None or "and" in before[0]):
         return statement[: before.start()] + (statement[after.start() :] if after else ".")
     if after is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.facts.keys import USER, split_key
-from memory.librarian.changes.corrections import Change, Correction, when_ended
+from memory.librarian.changes.corrections import BACK, Change, Correction, when_ended
 from memory.librarian.changes.fact_words import OF_THE_USER, words_of
 from memory.librarian.engine import KnownFact
 from memory.librarian.updates.pairs import MAX_STATEMENT_PIECES, WINDOW, Outcome, Update, pair_of, read
@@ -161,6 +161,8 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
                 or _is_of_someone_named(names, fact, update, quote)
                 or _is_still_so(update, quote)
                 or _is_of_another_thing(fact, quote)
+                or _is_returned_to(fact, quote)
+                or not _may_take_its_place(update, quote)
             ):
                 reading = _Reading(fact, update, quote, near)
                 if reading.is_named or near >= UNNAMED_FROM:
@@ -215,6 +217,20 @@ def _is_of_another_thing(fact: KnownFact, quote: str) -> bool:
     return bool(denied) and all(find_phrase(fact.statement, old) is None for old in denied)
 
 
+_BACK_TO: Final = re.compile(rf"(?i)\b(?:{'|'.join(BACK)}) (?:an? |the |my )?(?P<what>[\w-]+)")
+
+
+def _is_returned_to(fact: KnownFact, quote: str) -> bool:
+    """Whether the words say that it is so again: “I've gone back to an iPhone”."""
+    return any(find_phrase(fact.statement, found["what"]) is not None for found in _BACK_TO.finditer(quote))
+
+
+def _may_take_its_place(update: Update, quote: str) -> bool:
+    """Whether a new value is of the old one's kind: £7,400 takes the place of no gas boiler."""
+    is_name_written_small = update.new.islower() and not _NAME_INSIDE.search(quote)
+    return not (update.old and update.new) or fits(update.old, update.new) or is_name_written_small
+
+
 def _is_cut_short(update: Update, quote: str) -> bool:
     """Whether the new value is only the first word of what is said: “insurance” of “an insurance company”."""
     found = re.search(rf"(?<!\w){re.escape(update.new)} ([a-z]+)", quote)
@@ -266,15 +282,14 @@ def _has_values(reading: _Reading) -> bool:
 
 
 def _may_be_so(reading: _Reading) -> bool:
-    """Whether words of denial say what was never so, and a new value is of the old one's kind: a name for a name."""
+    """Whether words of denial say what was never so, and no amount takes the place of a goal's."""
     update, quote = reading.update, reading.quote
     if update.outcome == "wrong":
         return _DENIES.search(quote) is not None
     if update.outcome != "replaced":
         return True
-    is_name_written_small = update.new.islower() and not _NAME_INSIDE.search(quote)
     is_amount = kind_of_phrase(update.old) == "number" and reading.fact.kind is Kind.GOAL
-    return not is_amount and (fits(update.old, update.new) or is_name_written_small)
+    return not is_amount
 
 
 def _correction(reading: _Reading, said: Utterance) -> Correction:

@@ -38,7 +38,8 @@ _FILLER: Final = (
     rf"(?:{_REMEMBER}(?: that)?|hi|hello|hey|hiya|good (?:morning|evening"
     r"|afternoon)|morning|ok|okay|so|well|btw|by the way|anyway|anyways|also|actually|honestly|tbh|fyi|for (?:context"
     r"|reference|what it's worth|the record)|oh|ah|um|yeah|yes|yep|no(?! (?:longer|more)\b)|nope|nah|sorry|and|but"
-    r"|plus|thanks|thank you|thx|cheers|ps|p\.s\.|note|side note|quick note|update|context|background|correction"
+    r"|plus|thanks|thank you|thx|cheers|ps|p\.s\.|(?:(?:side|small|quick|tiny|brief|big|little) )?(?:note|update|news)"
+    r"|off topic|on an? (?:happ|bright|sadd|light|relat|differ|separat)\w* note|context|background|correction"
     r"|just so you know|just to say|(?:wait|hang on|hold on)(?=[,.!–—-]| (?:no|it's|that's|sorry)\b)"
     r"|please note|sure|right|now|then|however|you know|look|lol|haha|guess what|good news|bad news|turns out|it turns"
     r" out|turned out|as it happens|apparently|in fact|in short|heads up|the thing is|I meant|I mean|one thing|some"
@@ -83,7 +84,7 @@ _ASKS: Final = re.compile(
 _ORDER: Final = (
     r"(?:give|help|tell|explain|write|draft|make|show|find|suggest|recommend|list|plan|rewrite|translate|proofread"
     r"|summari[sz]e|create|build|fix|check|compare|calculate|convert|describe|rank|review|shorten|reword|redo|rephrase"
-    r"|remind|add|put|use|keep)"
+    r"|remind|add|put|use|keep|scrap|skip|ditch|drop|ignore)"
 )
 _ORDERS: Final = re.compile(
     rf"(?i)(?:(?:and|but|so|then|now|ok|please|pls|just)[, ]+){{0,3}}(?:please|pls|{_ORDER}|let's"

@@ -250,7 +250,7 @@ def _read_message(
         elif noted := list(notes.read_notes(sentence.text, message.month)):
             presupposed = mentions.presupposed(sentence.text, message.month)
             yield from (message.noted(note, sentence) for note in (*noted, *presupposed))
-        elif named := mentions.named_next(last, sentence.text):
+        elif named := mentions.named_next(last, sentence.text) or mentions.thing_named_next(last, sentence.text):
             yield message.noted(named, sentence)
         elif other := _corrected(sentence, message, earlier, known):
             yield other

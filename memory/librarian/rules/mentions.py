@@ -105,6 +105,27 @@ def named_next(before: str, sentence: str) -> Note | None:
     return replace(_named(f"The user's {subject.relation}", subject), confidence=SIGNED)
 
 
+_MADE_OR_OWNED: Final = re.compile(
+    r"(?i)\b(?:I|we)(?:'m|'re|'ve| am| are| have)?(?: just| also| now| recently)? (?:building|writing|making|developing"
+    r"|running|starting|launching|opening|designing|working on|run|own|have|built|wrote|made|started|launched|opened"
+    r"|bought|founded) (?:an?|my|our) (?P<what>(?:[\w-]+ ){0,3}?[\w-]+)"
+    r"(?= (?:for|about|in|at|to|that|with|of|on|which|where|and|but|from)\b|[,.;:!]|$)"
+)
+_IT_IS_CALLED: Final = re.compile(
+    r"(?i:it(?:'s| is) (?:called|named)|(?:its|the) name is) (?P<name>[A-Z][\w'&-]*(?: [A-Z][\w'&-]*){0,3})"
+)
+
+
+def thing_named_next(before: str, sentence: str) -> Note | None:
+    """How a thing is called that the sentence before tells of: “I'm building an app for farmers. It's called Acre.”"""
+    owned, named = _MADE_OR_OWNED.search(before), _IT_IS_CALLED.match(sentence)
+    head = owned["what"].split()[-1].lower() if owned else ""
+    if owned is None or named is None or head in relations.PEOPLE | relations.PETS:
+        return None
+    statement = f"The user's {owned['what'].lower()} is called {named['name']}."
+    return Note(Kind.ENTITY, statement, value=named["name"], form="mention", confidence=SIGNED, tags=(named["name"],))
+
+
 def lists_children_of_another(before: str, sentence: str) -> bool:
     """Whether a sentence goes on about someone else's children: “Beata had twins! Two girls, Ida and Zoe.”"""
     return (

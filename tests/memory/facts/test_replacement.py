@@ -4,6 +4,8 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
+from chat.models import Conversation, Message
+from memory.facts.contradiction import oppose_replaced
 from memory.facts.replacement import Replaces, replaces, with_now
 from memory.librarian.remember import propose_from_assistant
 from memory.models import Fact
@@ -93,6 +95,17 @@ def test_correcting_a_fact_into_the_words_of_another_leaves_one_with_its_key(ali
     assert (only.key, only.value) == ("user/home", "Porto")
     decisions.undo(action)
     assert set(Fact.objects.for_user(alice).active()) == {keyed, free}
+
+
+@pytest.mark.django_db
+def test_two_statements_of_one_message_replace_neither(alice: User) -> None:
+    conversation = Conversation.objects.create(user=alice)
+    said = Message.objects.create(user=alice, conversation=conversation, seq=1, turn=1, role="user",
+                                  event_type="user_message", text="The tea is due on 2 May now.")  # fmt: skip
+    for statement in ("The tea is due on 1 May.", "The tea is due on 2 May now."):
+        fact = Fact.objects.create(user=alice, statement=statement, status="active", message=said)
+        oppose_replaced(fact)
+    assert Fact.objects.for_user(alice).active().count() == 2
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ from memory.librarian.changes.fact_words import states_attribute
 from memory.librarian.engine import KnownFact
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
-from memory.text.replaced_statement import replaced_statement
+from memory.text.replaced_statement import moved_to_day_said, replaced_statement
 
 EARLIER, NOW = datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 9, 1, tzinfo=UTC)
 
@@ -149,6 +149,19 @@ def test_what_a_sentence_contrasts_or_spells_anew_is_replaced(text: str, number:
 
 def replaced(fact: KnownFact, value: str) -> str:
     return replaced_statement(fact.statement, fact.value, value)
+
+
+def test_a_statement_moves_to_the_day_that_the_words_of_a_change_name() -> None:
+    lunch, today = "The user is meeting Beatriz for dinner on Friday, 5 September 2025.", NOW.date()
+    moved = "The user is meeting Beatriz for dinner on Saturday, 6 September 2025."
+    assert moved_to_day_said(lunch, "so we're having dinner on Saturday instead", today) == moved
+    assert moved_to_day_said(lunch, "so we're having dinner instead, I decided yesterday", today) == lunch
+
+
+def test_a_day_takes_the_place_of_the_end_of_a_month() -> None:
+    chapter = "The user's supervisor wants chapter two by the end of February."
+    assert replaced_statement(chapter, "February", "15 March") == "The user's supervisor wants chapter two by 15 March."
+    assert replaced_statement(chapter, "February", "March").endswith("by the end of March.")
 
 
 def test_a_replaced_statement_keeps_the_words_around_the_value() -> None:
@@ -398,3 +411,24 @@ def test_a_name_is_corrected_by_its_letters() -> None:
     found = find_corrections(Utterance(99, 1, "user", text, NOW), [fact])
     assert [(one.old, one.value) for one in found] == [("Lanberris", "Llanberis")]
     assert not find_corrections(Utterance(99, 1, "user", "Llanberis: that is a nice place too", NOW), [fact])
+
+
+def test_what_was_sold_ends_before_what_the_next_words_say() -> None:
+    pixel = known(53, "The user switched to a Pixel over Christmas.", status="proposed")
+    text = "I sold the Pixel and I've gone back to an iPhone."
+    (found,) = find_corrections(Utterance(99, 1, "user", text, NOW), [pixel])
+    assert (found.fact.fact_id, found.change) == (53, Change.END)
+
+
+def test_what_opens_a_message_is_no_new_value() -> None:
+    job = known(54, "The user's sister Nadia is a paramedic.", "nadia/job", "paramedic")
+    text = "small update, Nadia isn't a paramedic any more."
+    (found,) = find_corrections(Utterance(99, 1, "user", text, NOW), [job])
+    assert (found.change, found.value) == (Change.END, "")
+
+
+def test_what_only_explains_a_value_does_not_remain_without_it() -> None:
+    gym = known(55, "The user goes to PureGym three times a week, mostly to stand near the rowing machine.")
+    text = "I've cancelled my PureGym membership, I swim at the lido now instead."
+    (found,) = find_corrections(Utterance(99, 1, "user", text, NOW), [gym])
+    assert found.change == Change.END

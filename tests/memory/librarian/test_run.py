@@ -612,3 +612,18 @@ def test_the_tasks_bear_the_names_they_are_queued_by(alice: User) -> None:
     celery_app.tasks["memory.tasks.requeue_stale_runs"]()
     celery_app.tasks["memory.tasks.read"](run.pk)
     assert facts(alice) == ["The user lives in Porto."]
+
+
+def test_a_request_to_be_called_otherwise_is_a_claim(alice: User) -> None:
+    run_extraction(ask(say(alice, "could you call me Shiv? no one says Siobhan right")).pk)
+    assert Fact.objects.for_user(alice).active().get().statement == "The user wants to be called Shiv."
+
+
+def test_a_lunch_that_becomes_a_dinner_on_another_day_is_on_that_day(alice: User) -> None:
+    conversation = say(alice, "I'm meeting Beatriz for lunch on Friday at the Thai place.")
+    run_extraction(ask(conversation).pk)
+    add(conversation, "Beatriz can't do lunch, so we're having dinner on Saturday instead, same place.")
+    run_extraction(ask(conversation, 3).pk)
+    now = [fact.statement for fact in Fact.objects.for_user(alice).filter(status__in=["active", "proposed"])]
+    assert [one for one in now if "Beatriz" in one and "Saturday" in one]
+    assert not [one for one in now if "Friday" in one]

@@ -394,6 +394,8 @@ def assert_says(texts: list[str], said: str, never: str) -> None:
 @pytest.mark.parametrize(
     ("texts", "said", "never"),
     [
+        (["I'm building an app for farmers. It's called Acre."], "The user's app is called Acre.", "cow"),
+        (["I'm reading a book by Eco. It's called Baudolino."], "", "is called Baudolino"),
         (["My sister Jo lives in Oslo. She has two kids, Bram and Lotte"], "sister Jo lives in Oslo", "called Bram"),
         (["our neighbour Graham feeds the cat, his wife is a vet"], "neighbour Graham feeds", "has a pet|a vet"),
         (["My sister Priya is here. Her parents-in-law live in Jaipur"], "Priya is here", "lives in Jaipur"),
@@ -483,6 +485,9 @@ def test_a_statement_is_a_sentence_about_the_user(text: str, said: str, never: s
         ("You called me Steve. That isn't my name.", "", "Steve"),
         ("You said I live in Rome, but I live in Oslo.", "lives in Oslo", "Rome"),
         ("Never could spell it.", "", "assistant"),
+        ("so scrap the novelty ambulance mug idea", "", "scrap"),
+        ("My sister Nadia is training to be a midwife.", "training to be a midwife", "works as"),
+        ("On a happier note I've signed up for a pottery class.", "signed up for a pottery class.", "note"),
         ("Always been a morning person.", "has always been a morning person", "assistant"),
         ("Never been good at maths.", "has never been good at maths", "never has been"),
         ("Never put emojis in your answers.", "never to put emojis in its answers", "user never"),

@@ -205,6 +205,19 @@ def test_a_name_does_not_take_the_place_of_a_thing(outcomes: dict[str, Update]) 
     assert list(with_changes(said("Radu left, my new boss is Philippa"), (), [fact], {1: 0.5})) == []
 
 
+def test_what_the_words_return_to_is_not_doubted(outcomes: dict[str, Update]) -> None:
+    phone = known(1, "The user has an iPhone.")
+    outcomes["The user has an iPhone."] = Update("ended", 0.9, doubted=0.9)
+    assert not list(with_changes(said("sold it, I've gone back to an iPhone"), (), [phone], {1: 0.6}))
+    assert list(with_changes(said("sold it, never again an iPhone"), (), [phone], {1: 0.6}))
+
+
+def test_a_value_of_another_kind_puts_nothing_in_doubt(outcomes: dict[str, Update]) -> None:
+    choice = known(1, "The user is trying to decide between a heat pump and a gas boiler.")
+    outcomes[choice.statement] = replaced("gas", "7,400", 0.97)
+    assert not list(with_changes(said("the heat pump came in at 7,400, still undecided"), (), [choice], {1: 0.6}))
+
+
 def test_a_food_that_is_left_out_replaces_no_diet(outcomes: dict[str, Update]) -> None:
     vegetarian = replace(known(1, "The user is vegetarian."), key="user/diet")
     outcomes["The user is vegetarian."] = replaced("vegetarian", "gluten-free", 0.97)

@@ -16,7 +16,6 @@ from xml.etree.ElementTree import Element
 
 from django.utils.html import escape
 from latex2mathml import exceptions
-from latex2mathml.converter import convert_to_element
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
@@ -77,6 +76,8 @@ def mathml(latex: str, *, is_block: bool) -> str | None:
     """The formula as MathML; None if it can't be parsed."""
     if len(latex) > MAX_CHARS:
         return None
+    from latex2mathml.converter import convert_to_element  # imported late: few texts have formulas, and it takes 3 MB
+
     try:
         tree = convert_to_element(
             _ALIGNED.sub(r"\\\1{align*}", _EQUATION.sub("", latex)), display="block" if is_block else "inline"

@@ -4,8 +4,6 @@ import codecs
 import re
 from typing import Final
 
-from charset_normalizer import from_bytes
-
 from memory.documents.readers import limits
 from memory.documents.readers.formats import NotReadableError
 
@@ -92,6 +90,8 @@ def _encoding(content: bytes, declared: str) -> str:
             return encoding
     if len(sample.translate(None, _NOT_ASCII)) < FEW_ACCENTS:
         return "cp1252"
+    from charset_normalizer import from_bytes  # imported late: few files need it, and it takes 3 MB
+
     guess = from_bytes(sample).best()
     return guess.encoding if guess else "cp1252"
 

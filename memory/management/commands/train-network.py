@@ -28,7 +28,8 @@ from memory.network.training import EPOCHS, Example, Head, fit
 from memory.secrets import marked as secrets
 from memory.secrets.learned import WEIGHTS as SECRETS
 from memory.secrets.secrets_filter import find_secrets
-from memory.speech_acts import network as speech_acts
+from memory.speech_acts import labeled as speech_acts
+from memory.speech_acts.network import WEIGHTS as SPEECH_ACTS
 from recall.cpu_limit import CpuLimit
 
 MESSAGE: Final = re.compile(r"(?:message|said): ")
@@ -145,7 +146,7 @@ NETWORKS: Final = {
     "updates": Network(UPDATES, updates.HEADS, read_updates, judge_updates, epochs=6, first=3, base=TAGGER),
     "claims": Network(CLAIMS, claims.HEADS, read_claims, judge_claims, epochs=4, first=3, base=TAGGER),
     "speech-acts": Network(
-        speech_acts.WEIGHTS, speech_acts.HEADS, read_acts, speech_acts.judge, epochs=6, first=3, base=TAGGER
+        SPEECH_ACTS, speech_acts.HEADS, read_acts, speech_acts.judge, epochs=6, first=3, base=TAGGER
     ),
     "secrets": Network(SECRETS, secrets.HEADS, read_secrets, judge_secrets, learn_secrets, first=3, base=TAGGER),
 }

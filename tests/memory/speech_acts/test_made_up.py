@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from memory.speech_acts.labeled import read_line
 from memory.speech_acts.made_up import is_made_up, made_up
-from memory.speech_acts.network import read_line, states_nothing
+from memory.speech_acts.network import states_nothing
 
 DATA = Path(__file__).parents[1] / "data"
 """Messages that the network has not learned from."""

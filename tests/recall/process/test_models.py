@@ -1,11 +1,18 @@
-"""A web process loads the models of its turns before their first use."""
+"""A web process loads the models of its turns before their first use, and not what it may never use."""
 
-from typing import Any
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
 from memory.network import reader
 from recall import asgi
+from tests.running import PROJECT, clean_environment
+
+RARELY_USED: Final = ("numpy.random", "charset_normalizer", "latex2mathml.converter")
+"""8 MB: for training, for files that aren't UTF-8, for formulas."""
 
 
 def test_no_turn_waits_for_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,3 +27,14 @@ def test_no_turn_waits_for_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asgi, "give_back", lambda: None)
     asgi.load_models()
     assert loaded == {"query_encoder", "secrets", "speech_acts"}
+
+
+def test_what_is_rarely_used_is_not_imported(tmp_path: Path) -> None:
+    program = (
+        "import sys, recall.asgi; from django.urls import get_resolver; get_resolver().url_patterns;"
+        f"print(*sys.modules.keys() & {set(RARELY_USED)})"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", program]
+    environment = clean_environment(VAR_DIR=str(tmp_path))
+    done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

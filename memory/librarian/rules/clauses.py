@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import sentencex
-
 from memory.librarian.rules.words import (
     ADVERBS,
     AFFLICTED,
@@ -206,6 +204,8 @@ def own_words(text: str, echoes: Sequence[Span] = ()) -> str:
 
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of `text`, from `own_words`; without empty ones and those that are too long to be one."""
+    import sentencex  # imported late: only workers read by rules
+
     at = 0
     for line in text.splitlines(keepends=True):
         for part in sentencex.segment("en", line) if line.strip() else ():

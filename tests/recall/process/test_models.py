@@ -11,8 +11,8 @@ from memory.network import reader
 from recall import asgi
 from tests.running import PROJECT, clean_environment
 
-RARELY_USED: Final = ("numpy.random", "charset_normalizer", "latex2mathml.converter")
-"""8 MB: for training, for files that aren't UTF-8, for formulas."""
+RARELY_USED: Final = ("numpy.random", "charset_normalizer", "latex2mathml.converter", "sentencex")
+"""9 MB: for training, for files that aren't UTF-8, for formulas, for what only workers read."""
 
 
 def test_no_turn_waits_for_a_network(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ from uuid import UUID
 
 import psycopg
 from django.contrib.postgres.fields import ArrayField
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import BigIntegerField, Func, Model, QuerySet, Value
 from django.db.models.query import FlatValuesListIterable, ModelIterable, ValuesListIterable
 from django.db.models.sql.compiler import SQLCompiler
@@ -169,11 +169,17 @@ def _row(queryset: QuerySet[Any, Any], compiler: SQLCompiler) -> Callable[[Any],
 
 
 def _converted(row: Sequence[Any], converters: Iterable[tuple[int, Sequence[Callable[..., Any]], Any]]) -> list[Any]:
-    values = list(row)
+    values, database = list(row), _database()
     for column, functions, expression in converters:
         for function in functions:
-            values[column] = function(values[column], expression, connection)
+            values[column] = function(values[column], expression, database)
     return values
+
+
+def _stored(fields: Sequence[Any], row: Model, *, is_new: bool) -> list[Any]:
+    """The row's values of these fields, as the database takes them."""
+    database = _database()
+    return [field.get_db_prep_save(field.pre_save(row, is_new), database) for field in fields]
 
 
 class PreparedInsert[M: Model]:
@@ -193,7 +199,7 @@ class PreparedInsert[M: Model]:
         columns = ", ".join(f'"{field.column}"' for field in fields)
         numbers = (f"${number}" for number in range(1, len(rows) * len(fields) + 1))
         places = ", ".join(f"({', '.join(row)})" for row in batched(numbers, len(fields), strict=True))
-        values = [field.get_db_prep_save(field.pre_save(row, True), connection) for row in rows for field in fields]
+        values = [value for row in rows for value in _stored(fields, row, is_new=True)]
         with _raw_cursor() as cursor:
             cursor.execute(
                 f'INSERT INTO "{self._model._meta.db_table}" ({columns}) VALUES {places}{self._ending}',  # noqa: S608
@@ -215,9 +221,8 @@ class PreparedUpdate[M: Model]:
         self._names = columns
 
     def __call__(self, row: M) -> None:
-        values = [field.get_db_prep_save(field.pre_save(row, False), connection) for field in self._fields]
         with _raw_cursor() as cursor:
-            cursor.execute(self._sql, [*values, row.pk])
+            cursor.execute(self._sql, [*_stored(self._fields, row, is_new=False), row.pk])
 
     @cached_property
     def _fields(self) -> Sequence[Any]:
@@ -349,7 +354,12 @@ def _execute(read: Read) -> Any:
 
 def _raw_cursor(kind: type[psycopg.RawCursor[Any]] = psycopg.RawCursor) -> Any:
     """The engine's cursor of this kind."""
-    return cast(DatabaseWrapper, connection).raw_cursor(kind)
+    return _database().raw_cursor(kind)
+
+
+def _database() -> DatabaseWrapper:
+    """The thread's connection. `django.db.connection` looks it up for each attribute, and each field asks for some."""
+    return cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS])
 
 
 def array(values: Iterable[float]) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
 from itertools import pairwise
@@ -80,7 +80,7 @@ class RecalledMemory:
 
     def as_json(self) -> dict[str, str]:
         """Its fields, without the empty ones."""
-        return {name: value for name, value in sorted(asdict(self).items()) if value}
+        return {name: value for name in sorted(self.__slots__) if (value := getattr(self, name))}
 
 
 @dataclass(frozen=True, slots=True)

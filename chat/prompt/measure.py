@@ -219,10 +219,11 @@ class Scale:
         """Measure `text`. `inside`: the prose in `text`, if the rest is JSON around it. `image`: tokens of an image
         next to it."""
         base = count_tokens(text) if base is None else base
-        counts = {kind: base} if kind else by_class(text, base)
         if inside:
             prose = min(base, count_tokens(inside))
             counts = sum_counts([by_class(inside, prose), {TextClass.JSON: base - prose}])
+        else:
+            counts = {kind: base} if kind else by_class(text, base)
         if image:
             counts = {**counts, TextClass.IMAGE: image}
         if framed:

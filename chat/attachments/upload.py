@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Count, Sum
 
 from budget.counting.images import image_tokens
@@ -30,6 +31,7 @@ from memory.documents.readers import text_files
 from memory.documents.readers.formats import NotReadableError, recognize
 from memory.documents.readers.isolated import NoFreeReaderError, read_file, turn
 from recall.db.connections import release_connection
+from recall.db.postgres import wait_for_turn
 from recall.llm.tokens import count_tokens
 from recall.text import storable
 
@@ -76,9 +78,11 @@ def accept(user: User, name: str, content: bytes, *, is_paste: bool = False) -> 
     except NotReadableError as refusal:
         raise AttachmentRefusedError(str(refusal)) from refusal
     mark = hashlib.sha256(content).hexdigest()
-    return Attachment.objects.create(
-        **({"user": user, "name": name, "size": len(content), "content": content, "content_hash": mark} | fields)
-    )
+    row = {"user": user, "name": name, "size": len(content), "content": content, "content_hash": mark} | fields
+    with transaction.atomic():
+        wait_for_turn("chat.attachments", user.pk)
+        _check(user, name, len(content))  # again: other files of the user may have been read meanwhile
+        return Attachment.objects.create(**row)
 
 
 def fitting_name(name: str) -> str:

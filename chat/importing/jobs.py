@@ -32,6 +32,7 @@ from memory.forget_epoch import try_lock_user
 from memory.librarian.imported import ImportedFile, propose, store_document
 from memory.models import LibrarianRun
 from recall.db.notify import publish_event
+from recall.db.postgres import wait_for_turn
 from recall.jobs import LeasedJob
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def accept(user: User, name: str, size: int, chunks: Iterable[bytes]) -> ImportJ
         raise NotImportedError(f"This file is {size / MEGABYTE:,.0f} MB. The limit is {largest:,} MB.")
     if not size:
         raise NotImportedError(EMPTY)
+    wait_for_turn("chat.imports", user.pk)  # another request may not find room for the same last file
     if ImportJob.objects.for_user(user).filter(state__in=OPEN).count() >= MAX_WAITING:
         raise NotImportedError(TOO_MANY)
     job = ImportJob.objects.create(user=user, name=fitting_name(name), size=size)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
@@ -27,6 +27,7 @@ from memory.models.paths import encode
 from recall.celery import enqueue_on_commit
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
+from recall.db.postgres import wait_for_turn
 from recall.jobs import LeasedJob
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ FOLDER: Final = "/reference"
 TASK: Final = "memory.tasks.read_upload"
 MAX_WAITING: Final = 100
 """Unread files of one user, so that they can't fill the database."""
+LOCK: Final = "memory.uploads"
+"""Taken for a user where their files are counted: two requests at once may not both find room for the last one."""
 MEGABYTE: Final = 1_000_000
 MAX_FOLDER_CHARS: Final = 500
 """Width of `Upload.folder`."""
@@ -100,6 +103,7 @@ def _validate(user: User, name: str, content: bytes, folder: str) -> str:
         raise UploadRefusedError(str(refusal)) from refusal
     if len(folder) > MAX_FOLDER_CHARS:
         raise UploadRefusedError("This folder's path is too long.")
+    wait_for_turn(LOCK, user.pk)
     if Upload.objects.for_user(user).filter(state__in=UNFINISHED).count() >= MAX_WAITING:
         raise UploadRefusedError(f"{MAX_WAITING} files are already queued. Try again when some are done.")
     return kind.media_type
@@ -136,8 +140,7 @@ def _claim(upload_id: int) -> Upload | None:
     user_id = Upload.objects.filter(pk=upload_id).values_list("user_id", flat=True).first()
     if user_id is None:
         return None
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('memory.uploads'), %s)", [user_id])
+    wait_for_turn(LOCK, user_id)
     reading = Upload.objects.filter(user_id=user_id, state=State.READING, lease_until__gt=timezone.now())
     return None if reading.exclude(pk=upload_id).exists() else UPLOADS.claim(upload_id)
 

@@ -1,4 +1,4 @@
-"""PostgreSQL features that the ORM lacks: session advisory locks, ids reserved from a sequence, GIN index options."""
+"""PostgreSQL features that the ORM lacks: advisory locks, ids reserved from a sequence, GIN index options."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +11,12 @@ from recall.db.prepared import Read
 FEW_WAITING: Final = 64
 """A GIN index's pending list, in kB: PostgreSQL's minimum. Every search reads that list; with the usual 4 MB it took up
 to twice as long. Writing takes no longer."""
+
+
+def wait_for_turn(name: str, number: int) -> None:
+    """Take the lock `name` of `number`, such as a user, until the transaction ends: what it counts, no one adds to."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), %s)", [name, number])
 
 
 @contextmanager

@@ -275,10 +275,10 @@ def _unseal(file: IO[bytes], into: IO[bytes]) -> None:
     cipher = _cipher(key.get_secret_value(), file.read(16))
     number, length = 0, file.read(4)
     while length:
-        sealed, length = file.read(struct.unpack(">I", length)[0]), file.read(4)
         try:
+            sealed, length = file.read(struct.unpack(">I", length)[0]), file.read(4)
             into.write(cipher.decrypt(struct.pack(">IQ", 0, number), sealed, b"more" if length else b"last"))
-        except InvalidTag:
+        except (InvalidTag, ValueError, struct.error):
             raise BackupError("This backup was encrypted with another BACKUP_KEY, or is damaged.") from None
         number += 1
 
@@ -291,11 +291,14 @@ def _cipher(key: str, salt: bytes) -> AESGCM:
 
 
 def _newest(place: Path) -> Path:
+    """The backup itself, or the newest of a folder. With BACKUP_KEY only an encrypted one: a restore runs what is in
+    it, and anyone who may write into the folder could add another."""
     if place.is_file():
         return place
-    found = backups(place)
+    has_key = settings.ENVIRONMENT.backup_key is not None
+    found = [backup for backup in backups(place) if backup.name.endswith(SEALED) or not has_key]
     if not found:
-        raise BackupError(f"No backup is in {place}.")
+        raise BackupError(f"No {'encrypted ' if has_key else ''}backup is in {place}.")
     return found[-1]
 
 

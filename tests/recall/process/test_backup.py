@@ -1,5 +1,6 @@
 """The commands of docs/self-hosting.md back everything up, and restore it into an empty place."""
 
+import io
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ import psycopg
 import pytest
 from django.db import connection
 from psycopg.conninfo import make_conninfo
+from pydantic import SecretStr
 
 from recall.observability import heartbeat
 from recall.process import backup
@@ -121,6 +123,30 @@ def test_a_wrong_key_and_a_damaged_file_are_refused_in_one_sentence(
     assert "is damaged: its checksum differs" in said
     with psycopg.connect(empty.conninfo) as connection:
         assert connection.execute("SELECT to_regclass('accounts_user')").fetchone() == (None,)
+
+
+@pytest.fixture
+def with_key(settings: Any) -> None:
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"backup_key": SecretStr(KEY)})
+
+
+@pytest.mark.usefixtures("with_key")
+def test_with_a_key_a_folder_holds_no_backup_that_is_not_encrypted(tmp_path: Path) -> None:
+    older_backup(tmp_path, "20261120")
+    with pytest.raises(BackupError, match="No encrypted backup is in"):
+        backup.restore(tmp_path, demo_user="")
+
+
+@pytest.mark.usefixtures("with_key")
+@pytest.mark.parametrize("ending", [b"", b"\x00", b"\x00\x00\x00\x04five!", b"\xff\xff\xff\xff"])
+def test_a_cut_off_file_is_refused_even_if_its_checksum_was_made_to_fit(tmp_path: Path, ending: bytes) -> None:
+    file, plain = tmp_path / "recall-20261120T033000Z.dump.sealed", io.BytesIO()
+    with file.open("wb") as sealed:
+        backup._seal(io.BytesIO(b"x" * backup.CHUNK + b"last"), sealed, KEY)
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(backup.MAGIC) + 16 + 4 + backup.CHUNK + 16] + ending)
+    with file.open("rb") as cut_off, pytest.raises(BackupError, match="another BACKUP_KEY, or is damaged"):
+        backup._unseal(cut_off, plain)
 
 
 def older_backup(backups: Path, day: str, manifest: str | None = '{"sha256": "", "size": 0}') -> None:

@@ -32,6 +32,8 @@ from recall.observability import heartbeat
 from recall.process import embedded_postgres
 
 SUFFIX, SEALED, MANIFEST, UNFINISHED = ".dump", ".sealed", ".json", ".unfinished"
+NAMES: Final = f"recall-{'[0-9]' * 8}T{'[0-9]' * 6}Z{SUFFIX}*"
+"""Any other file is someone else's: not restored, counted or removed."""
 ABANDONED_AFTER: Final = 6 * 3600
 """Seconds without a write after which an unfinished backup is a killed process's."""
 MAGIC: Final = b"recall-backup-1\n"
@@ -123,7 +125,7 @@ def restore(place: Path, *, demo_user: str) -> Path:
 
 def backups(folder: Path) -> list[Path]:
     """The finished backups of a folder, oldest first."""
-    return sorted(path for path in folder.glob(f"recall-*{SUFFIX}*") if path.name.endswith((SUFFIX, SEALED)))
+    return sorted(path for path in folder.glob(NAMES) if path.name.endswith((SUFFIX, SEALED)))
 
 
 # The database ------------------------------------------------------------------------------------------------------
@@ -304,7 +306,7 @@ def _newest(place: Path) -> Path:
 
 def _remove_abandoned(folder: Path) -> None:
     """Remove what backups left that were killed: unfinished ones, and manifests without a backup."""
-    for left in folder.glob(f"recall-*{SUFFIX}*"):
+    for left in folder.glob(NAMES):
         is_part = left.suffix == UNFINISHED or (left.suffix == MANIFEST and not left.with_suffix("").exists())
         if is_part and time.time() - left.stat().st_mtime > ABANDONED_AFTER:
             left.unlink(missing_ok=True)

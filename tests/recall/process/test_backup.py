@@ -179,6 +179,17 @@ def test_a_file_without_a_manifest_of_its_own_is_neither_counted_nor_removed(pla
     assert len(backup.backups(backups)) == 2 + len(foreign)
 
 
+def test_files_of_other_names_are_no_backups_and_stay(place: Place, tmp_path: Path) -> None:
+    names = ["recall-old.dump", "recall-old.dump.unfinished", "recall-list.dump.json", "recall-2026-11-20.dump.sealed"]
+    for name in names:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, time.time() - backup.ABANDONED_AFTER - 60))
+    assert place.run("backup", tmp_path).returncode == 0
+    (made,) = backup.backups(tmp_path)
+    assert backup.verify(tmp_path) == made
+    assert {file.name for file in tmp_path.iterdir()} >= {made.name, *names}
+
+
 @pytest.mark.parametrize("manifest", [None, "no JSON", "[]", "{}", '{"sha256": "", "server": "new"}'])
 def test_a_backup_without_a_manifest_that_can_be_read_is_refused(tmp_path: Path, manifest: str | None) -> None:
     older_backup(tmp_path, "20261120", manifest)

@@ -44,6 +44,10 @@ AS_FOUND: Final = ("--no-owner", "--no-privileges", "--enable-row-security")
 PLACES: Final = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin")
 """Where distributions put the programs of each release."""
 
+PEOPLE: Final = "accounts_user"
+WRITTEN: Final = ("chat_conversation", "memory_fact", "memory_upload")
+"""Tables that hold rows once an account has been used; new accounts have documents."""
+
 
 class BackupError(Exception):
     """One sentence that says why there is no backup, or why it can't be restored."""
@@ -68,15 +72,15 @@ def back_up(folder: Path) -> Path:
     with serving_database(), ExitStack() as own_files:
         about = _describe()
         try:
-            file = own_files.enter_context(unfinished.open("xb"))
+            file = own_files.enter_context(open(unfinished, "xb", opener=_private))
         except FileExistsError:
             raise BackupError(f"Another process writes {unfinished.name}.") from None
         own_files.callback(unfinished.unlink, missing_ok=True)
-        unfinished.chmod(0o600)
         _dump(file, about["server"])
         manifest = {**about, "size": unfinished.stat().st_size, "sha256": _digest(unfinished)}
         _read_whole(unfinished, about["server"], is_sealed=bool(key))
-        _manifest_of(made).write_text(json.dumps(manifest, indent=1))
+        with open(_manifest_of(made), "x", opener=_private) as beside:
+            json.dump(manifest, beside, indent=1)
         unfinished.rename(made)  # last: a process killed before leaves no backup without a manifest
         heartbeat.record(heartbeat.BACKUP)
     own = [backup for backup in backups(folder) if _has_manifest(backup)]
@@ -105,15 +109,15 @@ def verify(place: Path) -> Path:
 
 
 def restore(place: Path, *, demo_user: str) -> Path:
-    """Fill the empty database from the newest backup of a folder, or from one file. The demo user doesn't count.
+    """Fill the empty database from the newest backup of a folder, or from one file. An unused demo user doesn't count.
 
     Raises:
-        BackupError: the backup is damaged, or the database holds users; nothing was changed.
+        BackupError: the backup is damaged, or the database holds something; nothing was changed.
     """
     backup = verify(place)
     with serving_database():
-        if people := _people(demo_user):
-            raise BackupError(f"The database isn't empty: it holds {people} user{'' if people == 1 else 's'}.")
+        if what := _contents(demo_user):
+            raise BackupError(f"The database isn't empty: it holds {what}.")
         install_roles()  # policies name them
         command = ["--clean", "--if-exists", "--no-owner", "--single-transaction", "--exit-on-error"]
         dsn, environment = _connection()
@@ -165,12 +169,20 @@ def _describe() -> dict[str, Any]:
         return {"server": server, "migrations": [".".join(row) for row in applied]}
 
 
-def _people(demo_user: str) -> int:
+def _contents(demo_user: str) -> str:
+    """What a restore would replace; empty if nothing. The demo user counts once it has been used."""
     with _connect() as connection:
-        if connection.execute("SELECT to_regclass('accounts_user') IS NULL").fetchone() == (True,):
-            return 0
-        row = connection.execute("SELECT count(*) FROM accounts_user WHERE email <> %s", [demo_user]).fetchone()
-    return row[0] if row else 0
+
+        def count(rows: str, *values: str) -> int:
+            row = connection.execute(f"SELECT count(*) FROM {rows}", values).fetchone()  # noqa: S608 (constants)
+            return row[0] if row else 0
+
+        tables = "pg_tables WHERE schemaname = current_schema()"
+        if not count(f"{tables} AND tablename = %s", PEOPLE):
+            return "another program's tables" if count(tables) else ""
+        if people := count(f"{PEOPLE} WHERE email <> %s", demo_user):
+            return f"{people} user{'' if people == 1 else 's'}"
+        return "what the demo user wrote" if any(count(table) for table in WRITTEN) else ""
 
 
 def _connect() -> psycopg.Connection:
@@ -310,6 +322,11 @@ def _remove_abandoned(folder: Path) -> None:
         is_part = left.suffix == UNFINISHED or (left.suffix == MANIFEST and not left.with_suffix("").exists())
         if is_part and time.time() - left.stat().st_mtime > ABANDONED_AFTER:
             left.unlink(missing_ok=True)
+
+
+def _private(name: str, flags: int) -> int:
+    """Open a file that only its owner may read, from its first byte on."""
+    return os.open(name, flags, 0o600)
 
 
 def _manifest_of(backup: Path) -> Path:

@@ -21,10 +21,12 @@ class Command(BaseCommand):
         parser.add_argument("place", type=Path)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        restored: Path | None = None
         try:
             with serving_database():
                 restored = restore(options["place"], demo_user=DEMO_EMAIL)
                 prepare_database(str)  # a backup of an older release
         except (BackupError, StartupError, OSError) as reason:
-            sys.exit(f"Nothing was restored. {reason}")
+            what = f"{restored} was restored, but isn't ready: run `prepare`." if restored else "Nothing was restored."
+            sys.exit(f"{what} {reason}")
         self.stdout.write(f"Restored {restored}.")

@@ -16,6 +16,7 @@ from django.db import connection
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
 
+from accounts.sign_up import DEMO_EMAIL
 from recall.observability import heartbeat
 from recall.process import backup
 from recall.process.backup import BackupError
@@ -98,7 +99,8 @@ def test_what_was_backed_up_is_there_again(filled: Server, empty: Server, tmp_pa
     assert made.returncode == 0, made.stderr
     assert "is whole" in source.run("verify", backups).stdout
     (file,) = backup.backups(backups)
-    assert (EMAIL.encode() in file.read_bytes(), file.stat().st_mode & 0o077) == (False, 0)
+    assert EMAIL.encode() not in file.read_bytes()
+    assert {path.stat().st_mode & 0o077 for path in backups.iterdir()} == {0}
 
     target = Place(tmp_path, DATABASE_URL=empty.url, BACKUP_KEY=key)
     restored = target.run("restore", backups)
@@ -106,6 +108,32 @@ def test_what_was_backed_up_is_there_again(filled: Server, empty: Server, tmp_pa
     assert users(empty) == users(filled) == [EMAIL]
     again = target.run("restore", backups)
     assert "isn't empty: it holds 1 user" in again.stderr
+
+
+def test_a_used_demo_account_and_tables_of_another_program_are_not_replaced(
+    filled: Server, empty: Server, tmp_path: Path
+) -> None:
+    backups = tmp_path / "backups"
+    assert Place(tmp_path, DATABASE_URL=filled.url).run("backup", backups).returncode == 0
+    target = Place(tmp_path, DATABASE_URL=empty.url)
+    with empty.connect() as connection:
+        connection.execute("CREATE TABLE django_session (their_own text)")
+    assert "isn't empty: it holds another program's tables" in target.run("restore", backups).stderr
+    with empty.connect() as connection:
+        connection.execute("DROP TABLE django_session")
+    restored = target.run("restore", backups)
+    assert restored.returncode == 0, restored.stderr
+
+    with empty.connect() as connection:  # now the only user is the demo user
+        connection.execute("UPDATE accounts_user SET email = %s", [DEMO_EMAIL])
+    assert (
+        target.shell(
+            "from accounts.models import User; from chat.models import Conversation; from recall.db.acting "
+            "import by; user = User.objects.get(); Conversation.objects.create(user=user, title='Mine')"
+        )
+        == 0
+    )
+    assert "isn't empty: it holds what the demo user wrote" in target.run("restore", backups).stderr
 
 
 def test_a_wrong_key_and_a_damaged_file_are_refused_in_one_sentence(

@@ -1,10 +1,13 @@
-"""Text helpers: text that PostgreSQL can store (no NUL, no lone surrogates), its numbers, and Markdown as one line."""
+"""Text helpers: text that PostgreSQL can store (no NUL, no lone surrogates), its numbers, Markdown in a line, JSON."""
 
+import json
 import re
 from typing import Any, Final
 
 MAX_DIGITS: Final = 18
 """Every number of so many digits fits a column of 64 bits."""
+_UNSEEN: Final = re.compile("[\x80-\x9f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e0fff]")
+"""Line breaks that JSON allows in a string, marks that reorder a text, and tags and variants that no page shows."""
 _LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _WAY_BACK: Final = re.compile(r" ?\[Open the conversation\]\((/c/[^)\s]*)\)")
 """The link of a conversation's summary: a button, not words."""
@@ -26,6 +29,13 @@ def storable_json(value: Any) -> Any:
     if isinstance(value, list):
         return [storable_json(inner) for inner in value]
     return value
+
+
+def model_json(value: Any, *, sort_keys: bool = True) -> str:
+    """JSON that a model is given as data: no text can end its string or start a line, and what no one sees is written
+    out, as in “\\u2028”."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=sort_keys)
+    return text if text.isascii() else _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def whole_number(text: str) -> int | None:

@@ -7,7 +7,6 @@ names are written as JSON for the same reason.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -22,6 +21,7 @@ from budget.counting.estimate import SAMPLE
 from chat.attachments.limits import KEPT_IMAGES, MAX_IMAGES
 from chat.models import Attachment
 from recall.db.prepared import AnyOf, PreparedQuery, Read
+from recall.text import model_json
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ImageBlockParam, TextBlockParam
@@ -64,16 +64,16 @@ class PromptAttachment:
         """The text in its place, or next to its image."""
         if self.is_image:
             line = UNSEEN if self.is_unseen else IMAGE
-            return line.format(name=_quoted(self.name), width=self.width, height=self.height)
+            return line.format(name=model_json(self.name), width=self.width, height=self.height)
         body = {"attached": self.kind, "name": self.name, "note": NOTE, "text": self.text}
-        return json.dumps(body, ensure_ascii=False, sort_keys=True)
+        return model_json(body)
 
     @property
     def in_short(self) -> str:
         """One line for summaries, without its words."""
         if self.is_image:
-            return IMAGE.format(name=_quoted(self.name), width=self.width, height=self.height)
-        return "[pasted text]" if self.kind == Attachment.Kind.PASTE else f"[file: {_quoted(self.name)}]"
+            return IMAGE.format(name=model_json(self.name), width=self.width, height=self.height)
+        return "[pasted text]" if self.kind == Attachment.Kind.PASTE else f"[file: {model_json(self.name)}]"
 
     @property
     def print_of(self) -> str:
@@ -94,10 +94,6 @@ def _blocks(one: PromptAttachment) -> Iterator[ImageBlockParam | TextBlockParam]
         data = base64.b64encode(one.content).decode()
         media_type: Any = one.media_type
         yield {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
-
-
-def _quoted(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)
 
 
 # Which images are shown -------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from recall.celery import enqueue_on_commit
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
 from recall.llm.failures import classify
-from recall.text import storable
+from recall.text import model_json, storable
 
 log = logging.getLogger(__name__)
 
@@ -206,7 +206,7 @@ def _ask_model(model: str, exchange: FirstExchange) -> tuple[str, Usage]:
             model=model,
             max_tokens=MAX_OUTPUT,
             system=INSTRUCTIONS,
-            messages=[{"role": "user", "content": json.dumps(said, ensure_ascii=False)}],
+            messages=[{"role": "user", "content": model_json(said, sort_keys=False)}],
             timeout=CALL_SECONDS,
         )
     except (anthropic.AnthropicError, httpx2.HTTPError) as error:

@@ -4,7 +4,6 @@ It uses the SDK's low-level server, so the tools' own schemas are served unchang
 Profile documents are also resources, for assistants that let users choose what to add.
 """
 
-import json
 from typing import Any, Final
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
@@ -24,6 +23,7 @@ from chat.tools.tool import ToolInputError, ToolResult
 from memory.models import Document
 from recall.db.connections import run_in_thread
 from recall.http.request_limits import Receive, Send
+from recall.text import model_json
 
 type Context = ServerRequestContext[dict[str, Any], Any]
 
@@ -68,7 +68,7 @@ async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.
         return _result(str(refused), is_error=True)
     except DatabaseError:
         return _result(UNAVAILABLE, is_error=True)
-    return _result(json.dumps(answer, ensure_ascii=False, sort_keys=True))
+    return _result(model_json(answer))
 
 
 def _describe_tool(exposed: ExposedTool) -> types.Tool:

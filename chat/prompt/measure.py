@@ -26,7 +26,7 @@ from memory.ports.source import get_source
 from memory.retrieval.recall import MemoryItem
 from memory.secrets.secrets_filter import mask_secrets
 from recall.llm.tokens import count_tokens
-from recall.text import in_a_line
+from recall.text import in_a_line, model_json
 
 LABEL_CHARS: Final = 200
 FORGET_NOTE: Final = (
@@ -187,7 +187,7 @@ def _measure_memories(inputs: PromptInputs, scale: Scale) -> Iterator[MeasuredPi
         yield scale.measure(
             Section.MEMORIES,
             item.ref,
-            json.dumps(recalled_memory(item).as_json(), ensure_ascii=False),
+            model_json(recalled_memory(item).as_json()),
             label=item.text,
             score=item.score,
             **score_parts(item),

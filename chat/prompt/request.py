@@ -25,6 +25,7 @@ from chat.models import Segment
 from chat.tools.registry import Definition, tools_for
 from memory.secrets.secrets_filter import lasting
 from recall.llm.client import Capabilities
+from recall.text import model_json
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ImageBlockParam, MessageParam, TextBlockParam
@@ -159,7 +160,7 @@ def render_memories(recalled: Iterable[RecalledMemory], profile_update: Sequence
     body: dict[str, Any] = {"note": MEMORY_NOTE, "recalled_memories": items}
     if profile_update:
         body["profile_update"] = list(profile_update)
-    return json.dumps(body, ensure_ascii=False, sort_keys=True)
+    return model_json(body)
 
 
 def _first_block(contents: PromptContents) -> str:

@@ -126,7 +126,8 @@ def stages_reached(user: User) -> list[tuple[str, datetime]]:
 
 def render_clock(user: User, stats: RelationshipStats, now: datetime, stated: Stated = NOTHING_STATED) -> str:
     """The lines before the user's message: with the name and zone the user stated, else the account's."""
-    name, zone = stated.preferred_name or user.preferred_name, stated.time_zone or user.time_zone
+    name = " ".join((stated.preferred_name or user.preferred_name).split())  # no line that isn't the clock's
+    zone = stated.time_zone or user.time_zone
     local = now.astimezone(ZoneInfo(zone))
     lines = [
         f"Current time: {local.isoformat(timespec='seconds')}",

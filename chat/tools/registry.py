@@ -4,7 +4,6 @@ The definitions are static, sorted by name and the same for everyone, because th
 prompt. Whatever a tool returns is untrusted data.
 """
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +20,7 @@ from chat.tools.update_task import UPDATE_TASK
 from chat.tools.web_search import WEB_SEARCH, store_provider_search
 from chat.turn import AcceptedTurn, ToolUse
 from recall.llm.client import Capabilities
+from recall.text import model_json
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ToolParam, WebSearchTool20250305Param
@@ -109,7 +109,7 @@ def _run(turn: AcceptedTurn, call: ToolUse) -> str:
         call.result, call.is_error = "; ".join(getattr(error, "messages", [str(error)])), True
         return ""
     result = turn.exclusion.hide_in(result)
-    call.result = json.dumps(result, ensure_ascii=False, sort_keys=True)
+    call.result = model_json(result)
     return str(result.get("kept_at", ""))
 
 
@@ -118,7 +118,7 @@ def history_line(call: ToolUse, reference: str = "") -> str:
 
     `reference`: what `read_document` opens the result by, if it isn't stored elsewhere.
     """
-    arguments = json.dumps(call.input, ensure_ascii=False, sort_keys=True)
+    arguments = model_json(call.input)
     outcome = "failed" if call.is_error else f"{len(call.result)} characters of results"
     is_opened_by_path = call.is_error or call.name == READ_DOCUMENT.name
     kept_at = call.kept_at or ("" if is_opened_by_path else reference)

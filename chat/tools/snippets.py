@@ -7,6 +7,8 @@ import json
 import re
 from typing import Any, Final
 
+from recall.text import model_json
+
 MAX_CHARS: Final = 160
 """Characters of each result's text: a sentence or two."""
 _SENTENCE: Final = re.compile(r".+?[.!?…](?=\s|$)", re.DOTALL)
@@ -22,7 +24,7 @@ def render_snippets(result: str) -> str:
     if not isinstance(results, list) or len(results) < 2 or not all(_has_text(hit) for hit in results):
         return ""
     shortened = {**answer, "results": [{**hit, "text": first_sentence(hit["text"])} for hit in results]}
-    snippets = json.dumps(shortened, ensure_ascii=False, sort_keys=True)
+    snippets = model_json(shortened)
     return snippets if len(snippets) < len(result) else ""
 
 

@@ -53,9 +53,13 @@ def save_task(conversation: Conversation, task: Task) -> None:
 def render_task(conversation: Conversation) -> str:
     """The task as prompt text; empty if there is none or it is done."""
     task: Task = conversation.task or {}
-    if not task.get("goal") or task.get("done"):
+    try:
+        task = validate_task(task.get("goal"), task.get("steps", []), task.get("done", False))
+    except (InvalidTaskError, AttributeError):  # none, or an archive's, in any form
         return ""
-    steps = [f"- {step}" for step in task.get("steps", [])]
+    if task["done"]:
+        return ""
+    steps = [f"- {step}" for step in task["steps"]]
     return "\n".join([f"{HEADING}:", f"Goal: {task['goal']}", *(["Open steps:", *steps] if steps else [])])
 
 

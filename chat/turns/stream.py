@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from recall.text import storable_json
+from recall.text import model_json, storable_json
 
 DELTA_FIELDS: Final = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 """Kind of delta → the field that it extends, in the delta and in its block."""
@@ -94,7 +94,7 @@ def _pages(content: Any) -> tuple[str, bool]:
     if not isinstance(content, list):
         return f"The search failed ({(content or {}).get('error_code', 'broken off')}).", True
     shown = [{"title": page["title"], "url": page["url"]} for page in content]
-    return json.dumps({"results": shown}, ensure_ascii=False, sort_keys=True), False
+    return model_json({"results": shown}), False
 
 
 def _parse_input(text: str) -> dict[str, Any]:

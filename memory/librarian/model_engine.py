@@ -35,6 +35,7 @@ from memory.ports.source import Utterance
 from memory.ports.spending import Usage
 from recall.llm.client import get_capabilities, get_sync_client
 from recall.llm.failures import classify
+from recall.text import model_json
 
 PROMPT_VERSION: Final = "5"
 """Raise it with every change of INSTRUCTIONS or of the schema: it is stored on each fact."""
@@ -285,7 +286,7 @@ def as_data(reading: ExtractionInput) -> str:
     data: dict[str, Any] = {"user_is_called": reading.preferred_name, "known_facts": known, "messages": messages}
     if reading.documents:
         data["known_documents"] = list(reading.documents[:KNOWN_DOCUMENTS])
-    return json.dumps(data, ensure_ascii=False)
+    return model_json(data, sort_keys=False)
 
 
 # Answer ---------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from memory.ports.spending import Usage
 from memory.secrets.secrets_filter import sensitive
 from recall.llm.client import get_capabilities, get_sync_client
 from recall.llm.failures import classify
+from recall.text import model_json
 
 PROMPT_VERSION: Final = "1"
 """Increase it with every change of INSTRUCTIONS or the schema."""
@@ -142,7 +143,7 @@ def schema() -> dict[str, Any]:
 
 def as_data(turns: Sequence[Exchange]) -> str:
     """The turns as one JSON object."""
-    return json.dumps({"turns": [_turn(turn) for turn in _shorten(turns)]}, ensure_ascii=False)
+    return model_json({"turns": [_turn(turn) for turn in _shorten(turns)]}, sort_keys=False)
 
 
 def _turn(turn: Exchange) -> dict[str, Any]:

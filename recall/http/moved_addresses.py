@@ -56,12 +56,15 @@ def _profile(request: HttpRequest) -> HttpResponsePermanentRedirect:
 
 @no_append_slash  # or it would send an address that is none on to one with a slash
 def strip_slash(request: HttpRequest, typed: str) -> HttpResponsePermanentRedirect:
-    """The page at the same address without the last slash, if there is one."""
+    """The page at the same address without the slashes at its end, if there is one."""
+    address = f"/{typed.rstrip('/')}"
     try:
-        resolve(f"/{typed}")
+        resolve(address)
     except Resolver404:
         raise Http404 from None
-    return _redirect(request, f"/{typed}")
+    if address.startswith("//"):  # a browser takes what follows for the name of another server
+        raise Http404
+    return _redirect(request, address)
 
 
 urlpatterns = [path("memory/", _memory), path("memory/profile", _profile), *(_build(*moved) for moved in MOVED)]

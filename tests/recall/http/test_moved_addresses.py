@@ -52,11 +52,17 @@ def test_where_it_leads_there_is_a_page(sign_in: SignIn, alice: Any, old: str) -
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("/settings/", "/settings"), ("/memory/review/?page=2", "/memory/review?page=2")]
+    ("typed", "meant"),
+    [("/settings/", "/settings"), ("/memory/review/?page=2", "/memory/review?page=2"), ("/docs//", "/docs")],
 )
 def test_a_slash_too_many_leads_to_the_page(client: Client, typed: str, meant: str) -> None:
     response = client.get(typed)
     assert (response.status_code, response["Location"]) == (301, meant)
+
+
+@pytest.mark.parametrize("typed", ["//example.org//", "///example.org//", "//example.org///", "/\\example.org//"])
+def test_no_address_leads_to_another_server(client: Client, typed: str) -> None:
+    assert client.generic("GET", "/", PATH_INFO=typed).status_code == 404
 
 
 @pytest.mark.parametrize("typed", ["/nowhere", "/nowhere/", "/%2Fexample.com/", "/settings/nowhere/"])

@@ -11,6 +11,7 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
 
 from accounts.models import User
 from recall.db.acting import Actor, acting, as_user, by, current
@@ -27,7 +28,8 @@ log = logging.getLogger(__name__)
 
 
 class ActingMiddleware:
-    """The request acts for the signed-in user, and what it streams does, too."""
+    """The request acts for the signed-in user, and what it streams does, too. What they are shown isn't kept: after a
+    sign-out, the browser's Back would show it, and recovery codes with it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -38,6 +40,8 @@ class ActingMiddleware:
         with as_user(user.pk if user else None), _way(request.path_info, user):
             response = self.get_response(request)
             _stream_as(current(), response)
+        if user is not None and "Cache-Control" not in response:
+            add_never_cache_headers(response)
         return response
 
 

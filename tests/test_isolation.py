@@ -292,6 +292,12 @@ def test_bobs_own_pages_show_nothing_of_alices(hers: Hers, bob: User, client: Cl
             assert SECRET not in response.content.decode(), name
 
 
+def test_what_alice_is_shown_is_not_kept_for_whoever_uses_the_browser_next(alice: User, client: Client) -> None:
+    client.force_login(alice)
+    for name in [*OWN_PAGES, *STREAMED, "account_email", "account_logout", "mfa_activate_totp", "mfa_list_webauthn"]:
+        assert "no-cache" in client.get(reverse(name)).get("Cache-Control", ""), name
+
+
 def test_alice_finds_her_own_secret(hers: Hers, alice: User, client: Client) -> None:
     client.force_login(alice)
     for name in (

@@ -7,13 +7,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
 import pytest
 from django.db import connection
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pydantic import SecretStr
 
 from accounts.sign_up import DEMO_EMAIL
@@ -82,8 +84,11 @@ def empty() -> Iterator[Server]:
 
 
 @pytest.fixture
-def place(filled: Server, tmp_path: Path) -> Place:
-    return Place(tmp_path, DATABASE_URL=filled.url, BACKUP_KEEP="2")
+def here(filled: Server, settings: Any, db: None) -> None:
+    """This process backs up the filled server, and keeps two backups. It starts no process of Recall's."""
+    url = filled.url
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"database_url": url, "backup_keep": 2})
+    settings.OWNER_DSN = dict(conninfo_to_dict(filled.conninfo))
 
 
 def users(server: Server) -> list[str]:
@@ -110,30 +115,26 @@ def test_what_was_backed_up_is_there_again(filled: Server, empty: Server, tmp_pa
     assert "isn't empty: it holds 1 user" in again.stderr
 
 
+@pytest.mark.usefixtures("here")
 def test_a_used_demo_account_and_tables_of_another_program_are_not_replaced(
-    filled: Server, empty: Server, tmp_path: Path
+    empty: Server, tmp_path: Path, settings: Any
 ) -> None:
-    backups = tmp_path / "backups"
-    assert Place(tmp_path, DATABASE_URL=filled.url).run("backup", backups).returncode == 0
-    target = Place(tmp_path, DATABASE_URL=empty.url)
-    with empty.connect() as connection:
-        connection.execute("CREATE TABLE django_session (their_own text)")
-    assert "isn't empty: it holds another program's tables" in target.run("restore", backups).stderr
-    with empty.connect() as connection:
-        connection.execute("DROP TABLE django_session")
-    restored = target.run("restore", backups)
-    assert restored.returncode == 0, restored.stderr
+    backup.back_up(tmp_path)
+    settings.OWNER_DSN = dict(conninfo_to_dict(empty.conninfo))
+    with empty.connect() as other:
+        other.execute("CREATE TABLE django_session (their_own text)")
+    with pytest.raises(BackupError, match="isn't empty: it holds another program's tables"):
+        backup.restore(tmp_path, demo_user=DEMO_EMAIL)
 
-    with empty.connect() as connection:  # now the only user is the demo user
-        connection.execute("UPDATE accounts_user SET email = %s", [DEMO_EMAIL])
-    assert (
-        target.shell(
-            "from accounts.models import User; from chat.models import Conversation; from recall.db.acting "
-            "import by; user = User.objects.get(); Conversation.objects.create(user=user, title='Mine')"
-        )
-        == 0
-    )
-    assert "isn't empty: it holds what the demo user wrote" in target.run("restore", backups).stderr
+    with empty.connect() as other:
+        other.execute("CREATE TABLE accounts_user AS SELECT %s AS email", [DEMO_EMAIL])
+        for table in backup.WRITTEN:
+            other.execute(f"CREATE TABLE {table} (written text)")
+    assert backup._contents(DEMO_EMAIL) == ""
+    with empty.connect() as other:
+        other.execute("INSERT INTO memory_fact VALUES ('Mine')")
+    with pytest.raises(BackupError, match="isn't empty: it holds what the demo user wrote"):
+        backup.restore(tmp_path, demo_user=DEMO_EMAIL)
 
 
 def test_a_wrong_key_and_a_damaged_file_are_refused_in_one_sentence(
@@ -184,36 +185,32 @@ def older_backup(backups: Path, day: str, manifest: str | None = '{"sha256": "",
         (backups / f"recall-{day}T033000Z.dump.json").write_text(manifest)
 
 
-def test_only_the_newest_are_kept(place: Place, tmp_path: Path) -> None:
-    backups = tmp_path / "backups"
-    backups.mkdir()
+@pytest.mark.usefixtures("here")
+def test_only_the_newest_are_kept(tmp_path: Path) -> None:
     for day in (20, 21, 22):
-        older_backup(backups, f"202611{day}")
-    assert place.run("backup", backups).returncode == 0
-    kept = backup.backups(backups)
-    assert kept[0].name == "recall-20261122T033000Z.dump"
-    assert len(kept) == 2
-    assert len(list(backups.iterdir())) == 4
+        older_backup(tmp_path, f"202611{day}")
+    made = backup.back_up(tmp_path)
+    assert [kept.name for kept in backup.backups(tmp_path)] == ["recall-20261122T033000Z.dump", made.name]
+    assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_a_file_without_a_manifest_of_its_own_is_neither_counted_nor_removed(place: Place, tmp_path: Path) -> None:
-    backups = tmp_path / "backups"
-    backups.mkdir()
-    older_backup(backups, "20261120")
+@pytest.mark.usefixtures("here")
+def test_a_file_without_a_manifest_of_its_own_is_neither_counted_nor_removed(tmp_path: Path) -> None:
+    older_backup(tmp_path, "20261120")
     foreign = {"20261119": None, "20261121": "[]", "20261122": "no JSON", "20261123": '{"sha256": "", "size": 7}'}
     for day, manifest in foreign.items():
-        older_backup(backups, day, manifest)
-    assert place.run("backup", backups).returncode == 0  # two are kept
-    assert len(backup.backups(backups)) == 2 + len(foreign)
+        older_backup(tmp_path, day, manifest)
+    backup.back_up(tmp_path)  # two are kept
+    assert len(backup.backups(tmp_path)) == 2 + len(foreign)
 
 
-def test_files_of_other_names_are_no_backups_and_stay(place: Place, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("here")
+def test_files_of_other_names_are_no_backups_and_stay(tmp_path: Path) -> None:
     names = ["recall-old.dump", "recall-old.dump.unfinished", "recall-list.dump.json", "recall-2026-11-20.dump.sealed"]
     for name in names:
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (0, time.time() - backup.ABANDONED_AFTER - 60))
-    assert place.run("backup", tmp_path).returncode == 0
-    (made,) = backup.backups(tmp_path)
+    made = backup.back_up(tmp_path)
     assert backup.verify(tmp_path) == made
     assert {file.name for file in tmp_path.iterdir()} >= {made.name, *names}
 
@@ -225,17 +222,16 @@ def test_a_backup_without_a_manifest_that_can_be_read_is_refused(tmp_path: Path,
         backup.verify(tmp_path)
 
 
-def test_of_two_backups_in_one_second_the_later_leaves_the_other_alone(place: Place, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("here")
+def test_of_two_backups_in_one_second_the_later_leaves_the_other_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = tmp_path / "recall-20261120T000000Z.dump.unfinished"
     other.touch()
-    code = f"""
-        from datetime import datetime
-        from pathlib import Path
-        from recall.process import backup
-        backup.datetime = type("Then", (), {{"now": lambda zone: datetime(2026, 11, 20, tzinfo=zone)}})
-        backup.back_up(Path({str(tmp_path)!r}))
-    """
-    assert place.shell(re.sub(r"^ +", "", code, flags=re.MULTILINE)) != 0
+    then = SimpleNamespace(now=lambda zone: datetime(2026, 11, 20, tzinfo=zone))
+    monkeypatch.setattr(backup, "datetime", then)
+    with pytest.raises(BackupError, match="Another process writes"):
+        backup.back_up(tmp_path)
     assert other.exists()
 
 
@@ -274,12 +270,13 @@ KILLED: dict[str, str] = {
 """A process is killed right before or after a backup gets its name."""
 
 
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("moment", KILLED)
 def test_a_backup_killed_as_it_ends_leaves_a_folder_that_can_be_restored(
-    place: Place, tmp_path: Path, moment: str
+    filled: Server, tmp_path: Path, moment: str
 ) -> None:
     backups = tmp_path / "backups"
-    assert place.run("backup", backups).returncode == 0
+    first = backup.back_up(backups)
     code = f"""
         import os
         from pathlib import Path
@@ -288,22 +285,22 @@ def test_a_backup_killed_as_it_ends_leaves_a_folder_that_can_be_restored(
         Path.rename = lambda *names: {KILLED[moment]}
         back_up(Path({str(backups)!r}))
     """
+    time.sleep(1)  # a name is of a second
+    place = Place(tmp_path, DATABASE_URL=filled.url)
     assert place.shell(re.sub(r"^ +", "", code, flags=re.MULTILINE)) == -9
-    said = place.run("verify", backups)
-    assert said.returncode == 0, said.stderr
+    assert (backup.verify(backups) == first) == (moment == "before")
 
 
-def test_what_a_killed_backup_left_is_removed_and_one_that_still_runs_is_not(place: Place, tmp_path: Path) -> None:
-    backups = tmp_path / "backups"
-    backups.mkdir()
+@pytest.mark.usefixtures("here")
+def test_what_a_killed_backup_left_is_removed_and_one_that_still_runs_is_not(tmp_path: Path) -> None:
+    backups = tmp_path
     names = ["recall-20261120T033000Z.dump.unfinished", "recall-20261120T033000Z.dump.json"]
     running = "recall-20261121T033000Z.dump.sealed.unfinished"
     for name in (*names, running):
         (backups / name).touch()
     for name in names:
         os.utime(backups / name, (0, time.time() - backup.ABANDONED_AFTER - 60))
-    assert place.run("backup", backups).returncode == 0
-    (made,) = backup.backups(backups)
+    made = backup.back_up(backups)
     assert {file.name for file in backups.iterdir()} == {running, made.name, f"{made.name}.json"}
 
 

@@ -218,7 +218,7 @@ class App:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = var_dir / "output.log"
-        _share_caches(var_dir)
+        share_caches(var_dir)
         with self.log.open("wb") as output:
             self.supervisor = subprocess.Popen(
                 [sys.executable, "manage.py", "up", "--port", str(self.port)],
@@ -302,7 +302,7 @@ def started_in(folder: Path, **environment: str) -> Iterator[App]:
         shutil.rmtree(embedded_postgres.socket_dir(folder), ignore_errors=True)
 
 
-def _share_caches(var_dir: Path) -> None:
+def share_caches(var_dir: Path) -> None:
     """The model's graph and the vocabulary are created once, not once per test run."""
     for name in ("models", "tiktoken"):
         (PROJECT / "var" / name).mkdir(parents=True, exist_ok=True)

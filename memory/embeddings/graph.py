@@ -7,6 +7,7 @@ that training has changed. A graph's file name changes with its weights and with
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import logging
 import os
@@ -16,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -88,8 +90,26 @@ def _graph_file(weights_file: Path, cache_dir: Path, name: str = MINILM_INT8) ->
 def _store_graph(path: Path, build: Callable[[], bytes]) -> Path | bytes:
     if _is_whole(path):
         return path
-    graph = _in_child(build)
-    return path if _write_graph(path, graph) else graph
+    with _alone(path.parent):
+        if _is_whole(path):  # meanwhile
+            return path
+        graph = _in_child(build)
+        return path if _write_graph(path, graph) else graph
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One process builds while the others wait for its file: all processes of a first start need it at once."""
+    with ExitStack() as held:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, lock)
+            if os.access(folder, os.W_OK):  # else no file will be there for the others
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:
+            pass  # `_write_graph` will say why
+        yield
 
 
 def _in_child(build: Callable[[], bytes]) -> bytes:

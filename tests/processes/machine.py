@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import yaml
 
-from tests.running import PROJECT, Server, clean_environment, free_port, wait_until
+from tests.running import PROJECT, Server, clean_environment, free_port, share_caches, wait_until
 
 COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT / "docker" / "compose.yaml").read_text())["services"]
 PROGRAMS = str(Path(sys.executable).parent)
@@ -34,8 +34,7 @@ class Machine:
     def __init__(self, folder: Path, **addresses: str) -> None:
         self.folder = folder
         self.offline = free_port()
-        for name in ("models", "tiktoken"):
-            (folder / name).symlink_to(PROJECT / "var" / name)
+        share_caches(folder)
         self.environment = clean_environment(
             PATH=f"{PROGRAMS}:{os.environ['PATH']}",
             SECRET_KEY="the same on every machine, and long enough for anyone",

@@ -4,7 +4,9 @@ contain."""
 import math
 import multiprocessing
 import sys
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, get_args
@@ -227,6 +229,21 @@ def test_a_kept_graph_is_used_and_not_built_again(cache: Path, model: MiniLM, mo
     monkeypatch.delattr(graph, "_in_child")  # so building would fail
     again = MiniLM(cache)
     np.testing.assert_array_equal(again.embed(["Lisbon"]), model.embed(["Lisbon"]))
+
+
+def test_processes_that_start_together_build_a_graph_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+
+    def build(given: Callable[[], bytes]) -> bytes:
+        built.append(threading.current_thread().name)
+        time.sleep(0.2)
+        return given()
+
+    monkeypatch.setattr(graph, "_in_child", build)
+    path = tmp_path / "models" / f"minilm-{'0' * 16}.onnx"
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: graph._store_graph(path, lambda: b"graph"), range(4)))
+    assert (len(built), found) == (1, [path] * 4)
 
 
 def test_a_graph_is_built_in_another_process_which_gives_its_memory_back(

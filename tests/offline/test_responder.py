@@ -1032,8 +1032,8 @@ def test_a_daughter_is_no_son_but_both_are_children() -> None:
 
 
 def test_a_line_of_a_story_in_quotation_marks_is_no_answer() -> None:
-    words = 'Opening line so far: "My name is Vince Harker and I live in Reno with a one-eyed dog." Too much?'
-    assert "Vince" not in ask("What's my name?", memory(words, "message:2"))
+    words = 'Opening line so far: "My dog is called Judge and I live in Reno." Too much?'
+    assert "Judge" not in ask("What's my dog called?", memory(words, "message:2"))
 
 
 def test_a_nickname_that_still_waits_is_used() -> None:

@@ -49,7 +49,7 @@ SAME_STEM = {
 # A phrase of a question → the word it means.
 REWRITES = (
     (re.compile(r"\bwhat (?:do|does) ((?:\w+ ){1,5}?)do\b(?: for (?:a living|work))?", re.I), r" \1 work "),
-    (re.compile(r"\bused? to\b", re.I), " "),
+    (re.compile(r"\bused? to\b|\bgo to(?=\W*$)", re.I), " "),
     (re.compile(r"\b(?:which|what) (?:city|town|country|village|place)\b", re.I), " where live "),
     (re.compile(r"(?:\b(?:is|are|am|be|might|may|will|would|to)|['’](?:m|re|s|ll|d)) mov(?:e|ing)\b", re.I),
      " relocate "),

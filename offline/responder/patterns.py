@@ -39,7 +39,9 @@ OTHERS_NAME = re.compile(
 )
 IDENTITY = re.compile(r"\b(?:who|what) are you\b|\bare you (?:a|an|the|real|claude|chatgpt|gpt|human)\b", re.IGNORECASE)
 HELP = re.compile(
-    r"^\W*(?:help|what can (?:you|i) do(?: here)?|how (?:do you|does this|does it) work)\W*$", re.IGNORECASE
+    r"^\W*(?:so |and |but |ok(?:ay)?[, ]+)?(?:help|what can (?:you|i) (?:actually |really )?do(?: here)?"
+    r"|how (?:do you|does this|does it) work)\W*$",
+    re.IGNORECASE,
 )
 OVERVIEW = re.compile(
     r"\bwhat (?:do|did|can|else do) you (?:know|remember|recall|have)\b(?:.{0,80}\b(?:about me|of me|on me)\b)?"
@@ -96,7 +98,8 @@ BY_USER = re.compile(r"\b(?:i|i'm|i've|we|we've)\b", re.IGNORECASE)
 HIDDEN = re.compile(r"\[(?:forgotten|left out|secret|hidden)")  # marks of what Recall doesn't say
 STILL = re.compile(r"\bstill\b|\bany ?more\b|\bwhat(?:['’]s| has)? (?:happened|become|became)\b", re.IGNORECASE)
 GOAL = re.compile(
-    r"The user (?:(?:wants|plans|hopes|aims) to|is (?:planning|preparing|training|writing)|has this goal)\b"
+    r"The user (?:(?:wants|plans|hopes|aims) to(?! be called)|is (?:planning|preparing|training|writing)"
+    r"|has this goal)\b"
 )
 GREETING = re.compile(
     r"^\W*(?:(?P<hi>hi|hello|hey|good (?:morning|afternoon|evening))\b)(?:[ ,]+(?:there|again|recall|everyone|me again|"

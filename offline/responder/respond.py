@@ -664,8 +664,10 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
 
 
 def _first_recalled(asked: str, reading: Reading) -> Match | None:
-    """What Recall itself found to fit best, for a question about the user in other words than the memory's."""
-    if not patterns.OWN.search(asked):
+    """What Recall itself found to fit best, for a question about the user in other words than the memory's, or about
+    someone whom that names."""
+    names = frozenset(re.findall(r"(?<!^)\b(?!I\b)[A-Z]\w+", asked))
+    if not names and not patterns.OWN.search(asked):
         return None
     first = next((memory for memory in reading.memories if memory.is_current and memory.id != "profile"), None)
     if first is None:
@@ -676,6 +678,7 @@ def _first_recalled(asked: str, reading: Reading) -> Match | None:
         sentence
         for sentence in said
         if has_answer_kind(asked, sentence)
+        and all(name in sentence for name in names)
         and not is_about_another(asked, sentence, wanted, said[sentence])
         and (is_wh_question(asked) or said[sentence] & wanted)  # nothing near answers “Do I have a cat?”
     ]

@@ -1057,3 +1057,19 @@ def test_a_breed_is_what_an_animal_is() -> None:
 def test_a_phone_is_known_by_its_make() -> None:
     sold = memory("I switched to a Pixel, so new phone.", "message:1") | {"qualifier": "until 2026-10-09"}
     assert "iPhone" in ask("What phone do I have?", sold, memory("The user has an iPhone."))
+
+
+def test_a_wish_for_a_name_is_no_open_goal() -> None:
+    profile = "# Profile\n- The user wants to be called Roz."
+    body = request(current("hi, me again"), system=[text("You are Recall."), text(profile)])
+    assert "Still open" not in answer(body)
+
+
+def test_what_the_demo_can_do_is_asked_in_more_words() -> None:
+    assert ask("so what can you actually do?").startswith("Tell me about yourself")
+
+
+def test_someone_who_is_named_is_answered_from_what_fits_best() -> None:
+    known = memory("The user's daughter Efua starts at Central Street in January.")
+    assert "Central Street" in ask("What school does Efua go to?", known)
+    assert "Central Street" not in ask("What school does Bram go to?", known)

@@ -378,6 +378,7 @@ _BE: Final = re.compile(
     r"^((?:(?:[Mm]y|[Oo]ur) (?:[\w-]+ ){1,3})?[A-Z][\w-]+)'s (?=(?P<has>(?:just |already )?(?:got|been|had|lost|moved"
     r"|become|gone|started|stopped|joined|left|quit|passed|finished|changed|decided|bought|sold|taken|begun)\b)"
     rf"|(?:in|at|on|back|now|not|an?|the|still|from|also|just|{alternatives(AFFLICTED | DIETS)}"
+    r"|allergic|married|engaged|divorced|retired|pregnant|ill|sick|away|coming"
     r"|(?!\w+ing (?:is|was|has)\b)\w+ing)\b)"
 )
 """“Steve's coming home” and “Sheila's diabetic”, unlike “Steve's flat”."""

@@ -1,5 +1,6 @@
 """Weighs what was read in a message: drops what isn't worth keeping, and says how sure the rest is."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -62,10 +63,21 @@ def _is_stated(mention: ProposedFact, facts: Sequence[ProposedFact]) -> bool:
     )
 
 
+_SUBJECT: Final = re.compile(r"The user's (?P<whose>[\w-]+ (?P<name>[A-Z][\w'-]+)) ")
+
+
+def _introduced(statement: str, said: str) -> str:
+    """The words with someone who was named before as the user's: “Kofi” → “my husband Kofi”."""
+    found = _SUBJECT.match(statement)
+    if found is None or found["whose"] in said:
+        return said
+    return re.sub(rf"\b{re.escape(found['name'])}\b", f"my {found['whose']}", said, count=1)
+
+
 def _weigh(one: Candidate, message: str) -> ProposedFact | None:
     if one.form in UNJUDGED:
         return one.fact
-    chance = worth(one.fact.statement, message, one.fact.quote)
+    chance = worth(one.fact.statement, *(_introduced(one.fact.statement, said) for said in (message, one.fact.quote)))
     if chance < (KNOWN_BELOW if one.fact.key else DROPPED_BELOW):
         is_marked = one.form == "tag" and one.fact.confidence >= SURE  # the tagger is as sure of the opposite
         return one.fact.model_copy(update={"confidence": ASK}) if is_marked else None

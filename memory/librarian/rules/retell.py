@@ -337,7 +337,8 @@ _ON_A_DAY: Final = (
     r"|sep|oct|nov|dec)[a-z]{0,6}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)"
 )
 _DATED: Final = re.compile(
-    r"(?i)(?!(?:the|what|when|how|is|are|do|does|see|good|happy|until|till|by|not|no|only|every|each|any|and|or)\b)"
+    r"(?i)(?!(?:the|what|when|how|is|are|do|does|see|good|happy|until|till|by|not|no|only|every|each|any|and|or"
+    r"|starts?|begins?|leaves?|finish|back)\b)"
     rf"(?:[\w'-]+ ){{1,4}}{_ON_A_DAY}(?: (?:\w+ ){{0,3}}\w+)?"
 )
 _HERE: Final = re.compile(r"(?i)(?P<what>(?:[\w-]+ ){0,3}(?P<head>[\w-]+)) (?:here|speaking)\b(?! (?:is|are|was))")

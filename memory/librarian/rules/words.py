@@ -57,7 +57,7 @@ AFFLICTED: Final = as_set(
     " color-blind colourblind colorblind pregnant bipolar claustrophobic arachnophobic hypermobile immunocompromised"
     " insulin-dependent lactose-intolerant gluten-intolerant disabled paraplegic short-sighted near-sighted"
 )
-DIETS: Final = as_set("vegan vegetarian pescatarian flexitarian fruitarian keto paleo halal kosher")
+DIETS: Final = as_set("vegan vegetarian veggie pescatarian flexitarian fruitarian keto paleo halal kosher")
 MEDICINES: Final = as_set(
     "warfarin insulin metformin ibuprofen antidepressants lithium statins methotrexate levothyroxine prednisone"
     " sertraline fluoxetine ritalin chemo chemotherapy dialysis beta-blockers antihistamines"

@@ -627,3 +627,12 @@ def test_a_lunch_that_becomes_a_dinner_on_another_day_is_on_that_day(alice: User
     now = [fact.statement for fact in Fact.objects.for_user(alice).filter(status__in=["active", "proposed"])]
     assert [one for one in now if "Beatriz" in one and "Saturday" in one]
     assert not [one for one in now if "Friday" in one]
+
+
+def test_what_is_said_of_someone_known_by_name_is_learned(alice: User) -> None:
+    conversation = say(alice, "I'm moving house with my husband Kofi and our daughter Efua.")
+    run_extraction(ask(conversation).pk)
+    add(conversation, "Kofi's allergic to mould so we need to sort the damp in the back bedroom asap")
+    run_extraction(ask(conversation, 3).pk)
+    keys = Fact.objects.for_user(alice).filter(status="proposed").values_list("key", flat=True)
+    assert "kofi/allergy:mould" in keys

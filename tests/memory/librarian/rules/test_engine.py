@@ -76,6 +76,7 @@ READ: list[tuple[str, list[str]]] = [
                                            "The user is allergic to kiwi. | user/allergy:kiwi=yes"]),
     ("I don't eat pork.", ["The user does not eat or drink pork. | user/diet:pork=no"]),
     ("I'm vegan, what can I bake?", ["The user is vegan. | user/diet=vegan"]),
+    ("I've gone veggie, what can I bake?", ["The user is veggie. | user/diet=veggie"]),
     ("I'm gluten free, what can I bake?", ["The user is gluten-free. | user/diet:gluten=no"]),
     ("I have type 1 diabetes", ["The user has type 1 diabetes. | user/condition:type_1_diabetes=yes"]),
     # tastes
@@ -486,6 +487,8 @@ def test_a_statement_is_a_sentence_about_the_user(text: str, said: str, never: s
         ("You said I live in Rome, but I live in Oslo.", "lives in Oslo", "Rome"),
         ("Never could spell it.", "", "assistant"),
         ("so scrap the novelty ambulance mug idea", "", "scrap"),
+        ("got the job!!! start in February", "got the job", "has a start"),
+        ("my sister Nadia's allergic to mould", "Nadia is allergic to mould", "Nadia's"),
         ("My sister Nadia is training to be a midwife.", "training to be a midwife", "works as"),
         ("On a happier note I've signed up for a pottery class.", "signed up for a pottery class.", "note"),
         ("Always been a morning person.", "has always been a morning person", "assistant"),

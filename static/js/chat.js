@@ -24,6 +24,7 @@ const $ = (id) => document.getElementById(id);
 const htmx = /** @type {any} */ (window).htmx;
 const [chat, scroller, composer, text, stop] = ["chat", "scroller", "composer", "text", "stop"].map($);
 const narrow = matchMedia("(max-width: 68rem)");
+const phone = matchMedia("(max-width: 46rem)");
 
 /** The answer being written: `received` counts characters as the server does, by code points and not by UTF-16 units;
  * `waiting` are frames to show with the next picture; `live` once its frames arrive: this process writes it.
@@ -577,6 +578,10 @@ const actions = {
     else setContextClosed(false);
     showReceipt(article.dataset.message);
   },
+  "toggle-conversations"(button) {
+    if (phone.matches) $("conversations").showPopover({ source: button });
+    else setListClosed(chat.dataset.list !== "closed");
+  },
   "toggle-context"() {
     if (narrow.matches) $("context").togglePopover();
     else setContextClosed(getComputedStyle($("context")).visibility === "visible");
@@ -604,6 +609,14 @@ const actions = {
 function setContextClosed(isClosed) {
   chat.dataset.context = isClosed ? "closed" : "open";
   document.cookie = `context=${chat.dataset.context}; path=/; max-age=31536000; samesite=lax`;
+}
+
+/** @param {boolean} isClosed kept in a cookie, too */
+function setListClosed(isClosed) {
+  if (isClosed && $("conversations").contains(document.activeElement)) $("toggle-conversations").focus();
+  if (isClosed) chat.dataset.list = "closed";
+  else delete chat.dataset.list;
+  document.cookie = `list=closed; path=/; max-age=${isClosed ? 31536000 : 0}; samesite=lax`;
 }
 
 chat.addEventListener("click", (/** @type {any} */ event) => {

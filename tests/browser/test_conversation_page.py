@@ -217,3 +217,37 @@ def test_another_conversation_is_shown_without_loading_the_page(
     go_to(second)
     expect(page).to_have_url(second)
     assert page.evaluate("window.stays")
+
+
+def test_the_list_is_hidden_by_a_button_or_a_key_and_stays_hidden(somebody: Person, offline: OfflineServer) -> None:
+    page = talk(somebody, offline)
+    conversations = page.locator("#conversations")
+    talk_left = "document.querySelector('.talk').getBoundingClientRect().left"
+    page.locator("#conversation-list a[aria-current]").focus()
+    page.keyboard.press("b")
+    expect(conversations).to_be_hidden()
+    expect(page.get_by_role("button", name="Conversations")).to_be_focused()
+    assert page.evaluate(talk_left) == 0
+
+    page.reload()
+    expect(conversations).to_be_hidden()
+    page.get_by_role("link", name="New conversation").click()
+    expect(page.get_by_role("heading", name="New conversation")).to_be_visible()
+    expect(conversations).to_be_hidden()
+
+    page.get_by_role("button", name="Conversations").click()
+    expect(conversations).to_be_visible()
+    page.reload()
+    expect(conversations).to_be_visible()
+    assert page.evaluate(talk_left) > 200
+
+
+def test_a_list_hidden_on_a_wide_screen_opens_on_a_narrow_one(somebody: Person) -> None:
+    page = somebody.tab()
+    page.get_by_role("button", name="Conversations").click()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator("#conversations")).to_be_hidden()
+    page.get_by_role("button", name="Conversations").click()
+    expect(page.locator("#conversations")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#conversations")).to_be_hidden()

@@ -53,6 +53,8 @@ POSSIBLE: Final = 0.1
 """Probability from which an attribute may be what a question asks for."""
 SECOND: Final = 0.5
 """Weight of an attribute that answers less well than another."""
+AS_WELL: Final = frozenset({"diet:"})
+"""Families that answer as well as the first attribute: who is vegetarian and eats no gluten has a diet of both."""
 WEIGHTS: Final = Path(__file__).with_name("asked_attribute.safetensors")
 
 
@@ -69,13 +71,17 @@ def asked_attributes(text: str, vectors: Mapping[Embedder, Vectors]) -> Mapping[
     asked: defaultdict[str, float] = defaultdict(float)
     for attributes, chance in zip(ASKS_FOR.values(), chances, strict=True):
         for place, attribute in enumerate(attributes):
-            asked[attribute] += float(chance) * (SECOND if place else 1.0)
+            asked[attribute] += float(chance) * _weight(place, attribute)
     return {attribute: chance for attribute, chance in asked.items() if chance >= POSSIBLE}
 
 
 def named_attributes(label: str) -> Mapping[str, float]:
     """The same for a question whose words name one of LABELS; none of them for an empty label."""
-    return {attribute: SECOND if place else 1.0 for place, attribute in enumerate(ASKS_FOR.get(label, ()))}
+    return {attribute: _weight(place, attribute) for place, attribute in enumerate(ASKS_FOR.get(label, ()))}
+
+
+def _weight(place: int, attribute: str) -> float:
+    return SECOND if place and attribute not in AS_WELL else 1.0
 
 
 def probabilities(vectors: Vectors) -> Vectors:

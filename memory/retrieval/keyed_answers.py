@@ -34,7 +34,7 @@ PROJECTS: Final[Mapping[str, re.Pattern[str]]] = {
     "budget": re.compile(r"(?i)\bbudget\b"),
 }
 """How questions ask for an attribute of a project; for those of people and animals see `asked_attribute.py`."""
-LISTED: Final = frozenset({"allergy:", "condition:", "pet:", "pastime:"})
+LISTED: Final = frozenset({"allergy:", "condition:", "diet:", "pet:", "pastime:"})
 """Families that a question asks for as a whole; of the others only the thing that it names."""
 BY_SOMEONE: Final = ("partner", "relationship", "pet:")
 """Starts of attributes of the user that are asked for by naming someone else: “who is my wife”."""

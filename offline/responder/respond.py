@@ -665,7 +665,7 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
 
 def _first_recalled(asked: str, reading: Reading) -> Match | None:
     """What Recall itself found to fit best, for a question about the user in other words than the memory's, or about
-    someone whom that names."""
+    someone by name."""
     names = frozenset(re.findall(r"(?<!^)\b(?!I\b)[A-Z]\w+", asked))
     if not names and not patterns.OWN.search(asked):
         return None

@@ -145,6 +145,16 @@ def test_all_allergies_lead_together_and_say_what_they_answer(alice: User) -> No
     assert leading == {ref: key.removeprefix("user/") for key, ref in facts.items()}
 
 
+def test_a_diet_and_what_is_left_out_lead_together(alice: User) -> None:
+    remember(alice, "The user is vegetarian.", key="user/diet", value="vegetarian")
+    remember(alice, "The user is gluten-free.", key="user/diet:gluten", value="no")
+    remember(alice, *OTHERS)
+
+    first, second, *_ = retrieve(alice, "What is my diet?", now=NOW).kept
+
+    assert {first.answers, second.answers} == {"diet", "diet:gluten"}
+
+
 def test_the_answer_is_recalled_even_if_the_profile_states_it(alice: User, known: None) -> None:
     stated = AlreadyInPrompt(facts=frozenset(fact.ref for fact in Fact.objects.for_user(alice)))
 

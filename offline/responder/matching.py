@@ -143,7 +143,8 @@ NO_STATEMENT = re.compile(
     r"(?:show|tell|remind) me\b|you\b(?!['’]| know\b)|(?:hi|hello|hey|thanks|thank you|bye|ok|okay)\b[^,]*$)",
     re.IGNORECASE,
 )
-QUOTED = re.compile(r"[\"“](?:[^\"“”\s]+\s+){3,}[^\"“”]*[\"”]")  # someone else's words, or of a story
+# Someone else's words, or a story's; between “ and ”, a conversation's document has the user's own.
+QUOTED = re.compile(r"\"(?:[^\"\s]+\s+){3,}[^\"]*\"")
 CLAUSES = re.compile(
     r"(\b(?:am|is|are|was|were|have|has|had|lives?|works?|likes?|loves?|moved)\b|'(?:m|ve|re)\b)(.{0,200}?),? "
     r"(?:and|but) (?=I\b(?! (?:are|were)\b)|my |we |our |the user\b)"

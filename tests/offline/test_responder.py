@@ -1036,6 +1036,11 @@ def test_a_line_of_a_story_in_quotation_marks_is_no_answer() -> None:
     assert "Judge" not in ask("What's my dog called?", memory(words, "message:2"))
 
 
+def test_what_a_conversations_document_quotes_is_the_users_own() -> None:
+    quoted = memory("The user wrote: “My sister lives in Aarhus now, in a tiny flat by the harbour.”", "chunk:2")
+    assert "Aarhus" in ask("Where does my sister live?", quoted)
+
+
 def test_a_nickname_that_still_waits_is_used() -> None:
     wants = memory("call me Shiv please\nThe user wants to be called Shiv.", "message:3")
     wants |= {"qualifier": "waiting (The user wants to be called Shiv.)"}

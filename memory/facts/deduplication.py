@@ -66,7 +66,8 @@ different things."""
 _PEOPLE = """
     mother father parents sister brother daughter son wife husband girlfriend boyfriend aunt uncle cousin niece nephew
     grandmother grandfather friend boss colleague coworker flatmate roommate landlord landlady teacher doctor
-    therapist manager neighbour neighbor partner mum mom dad dog cat
+    therapist manager neighbour neighbor partner mum mom dad dog cat grandson granddaughter grandma grandpa stepson
+    stepdaughter stepfather stepmother stepbrother stepsister godson goddaughter fiance fiancee supervisor
 """
 PEOPLE: Final = frozenset(map(stem, _PEOPLE.split()))
 """Subjects other than the user."""
@@ -79,6 +80,8 @@ _SAME_RELATION: Final = {
         "coworker": "colleague",
         "neighbour": "neighbor",
         "roommate": "flatmate",
+        "grandma": "grandmother",
+        "grandpa": "grandfather",
     }.items()
 }
 _NOT: Final = re.compile(r"\b(?:not|no|never|none|nothing|neither|nor|without|cannot|anymore)\b|n['’]t\b", re.I)

@@ -57,6 +57,8 @@ MAX_READ: Final = 4_096
 _ADDS: Final = re.compile(r"^one of\b|\b(?:also|too|another|second|both|as well|additionally|besides)\b", re.I)
 _ONLY: Final = re.compile(r"\bonly\b(?! \d)", re.I)
 _PAST: Final = re.compile(r"\b(?:used to|formerly|previously|until)\b", re.I)
+_NAMES_ONE: Final = re.compile(r"The user's [\w-]+ is (?:called|named) [A-Z]")
+"""Of several children or rabbits: another's name replaces none. Where there is one, the key replaces it."""
 _WAS: Final = re.compile(r"\b(?:used to|formerly|previously)\b", re.I)
 """How it was isn't replaced by how it is now."""
 _NEGATED: Final = re.compile(r"\b(?:not|no|never)\b|n['’]t\b", re.I)
@@ -131,6 +133,8 @@ def replaces(newer: str, older: str) -> Replaces:
     """Whether, and how clearly, `newer` says that `older` no longer holds."""
     change = _read_change(newer)
     if change is None or newer == older or not change.may_concern(older):
+        return Replaces.NOT
+    if _NAMES_ONE.match(newer) and _NAMES_ONE.match(older):
         return Replaces.NOT
     new, old = _read(newer), _read(older)
     if old.has_ended or _WAS.search(older) or new.all.isdisjoint(old.all) or _of_others(new, old):

@@ -397,12 +397,18 @@ def _is_same_text(proposal: ProposedFact, fact: KnownFact) -> bool:
 
 
 def _is_known(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float]) -> bool:
-    if fact.status == "rejected" or fact.status in HISTORY:
+    if fact.status == "rejected" or fact.status in HISTORY or _corrects(proposal, fact):
         return False
     named = proposal.relation == Relation.SAME and fact.number == proposal.related_to is not None
     return (
         named or _is_same_text(proposal, fact) or _is_same_meaning(proposal, fact, similarity, SAME_MEANING_COSINE)
     ) and not _has_other_value(proposal, fact)
+
+
+def _corrects(proposal: ProposedFact, fact: KnownFact) -> bool:
+    """Whether it says otherwise what the fact says, if with the same key and value: padel on another day."""
+    is_of_it = proposal.correction and proposal.relation == Relation.UPDATES and fact.number is not None
+    return is_of_it and fact.number == proposal.related_to and normal(proposal.statement) != normal(fact.statement)
 
 
 def _is_same_meaning(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float], least: float) -> bool:

@@ -240,7 +240,7 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
         and fact.message_id != utterance.message_id  # read again, a message doesn't end what was learned from it
         and not is_doubt(fact)
     ]
-    for reader in (_find_gone_off, _find_denied, _find_shifted, _find_mended, _find_deaths, _find_diets, _find_instead):
+    for reader in _READERS:
         for correction in reader(user_text, utterance, open_facts):
             found.setdefault(correction.fact.fact_id, correction)
     for sentence in _SENTENCE.finditer(user_text):
@@ -390,6 +390,25 @@ def _find_shifted(user_text: str, utterance: Utterance, facts: Sequence[KnownFac
             if old and about and about <= content(fact.statement):
                 value = _in_full(new, old, utterance.said_at) if kind == "date" else find_value(new, kind) or new
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
+
+
+_WEEKDAY: Final = re.compile(rf"\b(?:{'|'.join(WEEKDAYS)})(?=s?\b)", re.I)
+_NOW: Final = re.compile(r"\b(?:now|these days|from now on|instead)\b", re.I)
+
+
+def _find_other_weekday(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+    """What is done on another weekday now: “we play padel on Thursdays now” and “plays padel every Sunday”."""
+    for sentence in _statements(user_text):
+        days = {day.title() for day in _WEEKDAY.findall(sentence[0])}
+        if len(days) != 1 or not _NOW.search(sentence[0]) or read_denials(sentence[0]):
+            continue
+        (day,), about = days, content(_WEEKDAY.sub(" ", sentence[0])) - OF_DATES - _CHANGING
+        quote = utterance.text[sentence.start() : sentence.end()].strip()
+        for fact in facts:
+            known = _WEEKDAY.findall(fact.statement)
+            is_weekly = len(known) == 1 and known[0] != day and not DATED.search(fact.statement)
+            if is_weekly and is_about(fact, words_of(quote)) and about & content(_WEEKDAY.sub(" ", fact.statement)):
+                yield Correction(fact, Change.REPLACE, quote, utterance.number, day, old=known[0])
 
 
 def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
@@ -655,3 +674,16 @@ def when_ended(text: str, said_at: datetime) -> datetime | None:
         following = date(named + number // 12, number % 12 + 1, 1)
         return min(datetime(following.year, following.month, 1, tzinfo=UTC), said_at)
     return None
+
+
+_READERS: Final = (
+    _find_gone_off,
+    _find_denied,
+    _find_shifted,
+    _find_other_weekday,
+    _find_mended,
+    _find_deaths,
+    _find_diets,
+    _find_instead,
+)
+"""What reads a whole message, in this order: of two changes of a fact, the first counts."""

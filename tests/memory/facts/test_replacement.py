@@ -119,6 +119,10 @@ def test_a_correction_moves_the_value_along(alice: User) -> None:
     assert Fact.objects.for_user(alice).active().get().value == "Lyon"
 
 
+def test_the_name_of_one_of_several_replaces_no_others() -> None:
+    assert replaces("The user's rabbit is called Loretta now.", "The user's rabbit is called Dolly.") == Replaces.NOT
+
+
 def test_what_was_so_is_not_replaced_by_what_is_so_now() -> None:
     assert replaces("The user lives in Lyon now.", "The user used to live in Hanoi.") == Replaces.NOT
     assert replaces("The user lives in Lyon now.", "The user lives in Hanoi.") == Replaces.CLEARLY

@@ -432,3 +432,14 @@ def test_what_only_explains_a_value_does_not_remain_without_it() -> None:
     text = "I've cancelled my PureGym membership, I swim at the lido now instead."
     (found,) = find_corrections(Utterance(99, 1, "user", text, NOW), [gym])
     assert found.change == Change.END
+
+
+def test_what_is_done_on_another_weekday_now_is_moved() -> None:
+    facts = (
+        known(56, "The user plays padel every Sunday with their coworkers.", "user/pastime:padel", "yes"),
+        known(57, "The user plays chess every Sunday."),
+        known(58, "The user has a padel match on Sunday, 7 September 2025."),
+    )
+    found = find_corrections(Utterance(99, 1, "user", "my group changed it, padel is on Thursdays now", NOW), facts)
+    assert [(one.fact.fact_id, one.old, one.value) for one in found] == [(56, "Sunday", "Thursday")]
+    assert not find_corrections(Utterance(99, 1, "user", "is padel on Thursdays now?", NOW), facts)

@@ -636,3 +636,21 @@ def test_what_is_said_of_someone_known_by_name_is_learned(alice: User) -> None:
     run_extraction(ask(conversation, 3).pk)
     keys = Fact.objects.for_user(alice).filter(status="proposed").values_list("key", flat=True)
     assert "kofi/allergy:mould" in keys
+
+
+def test_two_of_one_name_are_two_by_any_relation(alice: User) -> None:
+    conversation = say(alice, "My grandson Jack turned five on Sunday.")
+    run_extraction(ask(conversation).pk)
+    add(conversation, "My neighbour Jack is 78, should I take him a casserole?")
+    run_extraction(ask(conversation, 3).pk)
+    ages = Fact.objects.for_user(alice).filter(status="proposed", statement__contains="years old")
+    assert {fact.value for fact in ages} == {"five", "78"}
+
+
+def test_a_pastime_on_another_weekday_is_on_that_day(alice: User) -> None:
+    conversation = say(alice, "I play padel every Sunday with my coworkers.")
+    run_extraction(ask(conversation).pk)
+    add(conversation, "my group changed it, we play padel on Thursdays now")
+    run_extraction(ask(conversation, 3).pk)
+    held = Fact.objects.for_user(alice).filter(status__in=["active", "proposed"], statement__contains="day")
+    assert [fact.statement for fact in held] == ["The user plays padel every Thursday with their coworkers."]

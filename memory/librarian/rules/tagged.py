@@ -315,11 +315,11 @@ _NOT_YET: Final = re.compile(
 """An age that is still to come."""
 
 
-_NO_JOB: Final = re.compile(
+_TRAINS: Final = re.compile(
     r"(?i)\b(?:(?:re)?training|studying|hoping|trying|wants?|wanting|going|learning|qualifying)"
-    r" (?:to (?:be|become)|as) (?:an? )?(?:\w+ )?$|\b(?:drives?|driving|rides?|flies|fly) (?:an?|the|my|our) $"
+    r" (?:to (?:be|become)|as) (?:an? )?(?:\w+ )?$"
 )
-"""Before work that someone doesn't do yet: “she's training to be a midwife”; and before what they drive."""
+"""Before work that someone doesn't do yet: “she's training to be a midwife”."""
 _NOT_A_PERSON: Final = re.compile(
     r"(?i)\bthe $|\b(?:an?|the|this|that|his|her|their)"
     rf" (?!(?:[\w-]+ )?(?:{alternatives(relations.PEOPLE | relations.PETS)})\b)"
@@ -337,7 +337,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "age": lambda _, sentence: _NOT_YET.search(sentence) is None,
     "diet": lambda value, sentence: "eating" not in value and _AVOIDED.search(_before(value, sentence)) is None,
     "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
-    "job": lambda value, sentence: _names_work(value) and _NO_JOB.search(_before(value, sentence)) is None,
+    "job": lambda value, sentence: _names_work(value) and _TRAINS.search(_before(value, sentence)) is None,
     "car": lambda value, sentence: _DRIVES.search(sentence) is not None and not _NO_CAR.search(value),
     "plays": lambda value, sentence: not _before(value, sentence).lower().endswith(("i'm ", "im ")) or "ing" in value,
     "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,

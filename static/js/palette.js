@@ -14,6 +14,8 @@ const isMac = /Mac|iP(hone|ad)/.test(navigator.platform);
 
 /** @type {AbortController | null} */ let asking = null;
 let timer = 0;
+let isWaiting = false; // what is shown answers an earlier text
+let isEntered = false; // Enter was pressed meanwhile: it chooses the first result when it comes
 
 // Opening --------
 
@@ -21,6 +23,8 @@ function open() {
   if (dialog.open) return input.select();
   document.querySelectorAll(":popover-open").forEach((one) => /** @type {HTMLElement} */ (one).hidePopover());
   input.value = "";
+  list.replaceChildren(); // never the results of last time: Enter would run one of them
+  isEntered = false;
   dialog.showModal();
   input.focus();
   refresh();
@@ -30,15 +34,17 @@ function open() {
 const here = () => location.pathname.match(/^\/c\/([0-9a-f-]{36})$/)?.[1] ?? "";
 
 async function refresh() {
+  isWaiting = true;
   asking?.abort();
-  asking = new AbortController();
+  const own = (asking = new AbortController());
   const query = new URLSearchParams({ q: input.value, at: here() });
   const address = `${dialog.dataset.from}?${query}`;
-  const response = await fetch(address, { signal: asking.signal }).catch(() => null);
-  if (!response) return; // superseded by another keystroke, or offline: keep the list
-  if (response.redirected) return location.reload(); // signed out
-  const html = response.ok ? await response.text().catch(() => null) : null; // may be aborted halfway
-  if (html !== null) show(html);
+  const response = await fetch(address, { signal: own.signal }).catch(() => null);
+  if (response?.redirected) return location.reload(); // signed out
+  const html = response?.ok ? await response.text().catch(() => null) : null; // may be aborted halfway
+  if (own !== asking) return; // superseded by another keystroke
+  isWaiting = false;
+  if (html !== null) show(html); // else offline: keep the list
 }
 
 /** @param {string} html rendered by the server */
@@ -48,6 +54,7 @@ function show(html) {
   list.replaceChildren(...template.content.childNodes);
   list.scrollTop = 0;
   choose(options()[0]);
+  if (isEntered && dialog.open) return chosen()?.click();
   const many = options().length;
   count.textContent = many === 1 ? "1 result" : `${many} results`;
 }
@@ -119,12 +126,17 @@ function turnOnTemporary() {
 
 input?.addEventListener("input", () => {
   clearTimeout(timer);
+  asking?.abort();
+  asking = null; // what it says is about an earlier text
+  isWaiting = true;
+  isEntered = false;
   timer = setTimeout(refresh, WAIT);
 });
 input?.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   if (event.isComposing) return;
   const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5 }[event.key];
   if (steps) move(steps);
+  else if (event.key === "Enter" && isWaiting) isEntered = true;
   else if (event.key === "Enter") chosen()?.click();
   else return;
   event.preventDefault();

@@ -82,3 +82,22 @@ def test_a_conversation_is_found_deleted_and_brought_back_by_keyboard(somebody: 
     hit.press("Enter")
     page.wait_for_url(re.compile(r"/c/.*#m-\d+$"))
     expect(page.locator(".message:target")).to_contain_text("zeppelin")
+
+
+def test_enter_waits_for_the_results_of_what_was_typed(somebody: Person) -> None:
+    page = somebody.tab()
+    page.keyboard.press("Control+k")
+    expect(page.locator("#palette [role=option]").first).to_be_visible()
+    page.keyboard.type("roles")
+    page.keyboard.press("Enter")  # before the server is asked: a new conversation is still the first option
+    page.wait_for_url("**/roles")
+
+
+def test_the_palette_opens_without_the_results_of_last_time(somebody: Person) -> None:
+    page = somebody.tab()
+    type_into_palette(page, "roles", "Roles")
+    page.keyboard.press("Escape")
+    page.route("**/palette?**", lambda route: None)  # no answer comes
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox")).to_be_focused()
+    assert page.locator("#palette [role=option]").count() == 0

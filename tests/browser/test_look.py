@@ -245,3 +245,15 @@ def test_what_is_too_wide_or_too_pale_is_noticed(somebody: Person) -> None:
     assert page_is.startswith("HTML")
     assert its_heading_is.startswith("H1")
     assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == ["H1.: 2.2"]
+
+
+def test_nothing_is_painted_before_the_chat_has_arrived(somebody: Person) -> None:
+    """A half of the page would move when the other half comes: the search button, the composer."""
+    page = somebody.tab("/")
+    whole = page.locator('link[rel="expect"][blocking="render"]').get_attribute("href")
+    assert whole
+    behind = f"document.querySelector('#composer').compareDocumentPosition(document.querySelector('{whole}'))"
+    assert page.evaluate(behind) == 4, "it follows the composer"
+    page.goto("/memory/about")
+    expect(page.locator("#notices")).to_be_attached()
+    assert page.locator('link[rel="expect"]').get_attribute("href") == "#notices"

@@ -22,6 +22,10 @@ log = logging.getLogger(__name__)
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Users sign in by email; there are no user names."""
 
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "email_password_mismatch": "Wrong email or password.",
+    }
+
     def populate_username(self, request: Any, user: Any) -> None:
         """Users have no user name."""
 

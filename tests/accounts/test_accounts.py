@@ -101,7 +101,7 @@ def test_alice_signs_in_and_out(alice: User, client: Client) -> None:
 def test_a_wrong_password_does_not_say_whether_the_address_is_known(alice: User, client: Client) -> None:
     known = client.post("/accounts/login/", {"login": alice.email, "password": "wrong"}).content.decode()
     unknown = client.post("/accounts/login/", {"login": "nobody@example.org", "password": "wrong"}).content.decode()
-    wrong = re.compile(r"not correct")
+    wrong = re.compile(r"Wrong email or password\.")
     assert wrong.search(known)
     assert wrong.search(unknown)
 

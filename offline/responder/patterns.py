@@ -162,4 +162,4 @@ ADVICE = re.compile(
     re.IGNORECASE,
 )
 PRONOUN = re.compile(r"\b(?:she|he|her|his|him)\b", re.IGNORECASE)
-PEOPLE = re.compile(r"\b(?:my|your) (\w+)|(?<=[a-z,] )([A-Z][a-z]+)\b", re.UNICODE)
+PEOPLE = re.compile(r"\b(?:my|your) (\w+)|(?<=[a-z,] )(?<! in )(?<! at )(?<! to )(?<! from )(?<! near )([A-Z][a-z]+)\b")

@@ -1064,6 +1064,12 @@ def test_a_phone_is_known_by_its_make() -> None:
     assert "iPhone" in ask("What phone do I have?", sold, memory("The user has an iPhone."))
 
 
+def test_she_is_whom_the_last_words_name_and_not_where_she_lives() -> None:
+    said = [user("My sister Mary lives in Lisbon."), assistant("Noted: your sister Mary lives in Lisbon.")]
+    for question in ("Where does she live?", "Who is Mary and where does she live?"):
+        assert ask_after(said, question).startswith("Your sister Mary lives in Lisbon.")
+
+
 def test_a_wish_for_a_name_is_no_open_goal() -> None:
     profile = "# Profile\n- The user wants to be called Roz."
     body = request(current("hi, me again"), system=[text("You are Recall."), text(profile)])

@@ -574,11 +574,12 @@ def test_nothing_is_wider_than_the_window(page: Page, server: Server) -> None:
 
 def test_on_a_phone_the_list_and_the_context_are_one_tap_away(page: Page, server: Server) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
-    expect(page.get_by_role("link", name="New conversation")).to_be_hidden()
+    in_list = page.locator("#conversations").get_by_role("link", name="New conversation")
+    expect(in_list).to_be_hidden()
     page.get_by_role("button", name="Conversations").click()
-    expect(page.get_by_role("link", name="New conversation")).to_be_visible()
+    expect(in_list).to_be_visible()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("link", name="New conversation")).to_be_hidden()
+    expect(in_list).to_be_hidden()
     page.get_by_role("button", name="Context panel").click()
     expect(page.get_by_role("heading", name="Context")).to_be_visible()
     page.get_by_role("button", name="Close context").click()

@@ -94,4 +94,5 @@ def _try(decide: Callable[[], object], outcome: Outcome) -> None:
 def _lock(facts: Sequence[Fact]) -> None:
     """Lock all rows in id order before any decision, so that concurrent batches wait and never deadlock."""
     older = load_contradictions([fact for fact in facts if fact.status == Fact.Status.PROPOSED])
-    locked_facts(Q(pk__in={fact.pk for fact in facts} | {fact.pk for fact in older.values()}))
+    ids = {fact.pk for fact in facts}
+    locked_facts(Q(pk__in=ids | {fact.pk for fact in older.values()}) | Q(superseded_by__in=ids))

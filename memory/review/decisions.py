@@ -19,7 +19,7 @@ from memory import tombstones
 from memory.documents.fact_line_edits import TAKEN_BACK
 from memory.embeddings.port import embedder
 from memory.facts.contradiction import NOTHING_AGAINST, against, no_longer_opposed
-from memory.facts.links import link_superseded, mark_superseded
+from memory.facts.links import GAVE_WAY, give_back, link_superseded, mark_superseded
 from memory.facts.validity import BACKWARDS, OVER, Validity, validity_of
 from memory.index.indexer import reindex
 from memory.models import Fact, ReviewAction
@@ -49,6 +49,8 @@ CORRECTABLE: Final = frozenset({Fact.Status.ACTIVE, Fact.Status.EXPIRED})
 
 GONE: Final = "This fact no longer exists."
 NEVER_KEPT: Final = "That looks like a password, key or ID number. Recall never remembers those."
+HOLDS_AGAIN: Final = "what had replaced it was rejected"
+NO_FACT: Final = Q(pk__in=())
 CERTAIN: Final = 1.0
 """Confidence of a statement the user worded themselves."""
 
@@ -191,18 +193,30 @@ def not_a_contradiction(fact: Fact, *, by: User) -> ReviewAction:
 
 
 def reject(fact: Fact, *, by: User) -> ReviewAction:
-    """Reject a proposal or a learned fact.
+    """Reject a proposal or a learned fact; the facts that had given way to it are active again.
 
     Raises:
         RefusedError: it is neither proposed nor active any more.
     """
-    with _decision(fact, ReviewAction.Verb.REJECT) as (locked, _):
-        before = snapshot([locked], BY_REJECTING)
+    with _decision(fact, ReviewAction.Verb.REJECT, gave_way_to(fact)) as (locked, others):
+        older = [other for other in others if other.status == Fact.Status.SUPERSEDED]
+        before = snapshot([locked], BY_REJECTING) | snapshot(older, BY_SUPERSEDING)
         if locked.status == Fact.Status.ACTIVE:
             locked.withdrawn_at = timezone.now()
         locked.status, locked.reason = Fact.Status.REJECTED, f"rejected by {whom(locked, by)}"
         locked.save(update_fields=BY_REJECTING)
+        for other in older:
+            other.status, other.reason = Fact.Status.ACTIVE, HOLDS_AGAIN
+            other.superseded_at = other.superseded_by = None
+            other.save(update_fields=[*BY_SUPERSEDING])
+        give_back(locked, [other.pk for other in older])
         return record(locked, ReviewAction.Verb.REJECT, by, before)
+
+
+def gave_way_to(fact: Fact) -> Q:
+    """The facts that an active fact superseded by being newer, as a condition."""
+    gone = Q(user=fact.user_id, superseded_by=fact.pk, status=Fact.Status.SUPERSEDED, reason=GAVE_WAY)
+    return gone if fact.status == Fact.Status.ACTIVE else NO_FACT
 
 
 def _keep_beside(fact: Fact, verb: ReviewAction.Verb, by: User) -> ReviewAction:
@@ -273,10 +287,10 @@ def _not_remembered(new: Fact) -> Before:
 
 
 @contextmanager
-def _decision(fact: Fact, verb: ReviewAction.Verb) -> Iterator[tuple[Fact, list[Fact]]]:
-    """The locked fact, still open to `verb`, and the active facts it contradicts."""
+def _decision(fact: Fact, verb: ReviewAction.Verb, also: Q = NO_FACT) -> Iterator[tuple[Fact, list[Fact]]]:
+    """The locked fact, still open to `verb`, and the active facts it contradicts and those of `also`."""
     with one_change():
-        rows = locked_facts(Q(pk=fact.pk) | against(fact))
+        rows = locked_facts(Q(pk=fact.pk) | against(fact) | also)
         locked = rows.pop(fact.pk, None)
         check_open(locked, verb)
         assert locked is not None

@@ -19,7 +19,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.documents.profile_updates import refresh_profile
-from memory.facts.links import Relation, give_back, link
+from memory.facts.links import Relation, give_back, link, link_superseded
 from memory.models import Fact, FactLink, ReviewAction
 from recall.db.notify import publish_event
 
@@ -82,10 +82,14 @@ def undo(action: ReviewAction) -> Fact:
             raise RefusedError(TOO_LATE)
         rows = locked_facts(Q(pk__in=[int(pk) for pk in action.before], user=action.user_id))
         _check_untouched(action, rows)
-        # The decided fact first: it must release its key before the superseded one reclaims it.
-        for fact in sorted(rows.values(), key=lambda row: row.pk != action.fact_id):
+        # What is active now goes first: it must release its key before the other reclaims it.
+        for fact in sorted(rows.values(), key=lambda row: row.status != Fact.Status.ACTIVE):
             _restore(fact, action.before[str(fact.pk)])
-        give_back(rows[action.fact_id], [pk for pk in rows if pk != action.fact_id])
+        others = [pk for pk in rows if pk != action.fact_id]
+        if action.verb == ReviewAction.Verb.REJECT:
+            link_superseded(rows[action.fact_id], others)
+        else:
+            give_back(rows[action.fact_id], others)
         _give_links_back(action)
         action.undone_at = timezone.now()
         action.save(update_fields=["undone_at"])
@@ -171,7 +175,11 @@ def _check_untouched(action: ReviewAction, rows: Mapping[int, Fact]) -> None:
     """Refuse if a fact is gone, has changed since the action, or was decided again."""
     decided = rows.get(action.fact_id)
     as_left = decided is not None and _is_as_left(decided, action) and len(rows) == len(action.before)
-    others_as_left = all(row.superseded_by_id == action.fact_id for pk, row in rows.items() if pk != action.fact_id)
+    others = [row for pk, row in rows.items() if pk != action.fact_id]
+    if action.verb == ReviewAction.Verb.REJECT:
+        others_as_left = all(row.status == Fact.Status.ACTIVE for row in others)
+    else:
+        others_as_left = all(row.superseded_by_id == action.fact_id for row in others)
     later = ReviewAction.objects.filter(fact__in=rows, undone_at=None, pk__gt=action.pk)
     if not as_left or not others_as_left or later.exists():
         raise RefusedError(CHANGED_SINCE)

@@ -141,9 +141,11 @@ _EMPTY: Final = _set(
 )
 """Words that are no value."""
 _TEMPORAL: Final = re.compile(
-    r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*|(?:mon|tues|wednes|thurs|fri|satur|sun)days?",
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|(?:nov|dec)(?:ember)?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?",
     re.I,
 )
+"""Days and months, and no names that start like one: Octavia, Mary, Janet."""
 
 _BY_FIRST_WORD: Final[dict[str, list[tuple[tuple[str, ...], bool]]]] = {}
 for _cues, _is_negation in ((INSTEAD_OF, True), (NEGATIONS, True), (ENDINGS, False)):

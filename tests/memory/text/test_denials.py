@@ -26,6 +26,8 @@ from memory.text.denials import find_phrase, read_denials, read_shifts
         ("Got rid of the piano last year", "piano", ""),
         ("I'm not allergic to kiwi any more! The cashews and latex ones stay.", "kiwi", ""),
         ("Gave up on keto, it was making me miserable.", "keto", ""),
+        ("It is not a Fabia, it is an Octavia.", "Fabia", "Octavia"),
+        ("Her name isn't Mary, it's Marta", "Mary", "Marta"),
     ],
 )
 def test_a_denial_is_read_with_what_holds_instead(text: str, old: str, new: str) -> None:

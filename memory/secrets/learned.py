@@ -17,7 +17,7 @@ WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
 SURE_FROM: Final = 0.5
 """Mean probability from which a stretch of words is a secret."""
 MIN_DIGITS: Final = 4
-"""Digits of a number that is a secret without a word that says so."""
+"""Characters of a word with a digit that is a secret without a word that says so."""
 _SIGNS: Final = re.compile(r"[\d_#@!$%*+=]")
 _SAYS_SECRET: Final = re.compile(
     r"pass|\bpw|log ?-?in|sign ?-?in|wi-?fi|wlan|router|hotspot|\bnetwork\b|\bpins?\b|code|combin|phrase|seed|token"
@@ -55,8 +55,8 @@ def _without_marks(found: re.Match[str]) -> str:
 
 
 def _is_plain(words: str) -> bool:
-    """Whether it looks like ordinary words or a small number."""
-    return _SIGNS.search(words) is None or (words.strip().isdigit() and len(words.strip()) < MIN_DIGITS)
+    """Whether it looks like ordinary words, a small number or a model's name: “Volvo V60”."""
+    return all(_SIGNS.search(word) is None or (len(word) < MIN_DIGITS and word.isalnum()) for word in words.split())
 
 
 def marked(pieces: Pieces, outputs: Array) -> Iterator[tuple[int, int, float]]:

@@ -28,7 +28,13 @@ def test_ordinary_talk_is_left_as_it_is() -> None:
 
 
 def test_ordinary_words_are_secret_only_where_something_says_so() -> None:
-    for said in ("The spare key of the boathouse is under the Gavepomuzuvu stone.", "yes!! second one", "23 ok got it"):
+    notes = "Some notes about me:\n- name: Bengt\n- city: Uppsala\n- job: piano tuner\n- car: Volvo V60"
+    for said in (
+        notes,
+        "The spare key of the boathouse is under the Gavepomuzuvu stone.",
+        "yes!! second one",
+        "23 ok got it",
+    ):
         assert mask_secrets(said) == said
     assert mask_secrets("the wifi password is trombone garden") == "the wifi password is [secret]"
 

@@ -329,7 +329,7 @@ def _read(
         yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
     for fact, old, new in _find_tastes(words, facts):
         yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
-    returned = _find_return(text, words, known)
+    returned = _find_return(text, words, known) or _find_after_all(text, words, known)
     if returned is None:
         return
     if returned.status != "active":
@@ -524,12 +524,15 @@ def _is_said_of(fact: KnownFact, place: tuple[int, int]) -> bool:
     return called is not None and stem(called[1]) in PEOPLE and bool(after)
 
 
+_IS_PLANNED: Final = re.compile(r"The user (?:will|is going to|plans to|is planning to|wants to)\b")
+
+
 def _is_clear(fact: KnownFact, denial: Denial, place: tuple[int, int], quote: str) -> bool:
     """Whether a denial means this fact: by a name, two words, the head of its value, or its verb or end."""
     words = denial.old.split()
     if len(words) > 1 or words[0][0].isupper() or fact.value.casefold().split()[-1:] == [denial.old.casefold()]:
         return True
-    is_over = not denial.is_mistake or "after all" in quote
+    is_over = not denial.is_mistake or "after all" in quote or _IS_PLANNED.match(fact.statement) is not None
     return is_over and (bool(denial.verbs - WEAK) or _is_last(fact, place))
 
 
@@ -661,6 +664,17 @@ def _find_return(text: str, words: Sequence[Word], known: Sequence[KnownFact]) -
         if not earlier.key and name and find_phrase(earlier.statement, name) is not None:
             return earlier
     return None
+
+
+_AFTER_ALL: Final = re.compile(r"\bafter all\b", re.I)
+
+
+def _find_after_all(text: str, words: Sequence[Word], known: Sequence[KnownFact]) -> KnownFact | None:
+    """What was so before, or decided, and is said again: “I'm going to study nursing after all”."""
+    if _AFTER_ALL.search(text) is None or read_denials(text):
+        return None
+    over = (fact for fact in reversed(known) if fact.status in ("expired", "superseded") and fact.key and fact.value)
+    return next((fact for fact in over if is_about(fact, words) and find_value_of(fact, words)), None)
 
 
 def when_ended(text: str, said_at: datetime) -> datetime | None:

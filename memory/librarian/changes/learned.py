@@ -206,9 +206,16 @@ def _is_of_someone_named(names: frozenset[str], fact: KnownFact, update: Update,
     return bool(spoken_of) and spoken_of[-1] in names and spoken_of[-1] not in _WORD.findall(fact.statement)
 
 
+_AS_BEFORE: Final = re.compile(r"(?i)\b(?:(?<!never )again|still|as (?:usual|always|ever))\b")
+
+
 def _is_still_so(update: Update, quote: str) -> bool:
-    """Whether what would be replaced has something in the same words: “Lotte's daycare is called De Speelberg”."""
-    return bool(update.old and update.new) and re.search(rf"\b{re.escape(update.old)}['’]s\b", quote) is not None
+    """Whether the same words say that it is as before: “Lotte's daycare is called De Speelberg”, “the Newcastle I live
+    in”, “the train was packed again”."""
+    if update.outcome == "ended":
+        return _AS_BEFORE.search(quote) is not None and not read_denials(quote)
+    is_named = rf"\b{re.escape(update.old)}(?:['’]s\b| (?:that )?(?:I|we)\b)"
+    return bool(update.old and update.new) and re.search(is_named, quote) is not None
 
 
 def _is_of_another_thing(fact: KnownFact, quote: str) -> bool:

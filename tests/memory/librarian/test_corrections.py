@@ -42,7 +42,9 @@ FACTS = (
     known(18, "The user's exam is on Tuesday, 2 September 2025."),
     known(19, "The user is vegan.", "user/diet", "vegan"),
     known(21, "The user wants to sell a boat in Kent."),
+    known(22, "The user will run the Porto marathon in June."),
     known(10, "The user lived in Galway.", "user/home", "Galway", "superseded"),
+    known(20, "The user studies nursing.", "user/studies", "nursing", "superseded"),
 )
 
 
@@ -60,6 +62,9 @@ def read(text: str) -> list[tuple[int, Change, str]]:
         ("I live in Lyon, not in Nantes", (1, Change.REPLACE, "Lyon")),
         ("not Nantes but Rennes", (1, Change.REPLACE, "Rennes")),
         ("We're back in Galway!", (10, Change.REVIVE, "")),
+        ("I'm going to study nursing after all.", (20, Change.REVIVE, "")),
+        ("I've gone back to my first choice: I'll study nursing after all", (20, Change.REVIVE, "")),
+        ("I do not run the marathon, only the 10K in Alicante.", (22, Change.END, "")),
         ("I left Acme in March.", (2, Change.END, "")),
         ("No, my dog is called Bisto, not Biscuit", (3, Change.REPLACE, "Bisto")),
         ("sorry, Bisto rather than Biscuit", (3, Change.REPLACE, "Bisto")),
@@ -95,6 +100,8 @@ def test_a_sentence_corrects_the_fact_it_is_about(text: str, expected: tuple[int
         "I don't live far from Nantes.",
         "If I left Acme, could I keep the laptop?",
         "I left my keys at Acme.",
+        "I'm not going to study nursing after all.",
+        "I don't run on Tuesdays, the gym is closed.",
         "My boss said: “I no longer live in Nantes.”",
         "Is Biscuit a good name? I am not sure.",
         "I can't find Biscuit's vaccination card.",

@@ -93,6 +93,8 @@ def test_a_fact_is_changed_in_whatever_words(fact: str, message: str, change: Ch
         ("The user lives in Leeds.", "what is the weather like in Whitby in May?"),
         ("The user has a dog called Rex.", "Write a story in which a dog called Rex dies."),
         ("The user plays the cello.", "how do I rehair a cello bow"),
+        ("The user takes the train to work.", "train to the office was packed again today"),
+        ("The user lives in Newcastle.", "the Newcastle I live in is the one in Australia, not the English one."),
     ],
 )
 def test_what_leaves_a_fact_as_it_is_changes_nothing(fact: str, message: str) -> None:

@@ -24,7 +24,7 @@ from memory.retrieval.truth import (
 )
 from memory.text.keywords import content
 from memory.text.language import alternatives
-from memory.text.relations import GROUPS, PEOPLE, PET_GROUPS, PETS
+from memory.text.relations import BREEDS, GROUPS, PEOPLE, PET_GROUPS, PETS
 
 ONE_SITTING: Final = timedelta(minutes=1)
 """What was said closer together than this is of one message: a fact and the words it was learned from."""
@@ -131,7 +131,8 @@ class _AskedAttribute:
         self._asks_past = question.asks_past
         words = frozenset(words_of(text))
         spoken = WORDS.get(question.cues.language)
-        self._words = words | spoken.relations_in(text) if spoken else words
+        breeds = frozenset(breed for breed, animal in BREEDS.items() if animal in words)
+        self._words = words | (spoken.relations_in(text) if spoken else breeds)
         self._stems = frozenset(content(text))
         self._attributes = attributes
         self._is_own = (spoken.of_user if spoken else _FIRST_PERSON).search(text) is not None

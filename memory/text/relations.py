@@ -40,4 +40,12 @@ PETS: Final = as_set(
     " beagle collie terrier spaniel dachshund retriever shepherd tabby corgi husky pug whippet lurcher mutt tomcat"
     " bulldog dalmatian chihuahua hound setter parakeet cockatiel guinea-pig rooster axolotl gecko canary"
 )
+BREEDS: Final = dict.fromkeys(
+    as_set(
+        "labrador greyhound poodle beagle collie terrier spaniel dachshund retriever shepherd corgi husky pug whippet"
+        " lurcher mutt bulldog dalmatian chihuahua hound setter puppy pup"
+    ),
+    "dog",
+) | dict.fromkeys(as_set("kitten tabby tomcat"), "cat")
+"""Other words for an animal, and what “the dog” may mean."""
 PET_GROUPS: Final = frozenset({f"{pet}s" for pet in PETS} | {"puppies", "ponies", "guinea pigs"})

@@ -46,6 +46,7 @@ _DESCRIBED: Final = re.compile(
     rf"(?i:\b(?:the|an?|this|our|my) (?:[\w-]+ ){{0,3}}?(?P<rel>{alternatives(relations.PEOPLE)})(?: [\w-]+){{0,2}}?)"
     rf"(?:, | \((?:[\w-]+ ){{0,2}}?)(?P<name>{NAME})(?=[,)])"
 )
+_THE_PET: Final = re.compile(rf"(?i)\bthe (?P<rel>{alternatives(relations.PETS)})\b(?!['-])")
 _WHO: Final = (_MENTION, _APPOSED, _KIN, _DESCRIBED)
 _GOT: Final = re.compile(
     r"(?i)\b(?:got|have|getting|adopted|bought|rescued) (?:an?|our|one|two) (?:[\w-]+ ){0,2}?"
@@ -86,7 +87,9 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
 
 
 def _had(clause: str, people: People) -> Iterator[Note]:
-    """Whom the user has: “we have a son, Emeka”; an animal without a name is only noted in `people`."""
+    """Whom the user has: “we have a son, Emeka”; an animal without a name, or “the dog”, is only noted in `people`."""
+    for pet in filter(None, (people.only_pet(found["rel"].lower()) for found in _THE_PET.finditer(clause))):
+        people.add(pet)
     for found in _GOT.finditer(clause):
         had = people.add(related(found["rel"], found["name"] or ""))
         if had.name and had.is_person:

@@ -123,9 +123,16 @@ class People:
     def add(self, subject: Subject) -> Subject:
         """Note a person, animal or group; the one of the same relation keeps the name that is known."""
         if not subject.name:
-            subject = next((one for one in self.last if one.relation == subject.relation and one.name), subject)
+            same = (one for one in self.last if one.relation == subject.relation and one.name)
+            subject = next(same, self.only_pet(subject.relation) or subject)
         self.last = [subject, *(one for one in self.last if one != subject)]
         return subject
+
+    def only_pet(self, relation: str) -> Subject | None:
+        """Whom “the dog” means: the only one that is known, by whatever breed."""
+        known = {one.key: one for one in (*self.known, *self.last) if one.is_pet}
+        fitting = [one for one in known.values() if relation in (one.relation, relations.BREEDS.get(one.relation))]
+        return fitting[0] if len(fitting) == 1 else None
 
     def knows(self, subject: Subject) -> bool:
         """Whether someone of the same relation is known by name."""

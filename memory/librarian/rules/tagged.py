@@ -220,7 +220,8 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
         by_place: dict[tuple[str, str], Marked] = {}
         tags_here = [tag for tag in waiting if sentence.start <= tag.start < sentence.end]
         for tag in tags_here:
-            if tag.label == "age" and _OF_A_CLASS.search(user_text[sentence.start : tag.start]):
+            before, words = user_text[sentence.start : tag.start], user_text[tag.start : tag.end]
+            if (tag.label == "age" and _OF_A_CLASS.search(before)) or _is_known_pet(tag, before, words, people):
                 continue
             subject = _subject(tag, sentence, user_text, people)
             if subject is not None and tag.label == "pet" and subject != THE_USER:
@@ -241,6 +242,11 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
             if other is None or tag.sure > other.tag.sure + SURER:  # “in Pune, near Kothrud”: the first is the value
                 by_place[place] = Marked(tag, subject, sentence, text[sentence.start : sentence.end].strip(), value)
         yield from by_place.values()
+
+
+def _is_known_pet(tag: Tag, before: str, words: str, people: People) -> bool:
+    """Whether “the dog” is one that is known."""
+    return tag.label == "pet" and before.lower().endswith("the ") and people.only_pet(words.lower()) is not None
 
 
 def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Subject | None:
@@ -431,7 +437,7 @@ def proposals(
                 new.append(stated.model_copy(update={"confidence": SURE}))
             continue
         same = [other for other in facts if fact.key and _says_no_more(mark, fact, other)]
-        if same and (mark.tag.label in _OWN_WORDS or mark.is_verb):
+        if same and same[0].kind is not Kind.FACT and (mark.tag.label in _OWN_WORDS or mark.is_verb):
             fact = fact.model_copy(update={"statement": same[0].statement})
         replaced += same
         new.append(fact)

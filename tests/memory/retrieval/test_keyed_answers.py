@@ -56,6 +56,15 @@ def test_the_fact_with_the_key_leads(alice: User, known: None, question: str, ke
     assert texts(retrieve(alice, question, now=NOW))[0] == FACTS[key][0]
 
 
+def test_a_dog_is_asked_for_whatever_its_breed(alice: User) -> None:
+    remember(alice, "The user's greyhound is Bisto.", key="user/greyhound/name", value="Bisto")
+    remember(alice, "The user's tabby is Flip.", key="user/tabby/name", value="Flip")
+
+    leading = [item.text for item in retrieve(alice, "What's my dog's name?", now=NOW).kept if item.answers == "name"]
+
+    assert leading == ["The user's greyhound is Bisto."]
+
+
 IN_OTHER_LANGUAGES = {
     Language.GERMAN: {
         "Wo wohne ich?": ("user/home", "Der Nutzer hat eine Bleibe in Lyon."),

@@ -525,3 +525,18 @@ def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, 
 )
 def test_a_clause_ends_where_anothers_begins(text: str, said: str, never: str) -> None:
     assert_says([text], said, never)
+
+
+def test_the_dog_is_the_only_one_that_is_known_by_whatever_breed() -> None:
+    told = [
+        in_short(fact) for fact in read("We adopted a greyhound! Her name is Duchess.", "She's called Biscuit now.")
+    ]
+    again = read(
+        "We adopted a greyhound! Her name is Duchess.", "The kids have renamed the dog. She's called Biscuit now."
+    )
+    two = read("Our beagle is called Max and our poodle is called Fifi.", "The dog is called Rex now.")
+
+    assert told[-1] == "The user's greyhound is called Biscuit. | user/greyhound/name=Biscuit"
+    assert in_short(again[-1]) == told[-1]
+    assert not any(fact.key == "user/pet:dog" for fact in again)
+    assert not any(fact.key.startswith(("user/beagle", "user/poodle")) and fact.value == "Rex" for fact in two)

@@ -43,7 +43,7 @@ from memory.retrieval.ranking import (
     rerank,
     semantic,
 )
-from memory.retrieval.truth import CURRENT, CandidateRow, TruthRule, apply_truth
+from memory.retrieval.truth import CURRENT, SUPERSEDED, CandidateRow, TruthRule, apply_truth
 from memory.secrets.secrets_filter import mask_secrets
 from recall.db.prepared import array, run_prepared
 from recall.db.sql_files import load_sql
@@ -231,9 +231,23 @@ def _qualify(
     else:
         asked = asked_attributes(question.semantic_query, vectors)
     found, untrue = apply_truth(rows, question, moment, as_of=as_of, asks_attribute=bool(asked))
+    if not question.asks_past:
+        _inherit(found, untrue)
     qualify_changed(found)
     mark_answers(found, question, asked)
     return found, untrue
+
+
+def _inherit(found: Iterable[CandidateRow], untrue: Iterable[tuple[CandidateRow, TruthRule]]) -> None:
+    """Let what replaced a fact match as well as that: of “What do I drink in the morning?” the coffee has more words
+    than the matcha that came in its place."""
+    heirs = {row.facts[0].pk: row.candidate for row in found if row.candidate.source == "fact"}
+    for row, rule in untrue:
+        old = row.candidate
+        heir = heirs.get(row.facts[0].by or 0) if rule == SUPERSEDED and old.source == "fact" else None
+        if heir is not None:
+            heir.words = max(heir.words, old.words)
+            heir.distance = min((one.distance for one in (heir, old) if one.distance is not None), default=None)
 
 
 def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:

@@ -656,3 +656,17 @@ def test_what_all_of_a_new_users_few_messages_are_about_is_found(alice: User) ->
 
     assert kept[0].text == "kids: Noor (7), Sami (4)"
     assert not retrieve(alice, "Where do I work?", now=NOW).kept
+
+
+def test_what_replaced_the_best_match_answers_in_its_place(alice: User) -> None:
+    old, new, other = (
+        "The user drinks coffee in the morning, black, two cups.",
+        "The user switched to matcha in June.",
+        "The user runs in the morning.",
+    )
+    (matcha, _) = remember(alice, new, other)
+    remember(alice, old, status=Fact.Status.SUPERSEDED, superseded_by=matcha, superseded_at=NOW)
+    remember(alice, *OTHERS)
+
+    assert texts(retrieve(alice, "What do I drink in the morning these days?", now=NOW))[0] == new
+    assert texts(retrieve(alice, "What did I use to drink in the morning?", now=NOW))[0] == old

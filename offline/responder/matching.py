@@ -87,6 +87,11 @@ NUMBER = (
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,5}teen|\w{3,5}ty|dozen|hundred"
     r"|thousand)\b"
 )
+NAMED = re.compile(
+    r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) (?:(?:and|has|never|also|still|just|already|now|only) )*"
+    r"(?:\w+s|\w{2,}ed|died|did|had|will|would|can|could|went|got|left|made|took|came|gave|said|told|met|broke|fell|won"
+    r"|lost|bought|quit|became|ran|began|wrote|sent|found|kept|grew|drove|flew|does\w*|isn't|wasn't|hasn't|don't)\b"
+)
 # Question word → signs of a sentence that answers it.
 KINDS = {
     "job|role|profession|for a living|breed|species": re.compile(r"\b(?:is|are|as|['’]re|['’]m|am) (?:now )?an? "),
@@ -95,7 +100,7 @@ KINDS = {
     "when": re.compile(r"\b(?:\d{1,4}|mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b(?:Jan|Feb|Mar|"
                        r"Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"),
     "who|names?|called|(?:which|what) (?:city|town|country|village)": re.compile(
-        r"(?<!^)\b[A-Z][a-z]+|\b(?:called|named) \w+"
+        rf"(?<!^)\b[A-Z][a-z]+|\b(?:called|named) \w+|{NAMED.pattern}"
     ),
 }  # fmt: skip
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -118,7 +123,7 @@ PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", r
 OF_SOMEONE_UNNAMED = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b", re.IGNORECASE)
 SEVERAL_ASKED = re.compile(r"\b(?:are|were) (?:my|our) \w+s\b", re.IGNORECASE)
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
-NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) (?!(?:the|an?|my|our|his|her|their|it)\b)\w+")
+ASKS_NAME = re.compile(r"\bname of my\b|\bmy \w+['’]s name\b|\bmy \w+ (?:called|named)\b", re.I)
 PAST = re.compile(
     r"\bdid (?:i|he|she|they|my|we)\b|\bwhat(?:['’]s| has)? (?:happened|become|became)\b|\bused to\b|\bbefore\b"
     r"|\bprevious|\bformer|\bwas\b|\bwere\b",
@@ -354,7 +359,8 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
             is_named = any(_stem(word) in sentence_words for word in RELATION_ASKED.findall(question.lower()))
             return bool(OF_ONESELF.search(question)) and not is_named
         named = NAMED.match(TAKES_BACK.sub("", sentence))
-        return named is not None and bool(OF_ONESELF.search(question)) and _stem(named[1].lower()) not in asked
+        is_of_other = named is not None and _stem(named[1].lower()) not in asked
+        return is_of_other and bool(OF_ONESELF.search(question)) and not ASKS_NAME.search(question)
     if stems(owned[1]) & (asked - {"kid"} if asked & {"son", "daught"} else asked):  # a daughter is a child, and no son
         return False
     names = stems(" ".join(re.findall(r"(?<!^)\b[A-Z]\w+", sentence)))

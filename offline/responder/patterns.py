@@ -156,7 +156,7 @@ GENERAL = re.compile(
     r"^\W*(?:who|what|where|when|which|how|why)\b(?!.*\b(?:i|me|my|mine|we|us|our|am|he|she|her|his)\b)", re.I
 )
 ADVICE = re.compile(
-    r"\bhow (?:do|can|should|could|would) (?:i|we)\b(?! (?:like|take|prefer|spell|feel)\b)|\bhow to\b"
+    r"\bhow (?:do|can|should|could|would) (?:i|we)\b(?! (?:like|take|prefer|spell|feel|get to|commute)\b)|\bhow to\b"
     r"|\b(?:should|shall|can|could) (?:i|we|you)\b|\bis (?:it|this|that) (?:worth|ok|okay|safe|normal|bad|too)\b"
     r"|\b(?:tips|ideas?|advice|suggestions?|recommendations?)\b|\bbest (?:way|time|place)\b",
     re.IGNORECASE,

@@ -41,6 +41,7 @@ DOUBT = "It is no longer true"
 """Starts a proposal that asks whether a line still holds, and answers nothing itself."""
 CONTESTED = re.compile(r"\(contested by a proposal: (.+)\)")  # after a profile's line that may no longer be true
 UPDATE = re.compile(r"(?:New|(No longer holds)): ")  # how a change of the profile starts
+BARE_ASKING = re.compile(r"\b(what|where|who|when|how)s\b", re.IGNORECASE)  # “whats my name”
 TEMPORARY = "This is a temporary chat: nothing of it is kept"  # in the system prompt of one
 RESULT_TEXTS = ("text", "statement", "summary", "snippet", "content", "message", "outcome", "answer", "title")
 
@@ -111,7 +112,7 @@ def read(body: Json) -> Reading:
     memories = tuple(_at(clock, memory) for text in texts[:-1] for memory in _recalled(text))
     over = {memory.text for memory in memories if memory.id == "profile" and not memory.is_current}
     return Reading(
-        question=texts[-1].replace("’", "'"),
+        question=BARE_ASKING.sub(r"\1's", texts[-1].replace("’", "'")),
         memories=memories,
         profile=tuple(line for line in _profile(system) if line.text not in over),
         clock=clock,

@@ -53,6 +53,7 @@ PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, befo
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 # How what is doubted waits, and what was hardly understood: the user's own words say more.
 NO_ANSWER = (DOUBT, "The user mentions")
+PARTS = re.compile(r"[,;\n] ?")
 CLAUSE = re.compile(r"[,;.!?]")  # “I'm allergic to birch, springs are awful” is no feeling of the user's
 MAX_LISTED = 8
 SAME_WORDS = 0.6  # of the answer's words: so many are in the message that it was learned from
@@ -154,7 +155,12 @@ def _tool_answered(reading: Reading) -> Reply | None:
     if last.name in REPORTED:
         return say(_reported(result_text) or "Done.")
     found = [memory for result in reading.results for memory in result.memories if not result.failed]
-    return _answer_marked(reading) or _best_answer(reading, found) or _not_known(reading, wording.NOT_FOUND)
+    return (
+        _answer_marked(reading)
+        or _best_answer(reading, found)
+        or _undoubted(reading, found)
+        or _not_known(reading, wording.NOT_FOUND)
+    )
 
 
 def _reported(text: str) -> str:
@@ -381,7 +387,7 @@ def _recall(reading: Reading) -> Reply | None:
         return say(f"{noted} {_in_turn(wording.ADVICE, reading)}".strip())
     if "search_knowledge" in reading.tools:
         return Reply((ToolCall("search_knowledge", {"query": _extract_question(reading)}),))
-    return _not_known(reading, wording.UNKNOWN)
+    return _undoubted(reading, ()) or _not_known(reading, wording.UNKNOWN)
 
 
 def _wants_advice(reading: Reading) -> bool:
@@ -663,6 +669,27 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
     return say(wording.CLOSEST.format(known=_lower(second_person(sentence))))
 
 
+def _undoubted(reading: Reading, found: Sequence[Memory]) -> Reply | None:
+    """The part of a message that answers, where the message may have changed in another part."""
+    doubted = {one.text: one for one in (*reading.memories, *found) if one.qualifier.startswith(PERHAPS_CHANGED)}
+    asked = _extract_question(reading)
+    matches = best_matches(asked, [replace(memory, qualifier="") for memory in doubted.values()])
+    if not matches:
+        return None
+    memory, wanted = doubted[matches[0].memory.text], stems(asked)
+    listed = matches[0].sentence.partition(": ")  # “Team: Ann = design, Lars = backend”
+    part = max(PARTS.split(listed[2] or listed[0]), key=lambda one: len(stems(one) & wanted))
+    if stems(part) & stems(_newer(reading, memory)):
+        return None
+    return _answer_from(reading, [Match(part, memory)])
+
+
+def _newer(reading: Reading, memory: Memory) -> str:
+    """The text of what may have changed a memory; empty: it isn't among the memories."""
+    by = memory.qualifier.removeprefix(PERHAPS_CHANGED)
+    return next((one.text for one in reading.memories if one.id == by), "")
+
+
 def _first_recalled(asked: str, reading: Reading) -> Match | None:
     """What Recall itself found to fit best, for a question about the user in other words than the memory's, or about
     someone by name."""
@@ -773,8 +800,9 @@ def _source(reading: Reading, memory: Memory) -> str:
     if memory.is_waiting:
         return wording.TO_REVIEW
     if not memory.is_current:
-        by = memory.qualifier.removeprefix(PERHAPS_CHANGED)
-        newer = next((one.text for one in reading.memories if one.id == by), "")
+        newer = _newer(reading, memory)
+        if not newer and memory.qualifier.startswith(PERHAPS_CHANGED) and not asks_past(reading.question):
+            return wording.PERHAPS_CHANGED
         return _ended(f"({newer})" if newer else memory.qualifier)
     if kind in ("document", "chunk") and not memory.title.startswith("/conversations"):
         return f"From your document {memory.title}." if memory.title else "From your documents."

@@ -301,6 +301,16 @@ def test_what_is_perhaps_changed_is_followed_by_what_changed_it() -> None:
     assert "That's no longer so." in ask("Where did I live before?", nantes)
 
 
+def test_of_what_has_changed_in_part_the_other_part_answers() -> None:
+    team = memory("Team: Priya = design, Lars = backend, Chidi = sales.", "message:9") | {
+        "qualifier": "perhaps changed by message:10"
+    }
+    news = memory("Lars moved to data, backend is now Wen.", "message:10")
+    assert ask("Who in my team does sales?", team, news).startswith("Chidi = sales.\n\nSince then: Lars moved")
+    assert ask("Who does design?", team).startswith("Priya = design.\n\nYou have said something newer since")
+    assert "Lars = backend" not in ask("Who does backend?", team, news)
+
+
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
@@ -1084,3 +1094,27 @@ def test_someone_who_is_named_is_answered_from_what_fits_best() -> None:
     known = memory("The user's daughter Efua starts at Central Street in January.")
     assert "Central Street" in ask("What school does Efua go to?", known)
     assert "Central Street" not in ask("What school does Bram go to?", known)
+
+
+def test_a_question_needs_neither_apostrophe_nor_question_mark() -> None:
+    assert ask("whats my name", memory("The user's name is Jorn.")) == "Your name is Jorn."
+    assert ask("wheres my sister living", MARY).startswith("Your sister Mary lives in Lisbon.")
+
+
+def test_a_sentence_that_starts_with_any_word_is_not_of_someone_of_that_name() -> None:
+    news = memory("Big change for me: I've left the surgery and started training as a paramedic.", "message:1")
+    waits = news | {"qualifier": "waiting (The user has left the surgery.)", "answers": "question"}
+    assert "paramedic" in ask("What am I training to be?", waits)
+
+
+def test_whose_name_is_asked_for_may_be_the_subject() -> None:
+    died = memory("Buster died on tuesday. its just us and the cat, Pickles, now", "message:1") | {
+        "answers": "question"
+    }
+    assert ask("what was the name of my dog that died", died).startswith("Buster died on tuesday.")
+
+
+def test_words_about_a_correction_are_no_lead_in() -> None:
+    car = memory("The user's car is a Skoda Octavia.", "fact:1")
+    said = memory("Correction to what I said about the car. It is an Octavia.", "message:1")
+    assert "“to what" not in ask("What make is my car?", car, said)

@@ -1,11 +1,12 @@
-"""Account forms: sign-up, profile (name, time zone, language, tone) and adding a passkey."""
+"""Account forms: sign-up, passwords, profile (name, time zone, language, tone) and adding a passkey."""
 
 from typing import Any, cast
 
-from allauth.account.forms import SignupForm as AllauthSignupForm
+from allauth.account import forms as allauth_forms
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
+from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import redirect
@@ -14,7 +15,29 @@ from accounts import languages, sign_up
 from accounts.models import User, validate_time_zone
 
 
-class SignupForm(AllauthSignupForm):  # type: ignore[misc]
+class NewPasswordMixin:
+    """A new password is typed once, beside a button that shows it. The other rules are shown when one is broken."""
+
+    password2 = None  # removes allauth's second field
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        cast("forms.Form", self).fields["password1"].help_text = f"At least {settings.PASSWORD_LENGTH} characters."
+
+
+class ChangePasswordForm(NewPasswordMixin, allauth_forms.ChangePasswordForm):  # type: ignore[misc]
+    """Change the password, given the current one."""
+
+
+class ResetPasswordKeyForm(NewPasswordMixin, allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]
+    """Choose a password after following the link of a mail."""
+
+
+class SetPasswordForm(NewPasswordMixin, allauth_forms.SetPasswordForm):  # type: ignore[misc]
+    """Choose a first password, for an account without one."""
+
+
+class SignupForm(NewPasswordMixin, allauth_forms.SignupForm):  # type: ignore[misc]
     """Sign up with e-mail, password and a preferred name."""
 
     preferred_name = forms.CharField(

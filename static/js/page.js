@@ -54,6 +54,21 @@ document.addEventListener(
 );
 document.addEventListener("submit", ({ target }) => target instanceof Element && target.closest("[data-closes]") && closeMenus(null));
 
+/** A button that shows what is typed; sent as a password, so that browsers offer to save it. @param {HTMLButtonElement} button */
+function showReveal(button) {
+  const input = /** @type {HTMLInputElement} */ (button.previousElementSibling);
+  const reveal = (/** @type {boolean} */ isShown) => {
+    input.type = isShown ? "text" : "password";
+    /** @type {Element} */ (button.firstElementChild).textContent = isShown ? "Hide" : "Show";
+  };
+  input.spellcheck = false;
+  input.autocapitalize = "none";
+  input.form?.addEventListener("submit", () => reveal(false));
+  button.addEventListener("click", () => reveal(input.type === "password"));
+  button.hidden = false;
+}
+for (const button of document.querySelectorAll("[data-reveal]")) showReveal(/** @type {HTMLButtonElement} */ (button));
+
 /** A file field in Recall's words instead of the browser's, which lies over them unseen. @param {HTMLInputElement} input */
 function showFileField(input) {
   const [line, button, chosen] = ["span", "span", "span"].map((tag) => document.createElement(tag));

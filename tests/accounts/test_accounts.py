@@ -22,7 +22,7 @@ from tests.running import PROJECT, clean_environment
 
 pytestmark = pytest.mark.django_db
 
-NEW = {"email": "dora@example.org", "password1": PASSWORD, "password2": PASSWORD, "preferred_name": "Dora"}
+NEW = {"email": "dora@example.org", "password1": PASSWORD, "preferred_name": "Dora"}
 ANOTHER_PASSWORD = "an entirely other phrase"
 
 
@@ -54,14 +54,23 @@ def test_a_time_zone_that_is_none_becomes_utc(client: Client, time_zone: str) ->
     ("fields", "words"),
     [
         ({"email": "no address"}, "valid email address"),
-        ({"password2": "something else"}, "same password"),
-        ({"password1": "short", "password2": "short"}, "at least 10 characters"),
-        ({"password1": "password1234", "password2": "password1234"}, "too common"),
+        ({"password1": "short"}, "at least 10 characters"),
+        ({"password1": "password1234"}, "too common"),
     ],
 )
 def test_a_wrong_sign_up_says_what_is_wrong(client: Client, fields: dict[str, str], words: str) -> None:
     assert words in sign_up(client, **fields).content.decode()
     assert not User.objects.exists()
+
+
+def test_a_new_password_is_typed_once_beside_one_line_of_rules(alice: User, client: Client) -> None:
+    pages = [client.get("/accounts/signup/")]
+    client.force_login(alice, backend="allauth.account.auth_backends.AuthenticationBackend")
+    pages.append(client.get("/accounts/password/change/"))
+    for page in pages:
+        text = page.content.decode()
+        assert text.count('autocomplete="new-password"') == 1
+        assert re.findall(r'id="id_password1_helptext">(.*?)</div>', text) == ["At least 10 characters."]
 
 
 def test_with_mail_a_known_address_gets_the_answer_of_a_new_one(
@@ -109,7 +118,7 @@ def test_a_wrong_password_does_not_say_whether_the_address_is_known(alice: User,
 def test_the_password_is_changed(alice: User, client: Client) -> None:
     client.force_login(alice, backend="allauth.account.auth_backends.AuthenticationBackend")
     new = "an entirely other phrase"
-    client.post("/accounts/password/change/", {"oldpassword": PASSWORD, "password1": new, "password2": new})
+    client.post("/accounts/password/change/", {"oldpassword": PASSWORD, "password1": new})
     alice.refresh_from_db()
     assert alice.check_password(new)
 
@@ -139,9 +148,7 @@ def reset_by_mail(user: User, client: Client, mailoutbox: list[EmailMessage]) ->
     link = re.search(r"http://testserver(/accounts/password/reset/key/\S+)", str(mailoutbox[0].body))
     assert link
     page = client.get(link[1], follow=True)
-    done = client.post(
-        page.redirect_chain[-1][0], {"password1": ANOTHER_PASSWORD, "password2": ANOTHER_PASSWORD}, follow=True
-    )
+    done = client.post(page.redirect_chain[-1][0], {"password1": ANOTHER_PASSWORD}, follow=True)
     return str(done.content.decode())
 
 
@@ -184,7 +191,7 @@ def test_the_page_of_a_new_password_says_how_many_keys_go_on_working(
     secrets = [keys.create_key(alice, str(number), ["chat:read"])[1] for number in range(count)]
     shown = client.get(page).content.decode()
     assert f'<a href="{reverse("settings_keys")}">{told} will keep working' in shown
-    client.post(page, {"oldpassword": PASSWORD, "password1": ANOTHER_PASSWORD, "password2": ANOTHER_PASSWORD})
+    client.post(page, {"oldpassword": PASSWORD, "password1": ANOTHER_PASSWORD})
     assert None not in [keys.find_active_key(secret) for secret in secrets]
 
 

@@ -145,7 +145,7 @@ def test_forgetting_everything_leaves_no_words_in_any_session(alice: User) -> No
 def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(alice: User) -> None:
     here, there = signed_in(alice), signed_in(alice, PHONE)
     new = "an entirely other phrase"
-    here.post("/accounts/password/change/", {"oldpassword": PASSWORD, "password1": new, "password2": new})
+    here.post("/accounts/password/change/", {"oldpassword": PASSWORD, "password1": new})
     assert (is_in(here), is_in(there)) == (True, False)
     html = here.get(reverse("settings_security")).content.decode()
     assert "Safari on iPhone" not in html

@@ -26,7 +26,7 @@ def rule(settings: Any) -> Any:
 
 
 def sign_up(name: str = "dora") -> Any:
-    fields = {"email": f"{name}@example.org", "password1": PASSWORD, "password2": PASSWORD}
+    fields = {"email": f"{name}@example.org", "password1": PASSWORD}
     return Client().post(ADDRESS, fields)
 
 

@@ -152,7 +152,6 @@ class Person:
         page.get_by_label("Email").fill(self.email)
         page.get_by_label("What should Recall call you?").fill(self.name)
         page.get_by_label("Password", exact=True).fill(PASSWORD)
-        page.get_by_label("Password (again)").fill(PASSWORD)
         page.get_by_role("button", name="Sign up").click()
         page.wait_for_url(f"{self.app.url}/")
         self.signed_in = page.context.storage_state()

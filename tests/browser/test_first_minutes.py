@@ -35,6 +35,22 @@ def test_from_the_landing_page_to_a_first_answer_and_back(
     expect(page.locator("#welcome button")).to_have_count(0)
 
 
+def test_a_password_is_shown_on_demand_and_sent_as_one(newcomer: Callable[[str], Person]) -> None:
+    page = newcomer("Nadia").open_browser().new_page()
+    page.goto("/accounts/signup/")
+    password = page.get_by_label("Password", exact=True)
+    password.fill("short")
+    page.get_by_role("button", name="Show password").click()
+    expect(password).to_have_attribute("type", "text")
+    page.get_by_role("button", name="Hide password").click()
+    expect(password).to_have_attribute("type", "password")
+    page.get_by_role("button", name="Show password").click()
+    page.get_by_label("Email").fill("nadia@example.org")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Sign up").click()
+    expect(page.get_by_text("It must contain at least 10 characters.")).to_be_visible()
+
+
 def test_every_starter_gets_an_answer(newcomer: Callable[[str], Person]) -> None:
     page = newcomer("Nils").sign_up()
     for starter in ("What do you know about me?", "What can you do?"):

@@ -33,9 +33,7 @@ class Browser:
     def sign_up(self, email: str) -> None:
         """Sign up as a new user."""
         self.http.get("/accounts/signup/").raise_for_status()
-        answer = self.post(
-            "/accounts/signup/", {"email": email, "password1": PASSWORD, "password2": PASSWORD, "preferred_name": ""}
-        )
+        answer = self.post("/accounts/signup/", {"email": email, "password1": PASSWORD, "preferred_name": ""})
         assert answer.status_code == 302, answer.text
 
     def end(self, conversation: str) -> None:

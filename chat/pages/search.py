@@ -16,7 +16,7 @@ from chat.conversations.search_query import MAX_QUERY_CHARS
 from chat.models import Conversation
 from memory.forms import DayField
 from memory.forms import SearchForm as MemoryForm
-from memory.pages.search import Result, build_search_page
+from memory.pages.search import Result, build_search_page, has_memories
 from memory.retrieval.ranking import Source
 
 MAX_PAGES: Final = 1_000
@@ -136,15 +136,17 @@ def _find(user: User, form: SearchForm, memory: MemoryForm, query: QueryDict, pl
     remembered: list[Result] = found.get("results", [])
     strong, weak = (remembered, []) if place else _split_weak(remembered, has_words=bool(results.found))
     sections = _build_sections(query, place, strong, results.found)
+    mine = Conversation.objects.not_deleted().for_user(user)
     return {
         "results": results,
         "conversations": results.found if place else results.found[:FIRST],
         "all_conversations": "" if place or len(results.found) <= FIRST else _address(query, "conversations"),
-        "within": Conversation.objects.not_deleted().for_user(user).filter(pk=only.conversation).first(),
+        "within": mine.filter(pk=only.conversation).first(),
+        "has_nothing": not (results.found or remembered or mine.exists() or has_memories(user)),
         "sections": sections,
         "weak": weak,
         "left_out": found.get("left_out", []) if place in ("facts", "documents") else [],
-        **{name: found.get(name) for name in ("left_out_count", "is_small_talk", "tags", "choices", "contents")},
+        **{name: found.get(name) for name in ("left_out_count", "is_small_talk", "tags", "choices")},
     }
 
 

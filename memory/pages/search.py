@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any, Final, get_args
 
-from django.db.models import Count, Func
+from django.db.models import Func
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
 from memory.forms import SearchForm
-from memory.models import Chunk, Document, Episode, Fact
+from memory.models import Chunk, Document, Fact
 from memory.models.kinds import EpisodeKind, Kind
 from memory.pages.knowledge import document_url
 from memory.ports import source
@@ -149,11 +149,11 @@ class Result:
 
 
 def build_search_page(user: User, form: SearchForm) -> dict[str, Any]:
-    """The results of a question; without one, what can be searched. An invalid form finds nothing."""
+    """The results of a question. Without one, or with an invalid form, nothing is found."""
     asked = form.cleaned_data.get("q", "") if form.is_valid() else ""
     context: dict[str, Any] = {"form": form, "asked": asked, "tags": _load_tags(user), "choices": _build_choices()}
     if not asked:
-        return {**context, "contents": count_contents(user) if form.is_valid() else None}
+        return context
     found = retrieve(
         user,
         asked,
@@ -173,15 +173,10 @@ def build_search_page(user: User, form: SearchForm) -> dict[str, Any]:
     }
 
 
-def count_contents(user: User) -> list[tuple[str, int]]:
-    """The number of searchable items by type."""
-    passages = dict(Chunk.objects.for_user(user).values_list("kind").annotate(rows=Count("pk")).order_by())
-    return [
-        ("documents", Document.objects.for_user(user).exclude(text="").count()),
-        ("facts", Fact.objects.for_user(user).active().count()),
-        ("episodes", Episode.objects.for_user(user).not_deleted().live().count()),
-        ("messages", passages.get(Chunk.Kind.MESSAGE, 0)),
-    ]
+def has_memories(user: User) -> bool:
+    """Whether there is a fact or a document to find."""
+    facts, documents = Fact.objects.for_user(user).active(), Document.objects.for_user(user).exclude(text="")
+    return facts.exists() or documents.exists()
 
 
 # The question ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from chat.models import Message, Project
+from chat.models import Conversation, Message, Project
 from memory.documents import revisions, tree
 from memory.documents.revisions import Origin
 from memory.index.indexer import embed_pending, index_conversation
@@ -208,10 +208,19 @@ def test_hostile_words_are_shown_as_words(alice: User, sign_in: SignIn) -> None:
     [("Good morning!", "Greetings don't bring up memories"), (QUESTION, "Try fewer or other words")],
 )
 def test_nothing_found_is_explained(alice: User, sign_in: SignIn, question: str, sentence: str) -> None:
+    Conversation.objects.create(user=alice)
     page = results_of(sign_in(alice), q=question)
 
     assert sentence in page
     assert 'class="card result"' not in page
+
+
+@pytest.mark.parametrize("question", ["", QUESTION])
+def test_a_new_account_is_shown_what_to_do_instead_of_zeros(alice: User, sign_in: SignIn, question: str) -> None:
+    page = results_of(sign_in(alice), q=question)
+
+    assert "Nothing to search yet." in page
+    assert not re.search(r"\b0\b", page)
 
 
 @pytest.mark.parametrize(
@@ -384,7 +393,7 @@ def test_bob_finds_nothing_of_alices(alice: User, bob: User, sign_in: SignIn) ->
     know(alice, "The user's sister Mary lives in Lisbon.", tags=["sisterly"])
     revisions.add(alice, "/people/Mary", "My sister Mary lives in Lisbon.", "user", Origin())
 
-    assert "No results" in results_of(sign_in(bob))
+    assert "Nothing to search yet." in results_of(sign_in(bob))
     assert "Lisbon" not in results_of(sign_in(bob))
     assert "sisterly" not in sign_in(bob).get("/search?in=facts").content.decode()
 

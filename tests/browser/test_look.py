@@ -82,6 +82,10 @@ STICKING_OUT = """() => {
 }"""
 """What has more width than it shows, but for what may be scrolled by itself: code, tables and tabs."""
 
+CUT_OFF = """(sheet) => [...sheet.querySelectorAll("a, button, p")]
+  .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.textContent)"""
+"""Words of a menu that its width doesn't hold."""
+
 HARD_TO_READ = """(enough) => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const known = {};
@@ -181,6 +185,17 @@ def test_every_menu_of_the_chat_opens_inside_the_narrowest_window(somebody: Pers
         assert box["x"] >= 0, menu.inner_html()
         fits_the_screen(page)
         page.keyboard.press("Escape")
+
+
+def test_a_conversations_menu_cuts_off_no_words(somebody: Person) -> None:
+    page = somebody.tab()
+    ask(page, "My uncle lives in Linz.")
+    expect(last_answer(page)).to_be_visible()
+    page.locator(".list-row").first.hover()
+    page.locator(".list-row summary").first.click()
+    sheet = page.locator(".list-row details[open] > .menu-sheet")
+    expect(sheet.get_by_role("button", name="Delete")).to_be_visible()
+    assert sheet.evaluate(CUT_OFF) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

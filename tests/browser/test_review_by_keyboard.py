@@ -102,6 +102,7 @@ def test_a_queue_of_fifty_is_cleared_by_keyboard_alone(reviewer: Person, app: Ap
     press(page, *["k"] * 34, *["x", "j"] * 34, "a")  # all that are left, past those already decided
     left(page, 0)
     expect(page.locator(".done .button-primary .icon")).to_have_css("color", "rgb(255, 255, 255)")
+    expect(page.locator("#keys")).to_be_hidden()
 
     with psycopg.connect(app.conninfo(), autocommit=True) as connection:
         states: dict[str, int] = dict(connection.execute(STATES, [reviewer.email]).fetchall())

@@ -55,6 +55,15 @@ def test_a_proposal_stands_with_its_words_where_they_were_said(alice: User, sign
     assert "about another person" in page
 
 
+def test_keys_are_shown_beside_something_to_review_only(alice: User, sign_in: SignIn) -> None:
+    client = sign_in(alice)
+    empty = client.get("/memory/review").content.decode()
+    propose(alice)
+
+    assert 'id="keys"' not in empty
+    assert 'id="keys"' in client.get("/memory/review").content.decode()
+
+
 def test_proposals_stand_below_the_conversation_they_come_from(alice: User, sign_in: SignIn) -> None:
     first, second = say(alice, title="First talk"), say(alice, title="Second talk")
     propose(alice, "From the first.", message=first)

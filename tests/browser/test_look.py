@@ -62,7 +62,7 @@ print("{"wide " * 60}")
 
 STICKING_OUT = """() => {
   const cut = (style) => style.textOverflow === "ellipsis";
-  const byItself = "pre, code, .code, .prose .table, .table-frame, .settings-nav, .memory-nav .tabs, textarea,"
+  const byItself = "pre, code, .code, .prose .table, .table-frame, .settings-nav, .tabs, textarea,"
     + " .visually-hidden";
   const scrolls = (node) => node.closest(byItself);
   const wide = [...document.querySelectorAll("*")].filter((node) => {

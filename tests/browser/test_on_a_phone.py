@@ -336,5 +336,14 @@ def test_the_composers_tools_share_one_row_on_a_narrow_phone(pia: Person) -> Non
         assert len(boxes) == 4
         assert len({round(box["y"] + box["height"] / 2) for box in boxes}) == 1, width
         fits_the_screen(page)
-    page.goto("/memory/timeline")
-    assert page.locator(".memory-nav .tabs").evaluate("it => it.scrollWidth <= it.clientWidth")
+
+
+def test_the_tabs_of_a_narrow_phone_are_one_whole_row(pia: Person) -> None:
+    page = pia.tab()
+    page.set_viewport_size(NARROWEST)
+    for address in ("/memory/about", "/memory/timeline", "/search", "/settings", "/settings/data"):
+        page.goto(address)
+        for tabs in page.locator(".tabs, .settings-nav").all():
+            assert tabs.evaluate("it => it.scrollWidth <= it.clientWidth"), address
+            tops = {round(tab.evaluate("it => it.getBoundingClientRect().top")) for tab in tabs.locator("a").all()}
+            assert len(tops) == 1, address

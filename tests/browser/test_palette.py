@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.people import Person, ask, composer, last_answer
+from tests.browser.people import PHONE, Person, ask, composer, last_answer
 
 pytestmark = pytest.mark.browser
 
@@ -101,3 +101,16 @@ def test_the_palette_opens_without_the_results_of_last_time(somebody: Person) ->
     page.keyboard.press("Control+k")
     expect(page.get_by_role("combobox")).to_be_focused()
     assert page.locator("#palette [role=option]").count() == 0
+
+
+def test_on_a_phone_the_palette_leaves_room_for_the_keyboard_and_to_tap_beside_it(somebody: Person) -> None:
+    somebody.screen = PHONE
+    page = somebody.tab()
+    page.get_by_role("link", name="Search or run a command").tap()
+    palette = page.get_by_role("dialog", name="Command palette")
+    expect(palette.get_by_role("option").first).to_be_visible()
+    box = palette.bounding_box()
+    assert box
+    assert box["y"] < 20
+    page.touchscreen.tap(200, box["y"] + box["height"] + 40)
+    expect(palette).to_be_hidden()

@@ -476,7 +476,7 @@ def _by_row(
             health=row.health, correction=row.correction or clause.correction or is_news,
             valid_from=datetime(int(since[1]), 1, 1, tzinfo=UTC) if since and begins else None,
             valid_until=datetime(int(until[2]), 12, 31, tzinfo=UTC) if until else None,
-            **_about(claim.subject),
+            confidence=ASK if row.asks else TABLE, **_about(claim.subject),
         )  # fmt: skip
 
 

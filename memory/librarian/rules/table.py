@@ -195,6 +195,8 @@ class Row:
     """A list gives one fact for each item."""
     past: bool = False
     """It tells of the past: it has a key only if it says until when."""
+    asks: bool = False
+    """It is always asked about."""
 
 
 _life = partial(Row, Kind.BIOGRAPHY)
@@ -235,6 +237,9 @@ ROWS: Final = (
     _life("job", "works as {a} {v}.",
         r"(?:has )?(?:just |recently )?(?:started|begun|began|found|got)(?: work(?:ing)?| a (?:new )?job)? as"
         r" (?:an? |the )?", job, correction=True),
+    _life("job", "is training as {a} {v}.",
+        r"(?:has )?(?:just |recently )?(?:started|begun|began) (?:my |re)?training (?:as|to be(?:come)?) (?:an? )?", job,
+        value="trainee {v}", correction=True, asks=True),
     _life("employer", "works at {v}.",
         r"(?:has )?(?:just |recently |now )?started (?:work(?:ing)? )?at (?=an? |the |[A-Z])", organisation,
         correction=True),

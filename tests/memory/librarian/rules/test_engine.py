@@ -47,6 +47,8 @@ READ: list[tuple[str, list[str]]] = [
     ("I'm a caretaker now.", ["The user is a caretaker. | user/job=caretaker"]),
     ("I found work as a cook", ["The user works as a cook. | user/job=cook"]),
     ("I'm back at Nokia", ["The user works at Nokia. | user/employer=Nokia"]),
+    ("I've just started training as a paramedic",
+     ["The user is training as a paramedic. | user/job=trainee paramedic"]),
     ("finally started as a tiler in May", ["The user works as a tiler. | user/job=tiler"]),
     ("im a paralegal, long hours, quick dinners pls", ["The user is a paralegal. | user/job=paralegal"]),
     ("I work at the town library, mostly mornings.",

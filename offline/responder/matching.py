@@ -95,7 +95,7 @@ NAMED = re.compile(
 # Question word → signs of a sentence that answers it.
 KINDS = {
     "job|role|profession|for a living|breed|species": re.compile(r"\b(?:is|are|as|['’]re|['’]m|am) (?:now )?an? "),
-    "how (?:many|old|much|tall|long|often|far)|(?:what|which) (?:time|year)": re.compile(NUMBER, re.I),
+    "how (?:many|old|much|tall|long|often|far)|(?:what|which) (?:time(?! zone)|year)": re.compile(NUMBER, re.I),
     "where": re.compile(r"\b(?:live[sd]?|living|moved?|born|based|located|work(?:s|ed)? (?:at|in)|from|in|at)\b"),
     "when": re.compile(r"\b(?:\d{1,4}|mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b(?:Jan|Feb|Mar|"
                        r"Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"),

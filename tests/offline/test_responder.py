@@ -1118,3 +1118,9 @@ def test_words_about_a_correction_are_no_lead_in() -> None:
     car = memory("The user's car is a Skoda Octavia.", "fact:1")
     said = memory("Correction to what I said about the car. It is an Octavia.", "message:1")
     assert "“to what" not in ask("What make is my car?", car, said)
+
+
+def test_a_time_zone_is_no_number() -> None:
+    zone = memory("The user's time zone is Asia/Kolkata.", "fact:1")
+    said = memory("Rahul here, my time zone is Asia/Kolkata but the client is on Pacific.", "message:1")
+    assert "Pacific" not in ask("What time zone am I in?", zone, said)

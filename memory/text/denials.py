@@ -157,7 +157,7 @@ _DATE = re.compile(
     rf"(?:Septem|Octo|Novem|Decem)ber)(?: \d{{1,2}}(?!\d))?(?:,? \d{{4}})?|(?:{'|'.join(_DAYS)})"
 )
 _NUMBER = re.compile(r"(?<![\w.,:])\d+(?:[.,:]\d+)*(?![\w])")
-OF_DATES: Final = content("deadline date due start time day launch delivery")
+OF_DATES: Final = content("deadline date due start time day launch delivery trip holiday vacation visit")
 """Words that say of what a date is; a fact may say it in another: “is due on 3 March”."""
 _IN_ENDINGS: Final = (
     "history stolen off cancelled canceled gone ex fell moved resigned mistake let fired laid sacked"

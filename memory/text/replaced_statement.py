@@ -22,7 +22,8 @@ _PART_OF_MONTH: Final = re.compile(r"\b(?:(?:the )?(?:very )?(?:end|start|beginn
 
 def replaced_statement(statement: str, old: str, value: str) -> str:
     """The statement with `value` where it has the words `old`; empty if it doesn't have them."""
-    place = re.search(rf"(?<!\w){re.escape(old)}(?!\w)", statement, re.I) if old else None
+    end = r"(?=s?\b)" if old.casefold() in WEEKDAYS else r"(?!\w)"  # “on Tuesdays”
+    place = re.search(rf"(?<!\w){re.escape(old)}{end}", statement, re.I) if old else None
     if place is None or not value:
         return ""
     other = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)", re.I)

@@ -388,7 +388,7 @@ def _find_shifted(user_text: str, utterance: Utterance, facts: Sequence[KnownFac
             kind = kind_of_phrase(new)
             old = find_value(fact.statement, kind)
             if old and about and about <= content(fact.statement):
-                value = _in_full(new, old, utterance.said_at) if kind == "date" else find_value(new, kind) or new
+                value = in_full(new, old, utterance.said_at) if kind == "date" else find_value(new, kind) or new
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
 
@@ -509,7 +509,7 @@ def _says_how_it_is(verb: str) -> bool:
     return verb != "was" and not is_past(verb) and verb.endswith("s")
 
 
-def _in_full(new: str, old: str, said_at: datetime) -> str:
+def in_full(new: str, old: str, said_at: datetime) -> str:
     """A new day as the old one is written: “14 March” beside “Friday, 12 March 2027”, “Thursdays” beside “Tuesday”."""
     if new.rstrip("s").casefold() in WEEKDAYS:
         return new.rstrip("s").capitalize()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.facts.keys import USER, split_key
-from memory.librarian.changes.corrections import BACK, Change, Correction, when_ended
+from memory.librarian.changes.corrections import BACK, Change, Correction, in_full, when_ended
 from memory.librarian.changes.fact_words import OF_THE_USER, words_of
 from memory.librarian.engine import KnownFact
 from memory.librarian.updates.pairs import MAX_STATEMENT_PIECES, WINDOW, Outcome, Update, pair_of, read
@@ -16,7 +16,7 @@ from memory.ports.source import Utterance
 from memory.retrieval.truth import ATTRIBUTE_WORDS
 from memory.speech_acts.made_up import is_made_up
 from memory.text.dates import MONTHS, WEEKDAYS
-from memory.text.denials import find_phrase, fits, kind_of_phrase, read_denials
+from memory.text.denials import find_phrase, find_value, fits, kind_of_phrase, read_denials
 from memory.text.keywords import FILLER, content
 from memory.text.language import alternatives, is_english
 from memory.text.message_kinds import only_asks
@@ -159,7 +159,7 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
                 or _is_of_another_kind(fact, update)
                 or _is_of_someone_else(fact, update, quote)
                 or _is_of_someone_named(names, fact, update, quote)
-                or _is_still_so(update, quote)
+                or _is_still_so(fact, update, quote)
                 or _is_of_another_thing(fact, quote)
                 or _is_returned_to(fact, quote)
                 or not _may_take_its_place(update, quote)
@@ -206,14 +206,15 @@ def _is_of_someone_named(names: frozenset[str], fact: KnownFact, update: Update,
     return bool(spoken_of) and spoken_of[-1] in names and spoken_of[-1] not in _WORD.findall(fact.statement)
 
 
-_AS_BEFORE: Final = re.compile(r"(?i)\b(?:(?<!never )again|still|as (?:usual|always|ever))\b")
+_AS_BEFORE: Final = re.compile(r"(?i)\b(?:(?<!never )again|still|remember|as (?:usual|always|ever))\b")
 
 
-def _is_still_so(update: Update, quote: str) -> bool:
+def _is_still_so(fact: KnownFact, update: Update, quote: str) -> bool:
     """Whether the same words say that it is as before: “Lotte's daycare is called De Speelberg”, “the Newcastle I live
-    in”, “the train was packed again”."""
-    if update.outcome == "ended":
-        return _AS_BEFORE.search(quote) is not None and not read_denials(quote)
+    in”, “the train was packed again”, “I'm on nights” of night shifts."""
+    denied = any(find_phrase(fact.statement, denial.old) for denial in read_denials(quote))
+    if update.outcome == "ended" or (update.new and content(update.new) <= content(fact.statement)):
+        return _AS_BEFORE.search(quote) is not None and not denied
     is_named = rf"\b{re.escape(update.old)}(?:['’]s\b| (?:that )?(?:I|we)\b)"
     return bool(update.old and update.new) and re.search(is_named, quote) is not None
 
@@ -315,4 +316,8 @@ def _correction(reading: _Reading, said: Utterance) -> Correction:
     new = (
         update.new.title() if update.old.istitle() and update.new.islower() else _whole_name(update.new, reading.quote)
     )
-    return Correction(fact, change, reading.quote, number, new, when, update.old)
+    old = update.old
+    date = find_value(fact.statement, "date") if kind_of_phrase(new) == "date" else ""
+    if date and old in date:  # “June 2027”, of which the network marks the year alone
+        old, new = date, in_full(new, date, said.said_at)
+    return Correction(fact, change, reading.quote, number, new, when, old)

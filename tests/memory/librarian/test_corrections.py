@@ -165,6 +165,18 @@ def test_a_statement_moves_to_the_day_that_the_words_of_a_change_name() -> None:
     assert moved_to_day_said(lunch, "so we're having dinner instead, I decided yesterday", today) == lunch
 
 
+def test_a_habit_moves_to_another_day_of_the_week() -> None:
+    assert replaced_statement("Choir practice is on Tuesdays.", "Tuesday", "Wednesday") == (
+        "Choir practice is on Wednesdays."
+    )
+
+
+def test_a_trip_is_known_by_where_it_goes() -> None:
+    trip = known(1, "The user is going to Crete in June 2027.")
+    said = Utterance(1, 1, "user", "The trip to Crete is moved to September.", NOW)
+    assert [(one.old, one.value) for one in find_corrections(said, [trip])] == [("June 2027", "September")]
+
+
 def test_a_day_takes_the_place_of_the_end_of_a_month() -> None:
     chapter = "The user's supervisor wants chapter two by the end of February."
     assert replaced_statement(chapter, "February", "15 March") == "The user's supervisor wants chapter two by 15 March."

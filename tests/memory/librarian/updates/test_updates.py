@@ -94,6 +94,7 @@ def test_a_fact_is_changed_in_whatever_words(fact: str, message: str, change: Ch
         ("The user has a dog called Rex.", "Write a story in which a dog called Rex dies."),
         ("The user plays the cello.", "how do I rehair a cello bow"),
         ("The user takes the train to work.", "train to the office was packed again today"),
+        ("The user works night shifts at a warehouse.", "again no sleep. i'm on nights, remember, at the warehouse"),
         ("The user lives in Newcastle.", "the Newcastle I live in is the one in Australia, not the English one."),
     ],
 )
@@ -328,3 +329,10 @@ def test_the_first_word_of_a_new_value_alone_replaces_nothing() -> None:
 )
 def test_what_cannot_be_is_at_most_asked_about(statement: str, text: str) -> None:
     assert not [one for one in changes(text, statement) if one[1] is not Change.ASK]
+
+
+def test_of_a_date_the_whole_is_replaced(outcomes: dict[str, Update]) -> None:
+    fact = known(1, "The user flies to Crete in June 2027.")
+    outcomes[fact.statement] = Update("replaced", 0.95, "2027", "September", 0.95)
+    (found,) = with_changes(said("the flight to Crete is in September now"), (), [fact], {1: 0.6})
+    assert (found.old, found.value) == ("June 2027", "September")

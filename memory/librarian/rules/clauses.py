@@ -56,7 +56,9 @@ _SUPPOSES: Final = re.compile(
     r" (?:i|we|my|somebody|someone)|assume|assuming|unless|as if|as though|in another life|were (?:i|we) to|had (?:i"
     r"|we)|should (?:i|we) ever|someday maybe|would have)\b"
 )
-_HARMLESS_IF: Final = re.compile(r"(?i)\bif (?:it|that|this) (?:helps|matters|makes)|\bif you (?:must|need to) know")
+_HARMLESS_IF: Final = re.compile(
+    r"(?i)\bif (?:it|that|this) (?:helps|matters|makes|explains)|\bif you (?:must|need to) know"
+)
 _MODAL: Final = re.compile(
     r"(?i)^(?:I|we|my [\w' -]{1,40}?)(?:'d| would| could| might| may| should)\b(?! (?:love|like|rather|much"
     r" rather|prefer)\b)"
@@ -337,6 +339,9 @@ def _subject_of(words: str) -> re.Match[str] | None:
     return None if _ASKS.match(words) else _SUBJECT_OF.match(spell_out(words))
 
 
+_DOING: Final = re.compile(r" (?:\w+ly )?\w+ing\b")
+
+
 def _resumed(words: str, subject: re.Match[str] | None) -> str:
     """The words with the subject of the clause before, if they go on with its second verb; else empty."""
     first = words.lower().split(" ")[:3]
@@ -346,6 +351,8 @@ def _resumed(words: str, subject: re.Match[str] | None) -> str:
     if _continues(verb, subject["who"]):
         return f"{subject['who']} {words}"
     be = {"i": "am", "we": "are"}.get(subject["who"].lower(), "is")
+    if first[0] in ("a", "an") and (be == "are" or _DOING.match(subject.string, subject.end())):
+        return ""  # “we're going, two adults and a toddler”, “I'm saving for a motorbike, a Ducati”
     return f"{subject['who']} {be} {words}" if subject["be"] and first[0] in _SHARED_STATES else ""
 
 

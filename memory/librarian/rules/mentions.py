@@ -43,10 +43,16 @@ _CALLED: Final = re.compile(
     rf"\b(?P<whose>[Hh]is|[Hh]er|[Tt]heir|[Hh]e|[Ss]he) ?(?:name(?:'s| is)|(?:'s| is) called) (?P<name>{NAME})"
 )
 _DESCRIBED: Final = re.compile(
-    rf"(?i:\b(?:the|an?|this|our|my) (?:[\w-]+ ){{0,3}}?(?P<rel>{alternatives(relations.PEOPLE)})(?: [\w-]+){{0,2}}?)"
+    rf"(?i:\b(?:the|an?|this|our|my) (?:[\w-]+ ){{0,3}}?(?P<rel>{alternatives(relations.PEOPLE)}))"
+    r"(?: [a-z][\w-]*){0,2}?"
     rf"(?:, | \((?:[\w-]+ ){{0,2}}?)(?P<name>{NAME})(?=[,)])"
 )
 _THE_PET: Final = re.compile(rf"(?i)\bthe (?P<rel>{alternatives(relations.PETS)})\b(?!['-])")
+_THEIRS: Final = re.compile(
+    rf"\b(?:[Mm]y|[Oo]ur) (?P<rel>(?i:{_REL}))(?: {NAME})?'s (?P<role>(?:[a-z-]+ )??"
+    rf"(?:{alternatives(relations.ANYONE)})),? (?:called |named )?(?P<name>{NAME})"
+)
+"""“My son's hockey coach Pekka”, “my daughter Saga's teacher, Ms Lindqvist”."""
 _WHO: Final = (_MENTION, _APPOSED, _KIN, _DESCRIBED)
 _GOT: Final = re.compile(
     r"(?i)\b(?:got|have|getting|adopted|bought|rescued) (?:an?|our|one|two) (?:[\w-]+ ){0,2}?"
@@ -229,6 +235,10 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
         )
     for found in _MY_MEDICINE.finditer(sentence):
         yield _body(f"The user takes {(found['mine'] or found['what']).lower()}.")
+    for found in _THEIRS.finditer(sentence):
+        if name := clean_name(found["name"]):
+            statement = f"The user's {found['rel'].lower()}'s {found['role']} is called {name}."
+            yield _taken(Kind.PERSON, statement, value=name, tags=(name,))
     yield from _reached(sentence, month)
     lives = _WHERE_I_LIVE.search(sentence)
     if lives and (read := place(sentence[lives.end() :])):

@@ -54,7 +54,7 @@ _FRONTED: Final = re.compile(
     r"(?i)(?P<when>(?:on|in|at|by|every|each|since|last|next|this|most|during|after|before|for|from|until|some ?day"
     r"|one|these|whenever|when|with|as|ever since|over|\d+|two|three|a|up) (?:[\w'’:.%/-]+ ){0,8}?[\w'’:.%/-]+,?"
     r"|(?:because of|due to|without|despite) (?:[\w'-]+ ){0,4}?[\w'-]+,?|tomorrow|yesterday|someday|lately"
-    r"|today|tonight),? (?P<main>(?:I|we|my|our)(?:'m|'ve|'re|'d|'ll)? .+)"
+    r"|today|tonight)(?<! to)(?<! for)(?<! of)(?<! about),? (?P<main>(?:I|we|my|our)(?:'m|'ve|'re|'d|'ll)? .+)"
 )
 """“Two days ago I adopted a greyhound”: the time or place comes last."""
 _TOUCHES_USER: Final = re.compile(
@@ -295,7 +295,7 @@ def _thing(text: str) -> Claim | None:
         touched = parts[at + 1 : at + 2] in (["me"], ["us"]) and parts[at] not in _LINKS
         if parts[at].lower() in lists.THIRD or (touched and not possessive):
             label = inside(" ".join(parts[:at]), user=False)
-            if label.endswith((",", "'s", "est")) or label.split()[-1].lower() in lists.NEVER_LAST:
+            if label.endswith((",", "'s", "est")) or " that" in label or label.split()[-1].lower() in lists.NEVER_LAST:
                 continue
             return Claim(Subject(label[0].upper() + label[1:]), inside(" ".join(parts[at:]), user=False))
     owned = text[text.find("'s") :]

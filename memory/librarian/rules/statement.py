@@ -50,7 +50,7 @@ def finished(statement: str) -> str:
     body = _UNFINISHED.sub("", _TAIL.sub("", _WISH.sub("", text.removesuffix("."))))
     body = _unbracketed(body)
     words = body.split()
-    while words and words[-1].lower().strip(",") in NEVER_LAST:
+    while words and words[-1].strip(",") in NEVER_LAST:  # with a capital, it is part of a name: “Hoi An”
         words = _TAIL.sub("", " ".join(words[:-1])).split()
     body = _TAIL.sub("", " ".join(words))
     if (

@@ -238,7 +238,7 @@ ROWS: Final = (
         r"(?:has )?(?:just |recently )?(?:started|begun|began|found|got)(?: work(?:ing)?| a (?:new )?job)? as"
         r" (?:an? |the )?", job, correction=True),
     _life("job", "is training as {a} {v}.",
-        r"(?:has )?(?:just |recently )?(?:started|begun|began) (?:my |re)?training (?:as|to be(?:come)?) (?:an? )?", job,
+        r"(?:has )?(?:just |recently )?(?:started|begun|began) (?:re)?training (?:as|to be(?:come)?) (?:an? )?", job,
         value="trainee {v}", correction=True, asks=True),
     _life("employer", "works at {v}.",
         r"(?:has )?(?:just |recently |now )?started (?:work(?:ing)? )?at (?=an? |the |[A-Z])", organisation,

@@ -92,7 +92,9 @@ _SECOND_HAND: Final = re.compile(
 _OF_A_THING: Final = re.compile(r"(?i)(?<!i'm )(?<!i’m )(?<!im )(?<!i am )\b(?:called|named) $")
 """Before a name that is hardly the user's: “I own a boat called Marisol”."""
 _PARTNER: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.PARTNERS)})\b")
-_DOES: Final = re.compile(r"(?i)\b(?:i|we|s?he|they|to|and|still|also|often|usually|sometimes)\W+$")
+_DOES: Final = re.compile(
+    r"(?i)\b(?:i|we|s?he|they|(?<!go )(?<!goes )(?<!going )to|and|still|also|often|usually|sometimes)\W+$"
+)
 """Before a verb: “I swim”."""
 _WORKS: Final = re.compile(r"(?i)(?<!['’])\b(?:i|we|s?he|they)(?: (?:also|still|often|usually|sometimes))? $")
 """Before what someone does for a living."""
@@ -244,9 +246,13 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
         yield from by_place.values()
 
 
+_IS_A: Final = re.compile(r"(?i)\W*(?:s?he|it)(?:'s| is) (?:an? |part |half |pure )+$")
+
+
 def _is_known_pet(tag: Tag, before: str, words: str, people: People) -> bool:
-    """Whether “the dog” is one that is known."""
-    return tag.label == "pet" and before.lower().endswith("the ") and people.only_pet(words.lower()) is not None
+    """Whether “the dog” is one that is known, or the words say of which breed one is: “she's a Siamese”."""
+    is_the = before.lower().endswith("the ") and people.only_pet(words.lower()) is not None
+    return tag.label == "pet" and (is_the or _IS_A.match(before) is not None)
 
 
 def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Subject | None:
@@ -304,6 +310,7 @@ _DRIVES: Final = re.compile(
     r"|tyres?|tires?|clutch|brakes?|mileage|km|miles|petrol|diesel|electric|hybrid|\d{4})\b"
 )
 _NO_CAR: Final = re.compile(r"(?i)\b(?:bike|bicycle|e-?bike|train|tram|bus|metro)$")
+_WANTED: Final = re.compile(r"(?i)\b(?:saving|wants?|wanting|looking|dream\w*|hop(?:e|ing)|wish\w*|consider\w*)\b")
 _LEFT: Final = re.compile(r"(?i)\b(?:dumped|left me|broke up|split up|divorced|ghosted)\b")
 _WRITES: Final = re.compile(
     r"(?i)\b(?:thesis|dissertation|paper|essay|article|book|report|exams?|wanna|(?:want|like|love|hope|hoping|plan"
@@ -344,7 +351,9 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "diet": lambda value, sentence: "eating" not in value and _AVOIDED.search(_before(value, sentence)) is None,
     "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
     "job": lambda value, sentence: _names_work(value) and _TRAINS.search(_before(value, sentence)) is None,
-    "car": lambda value, sentence: _DRIVES.search(sentence) is not None and not _NO_CAR.search(value),
+    "car": lambda value, sentence: (
+        _DRIVES.search(sentence) is not None and not (_NO_CAR.search(value) or _WANTED.search(_before(value, sentence)))
+    ),
     "plays": lambda value, sentence: not _before(value, sentence).lower().endswith(("i'm ", "im ")) or "ing" in value,
     "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,
     "partner": lambda _, sentence: _FORMER.search(sentence) is None and _LEFT.search(sentence) is None,
@@ -437,7 +446,7 @@ def proposals(
                 new.append(stated.model_copy(update={"confidence": SURE}))
             continue
         same = [other for other in facts if fact.key and _says_no_more(mark, fact, other)]
-        if same and same[0].kind is not Kind.FACT and (mark.tag.label in _OWN_WORDS or mark.is_verb):
+        if same and _says_it_better(mark, same[0]):
             fact = fact.model_copy(update={"statement": same[0].statement})
         replaced += same
         new.append(fact)
@@ -569,6 +578,14 @@ def _is_same_value(mark: Marked, fact: ProposedFact, other: ProposedFact) -> boo
     if other.attribute.startswith(_SAID_BY.get(mark.tag.label, ())) and _shares_value(mark, fact, other):
         return True  # “the user is coeliac”: a condition
     return (bool(fact.key) and fact.key == other.key) or (not fact.key and _shares_value(mark, fact, other))
+
+
+def _says_it_better(mark: Marked, other: ProposedFact) -> bool:
+    """Whether the user's words are the better statement: “works night shifts at a warehouse”."""
+    if other.kind is Kind.FACT:
+        return False
+    says_work = mark.tag.label == "employer" and other.statement.startswith("The user works ")
+    return says_work or mark.tag.label in _OWN_WORDS or mark.is_verb
 
 
 def _says_no_more(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:

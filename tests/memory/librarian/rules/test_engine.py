@@ -542,3 +542,38 @@ def test_the_dog_is_the_only_one_that_is_known_by_whatever_breed() -> None:
     assert in_short(again[-1]) == told[-1]
     assert not any(fact.key == "user/pet:dog" for fact in again)
     assert not any(fact.key.startswith(("user/beagle", "user/poodle")) and fact.value == "Rex" for fact in two)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("The guest house of my aunt is in Hoi An and breakfast is from seven.", "is in Hoi An."),
+        (
+            "Draft a note to my daughter Saga's teacher, Ms Lindqvist",
+            "The user's daughter's teacher is called Ms Lindq",
+        ),
+        ("and a text to my son's hockey coach Pekka", "The user's son's hockey coach is called Pekka."),
+        ("I work night shifts at a warehouse.", "works night shifts at a warehouse. | user/employer=a warehouse"),
+        ("i go to pottery on fridays and spanish lessons on tuesdays, plus work", "pastimes is pottery."),
+    ],
+)
+def test_what_is_said_is_kept_whole(text: str, said: str) -> None:
+    assert any(said in in_short(fact) for fact in read(text))
+
+
+def test_what_the_subject_of_another_clause_is_not_is_not_said_of_it() -> None:
+    saving = [in_short(fact) for fact in read("I'm saving for a motorbike, a Ducati.")]
+    going = [fact.statement for fact in read("We're going to Crete in June, two adults and a toddler.")]
+    dog = [in_short(fact) for fact in read("The dog of my neighbour Greta, Bruno, barks every day from six.")]
+
+    assert not any("is a Ducati" in said or "user/car" in said for said in saving)
+    assert "The user is a toddler." not in going
+    assert not any("neighbour Bruno" in said for said in dog)
+
+
+def test_a_breed_is_no_second_animal() -> None:
+    told = [in_short(fact) for fact in read("My cat Olive keeps waking me.", "She's a Siamese.")]
+    rex = [in_short(fact) for fact in read("My dog is called Rex.", "He's a beagle, if that explains it.")]
+
+    assert not any("user/pet:siamese" in said for said in told)
+    assert "The user's dog Rex is a beagle." in rex

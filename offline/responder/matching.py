@@ -354,6 +354,8 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
         return False  # the question asks for the name
     if any(re.search(rf"\b(?:my|our|user's) {word}\b", sentence, re.I) for word in RELATION_ASKED.findall(question)):
         return False  # “Ingrid left, my boss is Tomas now” tells of the boss
+    if any(_is_of_others(word, sentence) for word in RELATION_ASKED.findall(question)):
+        return True
     if owned is None:
         if OF_SOMEONE_UNNAMED.match(sentence):
             is_named = any(_stem(word) in sentence_words for word in RELATION_ASKED.findall(question.lower()))
@@ -365,6 +367,12 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
         return False
     names = stems(" ".join(re.findall(r"(?<!^)\b[A-Z]\w+", sentence)))
     return not (asked & sentence_words & names)
+
+
+def _is_of_others(noun: str, sentence: str) -> bool:
+    """Whether a sentence has the noun as someone else's: “the dog of my neighbour”, “my sister's dog”."""
+    theirs = rf"\b(?:[a-z-]+['’]s|[Hh]is|[Hh]er|[Tt]heir) {noun}\b|\b{noun} of (?:my|our|the user['’]s|the) \w"
+    return re.search(theirs, sentence.replace("The user's", "My").replace("the user's", "my")) is not None
 
 
 def _distinct(matches: list[Match], *, is_single: bool) -> list[Match]:

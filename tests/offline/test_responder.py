@@ -1124,3 +1124,9 @@ def test_a_time_zone_is_no_number() -> None:
     zone = memory("The user's time zone is Asia/Kolkata.", "fact:1")
     said = memory("Rahul here, my time zone is Asia/Kolkata but the client is on Pacific.", "message:1")
     assert "Pacific" not in ask("What time zone am I in?", zone, said)
+
+
+def test_the_dog_of_a_neighbour_is_not_the_users() -> None:
+    barks = memory("The user mentions the dog of the user's neighbour Greta, Bruno, barks every day.")
+    assert "Bruno" not in ask("What's my dog's name?", barks)
+    assert "Bruno" in ask("What's my neighbour's dog called?", memory("The user's neighbour's dog is called Bruno."))

@@ -346,6 +346,8 @@ async function refetchMessages(which) {
   decorate($("messages"));
   showUnsent();
   branches.restore(draft);
+  const { answer: described } = $("receipt").dataset;
+  if (described && $(`m-${described}`)) showReceipt(described); // that turn may have ended, too
   const again = seen && $(seen.id);
   if (stick) toBottom();
   else if (again) scroller.scrollTop += again.getBoundingClientRect().top - top;

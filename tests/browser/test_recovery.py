@@ -81,3 +81,20 @@ def test_what_is_written_while_the_page_process_is_dead_is_sent_once_and_answere
     expect(page.locator(".message")).to_have_count(4)
     with psycopg.connect(app.conninfo()) as connection:
         assert connection.execute("SELECT count(*) FROM chat_message WHERE text = %s", [words]).fetchone() == (1,)
+
+
+def test_an_answer_cut_off_by_a_restart_is_in_progress_nowhere(
+    somebody: Person, app: App, offline: OfflineServer, watch: Watch
+) -> None:
+    watch.forgive("WebSocket connection")
+    watch.forgive("net::ERR_")
+    page = somebody.tab()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    offline.reply("Slowly, " * 200, match="Take your time", seconds_a_word=0.2)
+    ask(page, "Take your time with this one.")
+    expect(page.locator("#receipt")).to_contain_text("In progress")
+    os.kill(app.pid("web"), signal.SIGKILL)
+    expect(page.get_by_text("Recall was interrupted while writing this.")).to_be_visible()
+    expect(page.locator("#receipt")).to_contain_text("Memories used")
+    expect(page.locator("#receipt")).not_to_contain_text("In progress")
+    expect(page.locator(".message-assistant[data-shown]")).to_have_count(1)

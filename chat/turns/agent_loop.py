@@ -91,7 +91,7 @@ async def _request_with_retry(turn: RunningTurn, request: Request, run: AgentRun
                 run.failure = failure
                 return None
             turn.rethink(thought)
-            turn.set_status("waiting", "The model isn't responding. Trying again…")
+            turn.set_status("waiting", "The model isn't responding. Trying again")
             await asyncio.sleep(pause)
         else:
             if is_unmarked:

@@ -161,6 +161,6 @@ async def retry_during_outage[R](turn: RunningTurn, max_seconds: float, work: Ca
         except OUTAGES:
             if time.monotonic() > until:
                 raise
-            turn.set_status("waiting", "Reconnecting to the database…")
+            turn.set_status("waiting", "Reconnecting to the database")
             await asyncio.sleep(pause)
             pause = min(pause * 2, 5.0)

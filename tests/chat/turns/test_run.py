@@ -215,6 +215,9 @@ async def test_it_is_tried_again_silently_while_nothing_was_shown(
     tab = await tabs.open(alice)
     done = await tab.talk("Hello")
     assert (done["outcome"], (await answer_of(done["message"])).text) == ("complete", "Here I am.")
+    labels = [frame["label"] for frame in tab.seen if frame["type"] == "status"]
+    assert any("Trying again" in label for label in labels)
+    assert not any(label.endswith("…") for label in labels), "the page adds the dots"
 
 
 @pytest.mark.parametrize("fault", ["mid_stream_error:3", "broken_connection:3"])

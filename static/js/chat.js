@@ -214,6 +214,13 @@ function onState(state, wait = 0) {
   line.replaceChildren("You're signed out. ", link, " to continue. Your text stays here.");
 }
 
+// The browser knows at once, long before the socket is missed: it may be the same socket afterwards.
+addEventListener("offline", () => {
+  $("connection").textContent = "You're offline. Messages are sent when you're back.";
+  $("connection").hidden = false;
+});
+addEventListener("online", () => ($("connection").hidden = connection.isOpen));
+
 // The messages --------
 
 function open() {

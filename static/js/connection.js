@@ -40,6 +40,10 @@ export class Connection {
     this.#connect();
   }
 
+  get isOpen() {
+    return this.#isGreeted && this.#socket?.readyState === WebSocket.OPEN;
+  }
+
   /** Check the connection now. */
   wake() {
     if (!this.#socket) this.#connect();
@@ -48,8 +52,7 @@ export class Connection {
 
   /** @param {Frame} frame one that may be lost: it is sent again after a reconnect */
   ask(frame) {
-    if (!this.#isGreeted || this.#socket?.readyState !== WebSocket.OPEN) return;
-    this.#socket.send(JSON.stringify({ v: 1, ...frame }));
+    if (this.isOpen) this.#socket?.send(JSON.stringify({ v: 1, ...frame }));
   }
 
   /** @param {Frame} frame one with a client id: stored until it is settled */

@@ -421,6 +421,22 @@ def test_a_message_without_a_connection_is_sent_when_there_is_one_again(page: Pa
     expect(page.get_by_text("Sending…")).to_have_count(0)
 
 
+def test_the_page_says_at_once_that_the_browser_is_offline(page: Page, server: Server) -> None:
+    page.context.set_offline(True)
+    expect(page.get_by_text("You're offline.")).to_be_visible()
+    page.context.set_offline(False)
+    expect(page.get_by_text("You're offline.")).to_be_hidden()
+
+
+def test_a_first_message_takes_the_place_of_the_welcome_at_once(page: Page, server: Server) -> None:
+    page.goto("/")
+    expect(page.locator("#welcome")).to_be_visible()
+    composer(page).fill("Are you there?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Sending…")).to_be_visible()
+    expect(page.locator("#welcome")).to_be_hidden()
+
+
 def test_an_unsent_message_outlives_a_reload_and_keeps_its_client_id(page: Page, server: Server) -> None:
     composer(page).fill("Are you there?")
     page.keyboard.press("Enter")

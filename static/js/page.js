@@ -40,6 +40,7 @@ document.addEventListener("click", (event) => {
   if (choice) chooseTheme(choice.getAttribute("data-theme-choice") ?? "");
 });
 
+document.addEventListener("focusin", (event) => closeMenus(event.target)); // Tab has left the menu
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   const open = document.querySelector("details.menu[open]");

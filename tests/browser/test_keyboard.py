@@ -202,3 +202,15 @@ def sign_out(page: Page) -> None:
     tab_to(page, page.get_by_role("button", name="Sign out"))
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Chat that shows its memory")).to_be_visible()
+
+
+def test_a_menu_closes_when_tab_leaves_it(somebody: Person) -> None:
+    page = somebody.tab()
+    summary = page.get_by_label("Account", exact=True)
+    summary.focus()
+    page.keyboard.press("Enter")
+    last = page.get_by_role("button", name="Sign out")
+    tab_to(page, last)
+    expect(last).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(last).to_be_hidden()

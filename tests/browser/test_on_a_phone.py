@@ -347,3 +347,10 @@ def test_the_tabs_of_a_narrow_phone_are_one_whole_row(pia: Person) -> None:
             assert tabs.evaluate("it => it.scrollWidth <= it.clientWidth"), address
             tops = {round(tab.evaluate("it => it.getBoundingClientRect().top")) for tab in tabs.locator("a").all()}
             assert len(tops) == 1, address
+
+
+def test_the_account_menu_of_a_phone_has_no_keys(pia: Person) -> None:
+    page = pia.tab("/usage")
+    page.get_by_label("Account", exact=True).tap()
+    expect(page.get_by_role("link", name="Documentation")).to_be_visible()
+    expect(page.get_by_role("link", name="Keyboard shortcuts")).to_be_hidden()

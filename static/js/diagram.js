@@ -15,7 +15,7 @@ mermaid.initialize({
 });
 mermaid.render("drawn", source.textContent).then(
   (/** @type {{svg: string}} */ { svg }) => (diagram.innerHTML = svg),
-  (/** @type {Error} */ error) => (diagram.textContent = `This diagram can't be drawn. ${error.message}`),
+  () => (diagram.textContent = "This diagram can't be drawn: its code has a mistake."),
 );
 new ResizeObserver(() => parent.postMessage({ height: document.documentElement.getBoundingClientRect().height }, "*")).observe(
   document.documentElement,

@@ -202,7 +202,7 @@ def test_a_page_that_cannot_tell_its_height_has_room_and_scrolls(somebody: Perso
 
 def test_a_diagram_with_a_mistake_says_so(somebody: Person, offline: OfflineServer) -> None:
     _, frame = preview(somebody, offline, "mermaid", "graph TD\n  A --> --> B")
-    expect(frame.get_by_text("This diagram can't be drawn.")).to_be_visible()
+    expect(frame.locator("#diagram")).to_have_text("This diagram can't be drawn: its code has a mistake.")
 
 
 def test_a_page_reaches_neither_recall_nor_the_network(

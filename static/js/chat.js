@@ -690,7 +690,8 @@ document.addEventListener("htmx:oobBeforeSwap", (/** @type {any} */ event) => {
   const focused = /** @type {HTMLElement} */ (document.activeElement);
   if (!event.detail.target.contains(focused)) return;
   if (focused.closest("details[open]")) event.preventDefault(); // the user is in the menu, perhaps typing a title
-  else headerFocus = focused.id ? `#${focused.id}` : `#${focused.parentElement?.id} > ${focused.localName}`;
+  else if (focused.id) headerFocus = `#${focused.id}`;
+  else if (focused.parentElement?.id) headerFocus = `#${focused.parentElement.id} > ${focused.localName}`;
 });
 document.addEventListener("htmx:oobAfterSwap", () => {
   if (headerFocus) /** @type {HTMLElement | null} */ (document.querySelector(headerFocus))?.focus();

@@ -457,6 +457,15 @@ def test_after_a_lost_connection_the_page_catches_up(page: Page, server: Server)
     assert f"/c/{server.conversation}/messages" in server.fetched
 
 
+def test_a_new_header_may_replace_a_focused_button_without_a_name(page: Page, server: Server) -> None:
+    header = page.locator("#talk-header")
+    header.evaluate("it => it.insertAdjacentHTML('beforeend', '<form><button>Retry</button></form>')")
+    header.get_by_role("button", name="Retry").focus()
+    server.tell("nudge", kind="list")
+    expect(header.get_by_role("button", name="Retry")).to_have_count(0)
+    expect(header.get_by_role("heading")).to_have_text("Mary")
+
+
 def test_a_refused_message_goes_back_to_the_composer(page: Page, server: Server) -> None:
     composer(page).fill("Too much")
     page.keyboard.press("Enter")

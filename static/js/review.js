@@ -288,17 +288,23 @@ function onRow(row) {
   if (row.querySelector("[data-edit][open]")) edit();
 }
 
+/** @param {Element} element */
+function isInView(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+}
+
 /** The queue was replaced: focus a pending row near the old position. @param {HTMLElement} fresh */
 function onQueue(fresh) {
   announce(fresh.dataset.announce, 1);
   lastDecided = "";
   const all = rows();
   const waiting = all.slice(place).find(isPending) ?? all.filter(isPending).pop();
-  const canUndo = waiting && fresh.querySelector('[data-told] [data-key="u"]'); // else that button itself is in view
-  offerUndo(canUndo ? (fresh.dataset.announce ?? "") : "");
   const told = fresh.querySelector("[data-told]");
   if (waiting) focus(waiting);
   else if (told instanceof HTMLElement) told.focus();
+  const button = told?.querySelector('[data-key="u"]');
+  offerUndo(waiting && button && !isInView(button) ? (fresh.dataset.announce ?? "") : "");
 }
 
 /** @param {HTMLElement} form */

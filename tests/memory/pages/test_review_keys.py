@@ -209,6 +209,7 @@ def test_x_selects_and_the_keys_are_then_for_all_selected(queue: Page, proposals
 
     assert [status_of(fact) for fact in proposals] == ["rejected", "rejected", "proposed"]
     assert focused(queue) == f"fact-{proposals[2].pk}"
+    expect(queue.locator("#undo-toast")).to_be_hidden()  # the same button is in view, above the queue
     queue.keyboard.press("u")
     wait_for(queue, "Undone: 2.")
     assert [status_of(fact) for fact in proposals] == ["proposed"] * 3

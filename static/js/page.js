@@ -70,6 +70,12 @@ function showReveal(button) {
 }
 for (const button of document.querySelectorAll("[data-reveal]")) showReveal(/** @type {HTMLButtonElement} */ (button));
 
+// Signing in: the field to type in next has the focus, but on touch, where a keyboard would cover the page.
+if (document.activeElement === document.body && !matchMedia("(pointer: coarse)").matches) {
+  const field = (/** @type {string} */ which) => /** @type {HTMLElement | null} */ (document.querySelector(`.entrance input${which}`));
+  (field('[aria-invalid="true"]') ?? field(":placeholder-shown"))?.focus();
+}
+
 /** A file field in Recall's words instead of the browser's, which lies over them unseen. @param {HTMLInputElement} input */
 function showFileField(input) {
   const [line, button, chosen] = ["span", "span", "span"].map((tag) => document.createElement(tag));

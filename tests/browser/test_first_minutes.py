@@ -51,6 +51,18 @@ def test_a_password_is_shown_on_demand_and_sent_as_one(newcomer: Callable[[str],
     expect(page.get_by_text("It must contain at least 10 characters.")).to_be_visible()
 
 
+def test_signing_in_starts_in_the_field_to_type_in(newcomer: Callable[[str], Person]) -> None:
+    page = newcomer("Noel").open_browser().new_page()
+    page.goto("/accounts/login/")
+    email, password = page.get_by_label("Email"), page.get_by_label("Password", exact=True)
+    expect(email).to_be_focused()
+    page.keyboard.type("noel@example.org")
+    password.fill("wrong")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Wrong email or password.")).to_be_visible()
+    expect(password).to_be_focused()
+
+
 def test_every_starter_gets_an_answer(newcomer: Callable[[str], Person]) -> None:
     page = newcomer("Nils").sign_up()
     for starter in ("What do you know about me?", "What can you do?"):

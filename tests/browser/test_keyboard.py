@@ -134,7 +134,7 @@ def go_by_palette(page: Page, words: str, first: str) -> None:
 
 def sign_in(page: Page, person: Person) -> None:
     email, password = page.get_by_label("Email"), page.get_by_label("Password", exact=True)
-    tab_to(page, email)
+    expect(email).to_be_focused()
     write(page, person.email)
     tab_to(page, password)
     write(page, PASSWORD)

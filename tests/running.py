@@ -15,6 +15,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 import psycopg
@@ -205,6 +206,11 @@ def serve_in_thread(application: str, bound: socket.socket) -> Iterator[None]:
     finally:
         server.should_exit = True
         thread.join(10)
+
+
+async def streamed(response: Any) -> bytes:
+    """All that a streamed response sends."""
+    return b"".join([piece async for piece in response.streaming_content])
 
 
 # The whole of Recall -----------------------------------------------------------------------------------------------

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.apps import apps
 
 from recall.db.acting import as_user
 from recall.openapi.schema import description
 from tests.api.rows import DOCUMENT, everything_of, filled, with_key
+from tests.running import streamed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_this_connection")]
 WORD = "xyzzy-secret"
@@ -114,7 +116,7 @@ def test_alice_finds_her_own_everywhere(alice: Any, queued: Any) -> None:
         query = {"path": DOCUMENT} if any(one["name"] == "path" for one in told.get("parameters", [])) else {}
         response = program.get(filled(path, row), {**query, "q": WORD} if path.endswith("/search") else query)
         assert response.status_code == 200, (path, response.content)
-        content = b"".join(response) if response.streaming else response.content
+        content = async_to_sync(streamed)(response) if response.streaming else response.content
         if WORD not in content.decode():
             silent.append(told["operationId"])
     assert set(silent) <= WITHOUT_HER_WORDS, set(silent) - WITHOUT_HER_WORDS

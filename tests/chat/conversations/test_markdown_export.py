@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.test import Client
 
 from chat.archive.readable import markdown_pages
@@ -13,6 +14,7 @@ from chat.conversations.markdown_export import file_name, pages
 from chat.models import Attachment, Conversation, Message
 from tests.chat.pages.test_pages import say
 from tests.recall.rendering.test_inert import live
+from tests.running import streamed
 
 SignIn = Callable[[Any], Client]
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
@@ -133,4 +135,4 @@ def test_it_is_sent_as_a_file(sign_in: SignIn, conversation: Conversation) -> No
     response = sign_in(conversation.user).get(f"/c/{conversation.pk}/export.md")
     assert response["Content-Type"] == "text/markdown; charset=utf-8"
     assert response["Content-Disposition"] == 'attachment; filename="Trip Lisbon.md"'
-    assert b"How do I print?" in b"".join(response)
+    assert b"How do I print?" in async_to_sync(streamed)(response)

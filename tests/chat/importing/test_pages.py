@@ -18,6 +18,7 @@ from chat.models import Conversation, ImportJob
 from memory.models import Fact, LibrarianRun
 from recall.http.request_limits import EXPORT_UPLOAD_PATHS
 from tests.chat.exports import CHATGPT, conversation
+from tests.running import streamed
 
 pytestmark = pytest.mark.django_db
 
@@ -164,7 +165,7 @@ def test_the_export_streams_a_whole_zip_of_ones_own(address: str, alice: Any, bo
         client = AsyncClient()
         await client.aforce_login(alice, backend=settings.AUTHENTICATION_BACKENDS[0])
         response: Any = await client.get(address)
-        return response, b"".join([piece async for piece in response.streaming_content])
+        return response, await streamed(response)
 
     response, content = async_to_sync(fetched)()
     assert response["Content-Disposition"].startswith('attachment; filename="recall-')

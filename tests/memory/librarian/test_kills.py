@@ -177,6 +177,7 @@ def test_killed_at_any_statement_the_end_is_the_same(
             assert outcome(sam, run) == undisturbed, f"killed before statement {number}"
 
 
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")  # the child needs no other thread, and no lock
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("number", [1, 4, 10, 16, 22, 28])
 def test_a_process_killed_for_good_leaves_nothing_half_done(number: int, queued: list[Any]) -> None:

@@ -47,15 +47,24 @@ LONGEST_FIRST = (
     *("tests/processes", "tests/browser/1", "tests/memory/librarian/test_echo.py", "tests/browser/2"),
     *(
         "tests/processes/test_chaos.py",
-        "tests/recall/test_queue.py",
         "tests/recall/process/test_up.py",
-        "tests/chat/compaction/test_at_scale.py",
-        "tests/memory/librarian/test_kills.py",
+        "tests/recall/test_queue.py",
+        "tests/memory/evaluation/librarian/test_run.py",
+        "tests/chat/evaluation/test_short_form.py",
         "tests/recall/process/test_own_logins.py",
+        "tests/chat/prompt/test_estimate.py",
+        "tests/chat/pages/test_page_script.py",
+        "tests/memory/librarian/rules/test_speed.py",
+        "tests/recall/process/test_supervisor.py",
+        "tests/test_patterns.py",
         "tests/recall/process/test_backup.py",
+        "tests/chat/compaction/test_at_scale.py",
+        "tests/memory/pages/test_review_keys.py",
+        "tests/memory/librarian/test_kills.py",
+        "tests/api/test_schemathesis.py",
     ),
 )
-"""Groups that take minutes: if they started last, one process would be left alone with them."""
+"""Groups that take half a minute and more: if they started last, one process would be left alone with them."""
 
 
 def _group(path: str) -> str:

@@ -96,8 +96,10 @@ def _as_decided_then(moment: datetime) -> Subquery:
         undone_at__gt=moment,
         before__has_key=Cast(OuterRef("pk"), models.TextField()),
     )
-    # A fact that a decision changed without being about it was superseded by it.
-    made_it_known = Q(fact=OuterRef("pk")) & ~Q(verb=ReviewAction.Verb.REJECT)
+    # A fact that a decision changed without being about it was superseded by it, or holds again since a rejection.
+    is_rejection = Q(verb=ReviewAction.Verb.REJECT)
+    is_about_it = Q(fact=OuterRef("pk"))
+    made_it_known = (is_about_it & ~is_rejection) | (is_rejection & ~is_about_it)
     known = Case(When(made_it_known, then=True), default=False, output_field=models.BooleanField())
     return Subquery(stood.order_by("-created_at", "-pk").annotate(known=known).values("known")[:1])
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Final
 
 from django.db.models import Q
@@ -19,7 +20,7 @@ from memory import tombstones
 from memory.documents.fact_line_edits import TAKEN_BACK
 from memory.embeddings.port import embedder
 from memory.facts.contradiction import NOTHING_AGAINST, against, no_longer_opposed
-from memory.facts.links import GAVE_WAY, give_back, link_superseded, mark_superseded
+from memory.facts.links import GAVE_WAY, link_superseded, mark_superseded
 from memory.facts.validity import BACKWARDS, OVER, Validity, validity_of
 from memory.index.indexer import reindex
 from memory.models import Fact, ReviewAction
@@ -193,24 +194,38 @@ def not_a_contradiction(fact: Fact, *, by: User) -> ReviewAction:
 
 
 def reject(fact: Fact, *, by: User) -> ReviewAction:
-    """Reject a proposal or a learned fact; the facts that had given way to it are active again.
+    """Reject a proposal or a learned fact; what had given way to it holds again, as a fact from now on.
 
     Raises:
         RefusedError: it is neither proposed nor active any more.
     """
     with _decision(fact, ReviewAction.Verb.REJECT, gave_way_to(fact)) as (locked, others):
-        older = [other for other in others if other.status == Fact.Status.SUPERSEDED]
-        before = snapshot([locked], BY_REJECTING) | snapshot(older, BY_SUPERSEDING)
+        older = {other.key or other.statement: other for other in others if other.status == Fact.Status.SUPERSEDED}
+        before = snapshot([locked], BY_REJECTING)
         if locked.status == Fact.Status.ACTIVE:
             locked.withdrawn_at = timezone.now()
         locked.status, locked.reason = Fact.Status.REJECTED, f"rejected by {whom(locked, by)}"
         locked.save(update_fields=BY_REJECTING)
-        for other in older:
-            other.status, other.reason = Fact.Status.ACTIVE, HOLDS_AGAIN
-            other.superseded_at = other.superseded_by = None
-            other.save(update_fields=[*BY_SUPERSEDING])
-        give_back(locked, [other.pk for other in older])
+        for other in older.values():
+            before |= _superseded_again(_holding_again(other), locked)
         return record(locked, ReviewAction.Verb.REJECT, by, before)
+
+
+def _holding_again(old: Fact) -> Fact:
+    """A new fact that says the same; the old one stays, as the history of the time between."""
+    new = copy(old)
+    new.pk, new._state.adding = None, True
+    new.superseded_at = new.superseded_by = None
+    new.recorded_at = timezone.now()
+    _activate(new, HOLDS_AGAIN)
+    new.save()
+    return new
+
+
+def _superseded_again(new: Fact, by: Fact) -> Before:
+    """The state that undo gives such a fact."""
+    columns = {"status": Fact.Status.SUPERSEDED, "reason": GAVE_WAY, "superseded_by_id": by.pk}
+    return {str(new.pk): {**columns, "superseded_at": new.recorded_at.isoformat()}}
 
 
 def gave_way_to(fact: Fact) -> Q:

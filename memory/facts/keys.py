@@ -79,6 +79,9 @@ PREFIXES: Final[Mapping[str, Attribute]] = {
     "diet:": Attribute(Kind.CONSTRAINT, "diet:pork: a single food that is not eaten", _PEOPLE),
     "pet:": Attribute(Kind.ENTITY, "pet:cat: a kind of animal they have; its own facts are of user/cat", _PEOPLE),
     "pastime:": Attribute(Kind.BIOGRAPHY, "pastime:chess: one each, so none replaces another", _PEOPLE),
+    "list:": Attribute(
+        Kind.FACT, "list:shopping: all that is on a list; adding to it replaces the whole", frozenset({_U})
+    ),
     "condition:": Attribute(Kind.CONSTRAINT, "condition:asthma: a condition each", _BEINGS),
 }
 """Families of attributes: one attribute for each thing."""

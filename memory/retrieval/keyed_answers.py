@@ -36,6 +36,8 @@ PROJECTS: Final[Mapping[str, re.Pattern[str]]] = {
 """How questions ask for an attribute of a project; for those of people and animals see `asked_attribute.py`."""
 LISTED: Final = frozenset({"allergy:", "condition:", "diet:", "pet:", "pastime:"})
 """Families that a question asks for as a whole; of the others only the thing that it names."""
+LIST: Final = "list:"
+"""Family of the user's lists, each asked for by its name."""
 BY_SOMEONE: Final = ("partner", "relationship", "pet:")
 """Starts of attributes of the user that are asked for by naming someone else: “who is my wife”."""
 USER: Final = "user"
@@ -148,6 +150,8 @@ class _AskedAttribute:
         is_named = ":" not in attribute and not fact.value_stems.isdisjoint(self._stems)
         if is_named and not (self._asks_past and is_over):  # “Until when did I live in Tbilisi?” asks for that home
             chance *= NAMED  # “my role at Acme” hardly asks for the employer
+        if attribute.startswith(LIST):
+            return (1, chance)  # “what's on the packing list?”
         if subject == USER:
             asks_user = self._is_own and (attribute.startswith(BY_SOMEONE) or not self._of_someone)
             return (1, chance) if asks_user else _FAR
@@ -159,6 +163,9 @@ class _AskedAttribute:
 
     def _chance(self, attribute: str) -> float:
         """How likely the question asks for an attribute, 0 to 1."""
+        if attribute.startswith(LIST):
+            name = attribute.removeprefix(LIST).replace("_", " ")
+            return float(f"{name} list" in self._text.lower().replace("-", " "))
         if attribute in PROJECTS:
             return float(PROJECTS[attribute].search(self._text) is not None)
         if attribute in self._attributes:

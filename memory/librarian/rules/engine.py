@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from memory.facts.keys import USER, make_key
@@ -43,6 +44,7 @@ from memory.librarian.rules.retell import (
 )
 from memory.librarian.rules.statement import Note, finished
 from memory.librarian.rules.table import LABEL_OF, Row, Value, compiled_rows, items, thing
+from memory.librarian.rules.user_lists import read_list
 from memory.librarian.rules.words import ADVERBS, AFFLICTED
 from memory.librarian.tagger.tags import WEIGHTS as TAGGER
 from memory.librarian.tagger.tags import tags_in
@@ -161,12 +163,12 @@ class _Message:
         )
         return Candidate(fact, form)
 
-    def noted(self, note: Note, place: Clause | Sentence) -> Candidate:
+    def noted(self, note: Note, place: Clause | Sentence, *, correction: bool = False) -> Candidate:
         """The candidate for a note."""
         return self.candidate(place, note.form, note.statement, note.kind, subject=note.subject,
                               attribute=note.attribute, value=note.value, health=note.health,
                               confidence=note.confidence, tags=note.tags,
-                              about_third_party=note.kind == Kind.PERSON,
+                              about_third_party=note.kind == Kind.PERSON, correction=correction,
                               addressed_to_assistant=note.form == "order")  # fmt: skip
 
 
@@ -245,8 +247,8 @@ def _read_message(
             yield from _read_around_secret(sentence, message, limit)
         elif not is_english(sentence.text) or unreal.names_a_secret(quote):
             continue
-        elif order := read_order(spell_out(sentence.text)):
-            yield message.noted(order, sentence)
+        elif asked_for := _asked_for(sentence, message, earlier, known):
+            yield asked_for
         elif noted := list(notes.read_notes(sentence.text, message.month)):
             presupposed = mentions.presupposed(sentence.text, message.month)
             yield from (message.noted(note, sentence) for note in (*noted, *presupposed))
@@ -256,6 +258,24 @@ def _read_message(
             yield other
         else:
             yield from _read_sentence(sentence, message, limit)
+
+
+def _asked_for(
+    sentence: Sentence, message: _Message, earlier: Iterable[ProposedFact], known: Iterable[KnownFact]
+) -> Candidate | None:
+    """What the assistant is asked to keep: a list, or an order for its answers."""
+    if listed := read_list(sentence.text, partial(_what_is_on, earlier, known)):
+        return message.noted(listed, sentence, correction=True)
+    order = read_order(spell_out(sentence.text))
+    return message.noted(order, sentence) if order else None
+
+
+def _what_is_on(earlier: Iterable[ProposedFact], known: Iterable[KnownFact], attribute: str) -> str:
+    """The value of a list of the user's: as it was said last, else as it is known; empty: there is none."""
+    key = make_key(USER, attribute)
+    said = [fact.value for fact in earlier if fact.key == key]
+    said = said or [fact.value for fact in known if fact.key == key and fact.status in ("active", "proposed")]
+    return said[-1] if said else ""
 
 
 def _read_around_secret(sentence: Sentence, message: _Message, limit: CpuLimit) -> Iterator[Candidate]:

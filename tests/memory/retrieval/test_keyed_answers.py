@@ -65,6 +65,16 @@ def test_a_dog_is_asked_for_whatever_its_breed(alice: User) -> None:
     assert leading == ["The user's greyhound is Bisto."]
 
 
+def test_a_list_is_asked_for_by_its_name(alice: User) -> None:
+    shopping, to_do = "On the user's shopping list is rice.", "On the user's to-do list is the bank."
+    remember(alice, shopping, key="user/list:shopping", value="rice")
+    remember(alice, to_do, key="user/list:to_do", value="the bank")
+
+    for question, told in {"What's on the shopping list?": shopping, "and my to-do list?": to_do}.items():
+        kept = retrieve(alice, question, now=NOW).kept
+        assert [item.text for item in kept if item.answers.startswith("list:")] == [told]
+
+
 IN_OTHER_LANGUAGES = {
     Language.GERMAN: {
         "Wo wohne ich?": ("user/home", "Der Nutzer hat eine Bleibe in Lyon."),

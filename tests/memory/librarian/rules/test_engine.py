@@ -577,3 +577,35 @@ def test_a_breed_is_no_second_animal() -> None:
 
     assert not any("user/pet:siamese" in said for said in told)
     assert "The user's dog Rex is a beagle." in rex
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["put rice, lentils and washing powder on my shopping list", "take the lentils off my shopping list"],
+         "On the user's shopping list are rice and washing powder. | user/list:shopping=rice, washing powder"),
+        (["Start a packing list for my trek: head torch, socks.", "Can you add sun cream to the packing list?"],
+         "On the user's packing list are head torch, socks and sun cream. | "
+         "user/list:packing=head torch, socks, sun cream"),
+        (["My to-do list: call the bank", "clear my to-do list"],
+         "On the user's to-do list is nothing. | user/list:to_do=nothing"),
+        (["add milk to my shopping list. Also add bread to my shopping list, please"],
+         "On the user's shopping list are milk and bread. | user/list:shopping=milk, bread"),
+    ],
+)  # fmt: skip
+def test_a_list_is_all_that_is_on_it(texts: list[str], said: str) -> None:
+    assert in_short(read(*texts)[-1]) == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "put me on the waiting list",
+        "add 3 to the linked list",
+        "Write a shopping list for a curry",
+        "What's on my shopping list?",
+        "take the eggs off the shopping list",
+    ],
+)
+def test_no_list_of_the_users_is_changed_by_other_words(text: str) -> None:
+    assert not any("list:" in fact.key for fact in read(text))

@@ -1,0 +1,89 @@
+"""Lists that the user keeps in the chat: “put rice on my shopping list”, “packing list: socks, torch”, “take it off”.
+
+A list is one fact, whose value is all that is on it; adding and removing replace it. Pure; `what_is_on` gives a list
+as it is known.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from memory.librarian.rules.statement import Note
+from memory.librarian.rules.table import items
+from memory.models.kinds import Kind
+
+FAMILY: Final = "list:"
+"""Of the attributes: `list:shopping`."""
+EMPTY: Final = "nothing"
+MAX_SENTENCE: Final = 300
+MAX_ITEMS: Final = 40
+_POLITE: Final = (
+    r"(?i)\W*(?:(?:please|pls|and|also|ok(?:ay)?|oh|hey|then|now|(?:can|could|would|will) you|i need you to)\W+){0,4}"
+)
+_NAME: Final = (
+    r"(?P<whose>(?:my|our|the|an?|another|a new) )(?P<name>(?!(?:waiting|mailing|email|long|whole|short|price|play)\b)"
+    r"(?:to-?do|[a-z]{3,14})(?: [a-z]{3,14})?) list\b"
+)
+_STARTS: Final = re.compile(
+    rf"{_POLITE}(?:(?:start|make|begin|create|open|keep|write)(?: me| us)? )?{_NAME}(?: for [^:,]{{2,40}})?"
+    r"(?: ?:| [-–—]| is| has| with) (?P<items>[^?]+)"
+)
+_ADDS: Final = re.compile(
+    rf"{_POLITE}(?:add|put|write|note|include|stick|jot)(?: down)? (?P<items>[^?]{{2,200}}?) (?:on|to|onto|in|into)"
+    rf" {_NAME}"
+)
+_TAKES: Final = re.compile(
+    rf"{_POLITE}(?:take|remove|delete|cross|drop|strike|cut|scratch)(?: off)? (?P<items>[^?]{{2,200}}?)"
+    rf" (?:off|from|out of)(?: of)? {_NAME}"
+)
+_CLEARS: Final = re.compile(rf"{_POLITE}(?:clear|empty|wipe) {_NAME}")
+_LIST: Final = re.compile(r"\blist\b", re.I)
+_SMALL: Final = re.compile(r"(?i)^(?:some|the|an?|more|also|my|our) ")
+_OWN: Final = ("my ", "our ")
+
+
+def read_list(sentence: str, what_is_on: Callable[[str], str]) -> Note | None:
+    """A list as a sentence leaves it; None: it changes none.
+
+    `what_is_on`: the value of a list by its attribute; empty: there's no such list.
+    """
+    if not _LIST.search(sentence) or len(sentence) > MAX_SENTENCE:
+        return None
+    for pattern in (_ADDS, _TAKES, _CLEARS, _STARTS):
+        found = pattern.match(sentence)
+        if found is None:
+            continue
+        attribute = f"{FAMILY}{found['name'].lower()}"
+        known = what_is_on(attribute)
+        said = list(_things(found["items"])) if pattern is not _CLEARS else []
+        on_it = [one for one in known.split(", ") if one != EMPTY] if known else []
+        is_kept = bool(known) or (found["whose"].lower() in _OWN and pattern in (_ADDS, _STARTS))
+        if pattern is _STARTS and found["whose"].lower() not in (*_OWN, "the "):
+            is_kept = True  # “start a packing list: …”
+        if not is_kept or not (said or pattern is _CLEARS):
+            return None
+        return _note(found["name"].lower(), attribute, _changed(on_it, said, pattern))
+    return None
+
+
+def _things(text: str) -> Iterator[str]:
+    for one in items(text.strip(" .!,")):
+        if thing := _SMALL.sub("", one.strip(" .!,")):
+            yield thing
+
+
+def _changed(on_it: Sequence[str], said: Sequence[str], how: re.Pattern[str]) -> list[str]:
+    """What is on the list then, each thing once."""
+    if how in (_TAKES, _CLEARS):
+        gone = {one.casefold().rstrip("s") for one in said}
+        return [one for one in on_it if said and one.casefold().rstrip("s") not in gone]
+    before = on_it if how is _ADDS else []
+    return list({one.casefold(): one for one in (*before, *said)}.values())[:MAX_ITEMS]
+
+
+def _note(name: str, attribute: str, on_it: Sequence[str]) -> Note:
+    if not on_it:
+        return Note(Kind.FACT, f"On the user's {name} list is {EMPTY}.", attribute, EMPTY, form="note")
+    *most, last = on_it
+    listed = f"are {', '.join(most)} and {last}" if most else f"is {last}"
+    return Note(Kind.FACT, f"On the user's {name} list {listed}.", attribute, ", ".join(on_it), form="note")

@@ -97,7 +97,7 @@ ENGLISH: Final = Cues(
     asks_past=_any(
         r"\b(used to|before|former(ly)?|previous(ly)?|earlier|back then|in the past|once|originally|at first|history"
         r"|over the years|until|(my|our|the) old|ever|was|were|had|what('s| has)? (happened|become|became)"
-        r"|do (i|we) still|(am|are) (i|we) still"
+        r"|((?<=so )|(?<=and )|(?<![a-z] ))(do|am|are) (i|we) still"  # not “which tablets do I still take?”
         r"|did(?! (i|we) (just |ever )?(say|tell|mention|ask|call|name|decide|choose|pick|agree|settle|plan)\b))\b"
     ),
     asks_when=_any(

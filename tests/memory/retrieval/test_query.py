@@ -270,3 +270,17 @@ def test_any_text_can_be_read(text: str, authors: list[str], context: list[str])
 def test_the_words_of_plain_english_are_those_that_any_text_has(any_text: str, plain: str) -> None:
     beyond = f"{any_text} é"  # read by the pattern
     assert words_as_written(f"{plain} {beyond}") == [*words_as_written(plain), *words_as_written(beyond)]
+
+
+@pytest.mark.parametrize(
+    ("question", "asks_past"),
+    [
+        ("Do I still live in Leeds?", True),
+        ("and am I still on the board?", True),
+        ("Which tablets do I still take?", False),
+        ("What do we still pay for?", False),
+        ("Where did I live before?", True),
+    ],
+)
+def test_what_still_holds_is_asked_of_now(question: str, asks_past: bool) -> None:
+    assert parse_question(question, (), NOW).asks_past is asks_past

@@ -170,6 +170,12 @@ def accept_and_go_to_the_fact(page: Page) -> None:
     tab_to(page, page.get_by_role("link", name=LEARNED), "Shift+Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1, name=LEARNED)).to_be_visible()
+    edit = page.locator("summary", has_text="Edit")
+    place = edit.bounding_box()
+    edit.press("Enter")
+    expect(page.get_by_label("In your own words")).to_be_focused()
+    assert edit.bounding_box() == place, "what was pressed doesn't move"
+    page.keyboard.press("Escape")
 
 
 def ask_and_look_at_the_context(page: Page) -> None:

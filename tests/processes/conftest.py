@@ -20,7 +20,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from recall.celery import CONFIGURATION, broker
 from tests.processes.browser import PATIENCE, Browser, Frame, Tab
-from tests.running import PROJECT, App, clean_environment, free_port, own_redis, running, wait_until
+from tests.running import PROJECT, App, RedisServer, clean_environment, free_port, own_redis, running, wait_until
 
 Newcomer = Callable[[], Browser]
 
@@ -31,25 +31,38 @@ def offline_port() -> int:
     return free_port()
 
 
-ON_BOTH = pytest.mark.parametrize("environment", ["notify", "redis"], indirect=True)
-"""Marks tests that run twice: events go through PostgreSQL, and through Redis."""
+def on(*modes: str) -> pytest.MarkDecorator:
+    """Marks tests of a Recall whose events go through PostgreSQL ("notify"), through "redis", or of both in turn: all
+    files share one of each."""
+    return pytest.mark.parametrize("environment", modes, indirect=True)
 
 
 @pytest.fixture(scope="package")
-def environment(offline_port: int, request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
+def redis() -> Iterator[RedisServer]:
+    with own_redis() as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def environment(offline_port: int, request: pytest.FixtureRequest) -> dict[str, str]:
     """The librarian calls the model server, too: whatever can be slowed down can be killed midway."""
     everywhere = {"OFFLINE_PORT": str(offline_port), "OFFLINE_ADMIN": "1", "LIBRARIAN_ENGINE": "model"}
-    if getattr(request, "param", "notify") == "notify":
-        yield everywhere
-        return
-    with own_redis() as server:
-        yield {**everywhere, "REDIS_URL": server.url}
+    if request.param == "redis":
+        everywhere["REDIS_URL"] = request.getfixturevalue("redis").url
+    return everywhere
 
 
 @pytest.fixture(scope="package")
 def app(environment: dict[str, str]) -> Iterator[App]:
     with running(**environment) as app:
         yield app
+
+
+@pytest.fixture(scope="package")
+def other_process(app: App, environment: dict[str, str], offline_port: int) -> Iterator[str]:
+    """A second web process beside the application's."""
+    with web_process(app, environment, offline_port) as address:
+        yield address
 
 
 @contextmanager

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.processes.conftest import Newcomer, Provider, Rows, Said, Turn
+from tests.processes.conftest import Newcomer, Provider, Rows, Said, Turn, on
 from tests.running import App, wait_until
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, on("notify")]
 
 STORY = " ".join(f"word{number}" for number in range(60))
 SLOWLY = 0.1

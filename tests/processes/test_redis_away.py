@@ -1,49 +1,20 @@
 """Redis is killed under a running Recall, stays away, returns empty, or hangs: messages are answered all the while."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from tests.processes.browser import Browser
-from tests.processes.conftest import Provider, Rows, Turn, web_process
-from tests.running import App, RedisServer, free_port, own_redis, running, wait_until
+from tests.processes.conftest import Provider, Rows, Turn, on
+from tests.running import App, RedisServer, wait_until
 
-pytestmark = [pytest.mark.processes, pytest.mark.redis, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.processes, pytest.mark.redis, on("redis"), pytest.mark.timeout(300)]
 
 STORY = " ".join(f"word{number}" for number in range(60))
 AT_ONCE = 3.0
 """Seconds: twice the wait for a server that doesn't answer, and a busy machine."""
 AWAY = 60.0
 """Seconds: twelve times what publishers wait before they try it again."""
-
-
-@pytest.fixture(scope="module")
-def redis() -> Iterator[RedisServer]:
-    with own_redis() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def settings(redis: RedisServer) -> dict[str, str]:
-    return {"REDIS_URL": redis.url, "OFFLINE_ADMIN": "1", "OFFLINE_PORT": str(free_port())}
-
-
-@pytest.fixture(scope="module")
-def app(settings: dict[str, str]) -> Iterator[App]:
-    with running(**settings) as app:
-        yield app
-
-
-@pytest.fixture(scope="module")
-def other_process(app: App, settings: dict[str, str]) -> Iterator[str]:
-    with web_process(app, settings, int(settings["OFFLINE_PORT"])) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def provider(settings: dict[str, str]) -> Provider:
-    return Provider(int(settings["OFFLINE_PORT"]))
 
 
 @pytest.fixture(scope="module")

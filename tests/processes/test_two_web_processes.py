@@ -3,18 +3,17 @@
 import json
 import statistics
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from tests.conftest import PASSWORD
 from tests.processes.browser import Browser
-from tests.processes.conftest import ON_BOTH, Newcomer, Provider, Rows, Said, Turn, web_process
+from tests.processes.conftest import Newcomer, Provider, Rows, Said, Turn, on
 from tests.running import App, wait_until
 
 pytestmark = [
     pytest.mark.processes,
-    ON_BOTH,
+    on("notify", "redis"),
     pytest.mark.timeout(300),
 ]  # it starts two, which takes time on a busy machine
 
@@ -26,12 +25,6 @@ WITHIN = 1.0
 
 SILENCE = 6.0
 """Seconds without a frame: more than the socket timeout of Redis clients."""
-
-
-@pytest.fixture(scope="module")
-def other_process(app: App, environment: dict[str, str], offline_port: int) -> Iterator[str]:
-    with web_process(app, environment, offline_port) as address:
-        yield address
 
 
 @pytest.fixture

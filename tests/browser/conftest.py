@@ -1,40 +1,23 @@
 """One running application and one Chromium for all tests of this folder; an error on any page fails its test."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from tests.browser.people import PATIENCE, OfflineServer, Person, Watch, anew, new_name
+from tests.chromium import launched
 from tests.running import App, free_port, running
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--renderer-process-limit=1",
-    "--disable-features=site-per-process,IsolateOrigins,SpareRendererForSitePerProcess",
-    "--disable-extensions",
-)
 OFFLINE_PORT = free_port()
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium with a new profile."""
-    if not CHROMIUM.exists():
-        pytest.skip(f"{CHROMIUM} is missing: install Debian's package chromium")
     expect.set_options(timeout=PATIENCE)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="package")

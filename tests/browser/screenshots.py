@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.browser.people import PATIENCE, OfflineServer, Person, Watch, new_name
 from tests.browser.tour import ENTRANCES, PLACES, furnish, visit
+from tests.chromium import launched
 from tests.running import PROJECT, App, free_port, running
 
 WIDTHS: Final = {"small": (320, 568), "phone": (390, 844), "tablet": (1024, 768), "desktop": (1440, 900)}
@@ -22,10 +22,8 @@ FOLDER: Final = PROJECT / "var" / "screenshots"
 def _opened() -> Iterator[tuple[Browser, App, OfflineServer]]:
     port = free_port()
     expect.set_options(timeout=PATIENCE)
-    with sync_playwright() as playwright, running(OFFLINE_PORT=str(port), OFFLINE_ADMIN="1") as app:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with launched() as browser, running(OFFLINE_PORT=str(port), OFFLINE_ADMIN="1") as app:
         yield browser, app, OfflineServer(f"http://127.0.0.1:{port}")
-        browser.close()
 
 
 def _take(person: Person, folder: Path, addresses: Mapping[str, str]) -> Iterator[Path]:

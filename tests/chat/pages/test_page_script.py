@@ -6,43 +6,25 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.staticfiles import finders
-from django.db import connections
 from django.test import Client
-from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
 from chat.messages.rendering import exchange_html, message_html
 from chat.models import Conversation, Message
 from chat.turns.live_text import LiveText
 from tests.chat.pages.test_pages import say
+from tests.chromium import browser
 
+__all__ = ["browser"]
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
-    " --no-first-run"
-)
 HOST = "http://localhost"  # nothing listens there: the test answers every request
 Frame = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip("there is no Chromium here")
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
-        # Playwright's event loop is idle while a test runs, but Django sees that there is one.
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
-        yield browser
-        browser.close()
-        connections.close_all()  # Django has its own connection inside that loop
 
 
 @dataclass

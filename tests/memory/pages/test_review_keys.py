@@ -3,44 +3,25 @@
 import mimetypes
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.staticfiles import finders
-from django.db import connections
 from django.test import Client
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect
 
 from accounts.models import User
 from memory.models import Fact, ReviewAction
 from memory.review.decisions import reject
+from tests.chromium import browser
 from tests.memory.pages.test_review import propose, say
 
+__all__ = ["browser"]
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
-    " --no-first-run"
-)
 HOST = "http://recall.test"
 PATIENCE = 30_000
 """Milliseconds: the first statement that is typed loads the embedding model."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip("there is no Chromium here")
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
-        # Playwright's event loop lies still while a test runs, but Django sees that there is one.
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
-        yield browser
-        browser.close()
-        # Below that event loop Django has a connection of its own, which the end of the session does not see.
-        connections.close_all()
 
 
 def serve(client: Client) -> Callable[[Route], None]:

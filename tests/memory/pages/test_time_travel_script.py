@@ -15,7 +15,8 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from memory.models import Fact
 from tests.browser.test_look import ENOUGH_CONTRAST, HARD_TO_READ, STICKING_OUT
-from tests.chat.pages.test_page_script import HOST, browser
+from tests.chat.pages.test_page_script import HOST
+from tests.chromium import browser
 
 __all__ = ["browser"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]

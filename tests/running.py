@@ -292,7 +292,7 @@ def running(**environment: str) -> Iterator[App]:
     """`manage.py up` in its own folder, where the tables already exist; ready for use."""
     with open_folder() as folder:
         prepared.copy_to(folder)
-        with started_in(folder, **environment) as app:
+        with started_in(folder, DJANGO_SETTINGS_MODULE="tests.app_settings", **environment) as app:
             yield app
 
 

@@ -74,7 +74,7 @@ def web_process(app: App, environment: dict[str, str], offline_port: int) -> Ite
     process = subprocess.Popen(
         [*command, "--log-level", "warning", "--timeout-graceful-shutdown", "1"],
         cwd=PROJECT,
-        env=clean_environment(**environment, **places),
+        env=clean_environment(DJANGO_SETTINGS_MODULE="tests.app_settings", **environment, **places),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -1,17 +1,14 @@
-"""Debian's Chromium, started and ended: its shell without windows where that is installed.
+"""Debian's Chromium, started and ended."""
 
-The shell is the same engine without the profiles of a desktop: browser tests take a fifth less of a processor.
-"""
-
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from django.db import connections
 from playwright.sync_api import Browser, sync_playwright
 
-PROGRAM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -29,10 +26,10 @@ FLAGS = (
 @contextmanager
 def launched() -> Iterator[Browser]:
     """A browser with a new profile. If none is installed, the test is skipped, which fails in CI."""
-    if PROGRAM is None:
-        pytest.skip("there is no Chromium: install Debian's package chromium-headless-shell")
+    if not CHROMIUM.exists():
+        pytest.skip(f"{CHROMIUM} is missing: install Debian's package chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
 

@@ -47,7 +47,7 @@ _DESCRIBED: Final = re.compile(
     r"(?: [a-z][\w-]*){0,2}?"
     rf"(?:, | \((?:[\w-]+ ){{0,2}}?)(?P<name>{NAME})(?=[,)])"
 )
-_THE_PET: Final = re.compile(rf"(?i)\bthe (?P<rel>{alternatives(relations.PETS)})\b(?!['-])")
+_THE_PET: Final = re.compile(rf"(?i)\bthe (?P<rel>{alternatives(relations.PETS)})\b(?!['-]| (?:of|next|from)\b)")
 _THEIRS: Final = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur) (?P<rel>(?i:{_REL}))(?: {NAME})?'s (?P<role>(?:[a-z-]+ )??"
     rf"(?:{alternatives(relations.ANYONE)})),? (?:called |named )?(?P<name>{NAME})"

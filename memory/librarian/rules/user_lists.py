@@ -39,7 +39,8 @@ _TAKES: Final = re.compile(
 _CLEARS: Final = re.compile(rf"{_POLITE}(?:clear|empty|wipe) {_NAME}")
 _LIST: Final = re.compile(r"\blist\b", re.I)
 _SMALL: Final = re.compile(r"(?i)^(?:some|the|an?|more|also|my|our) ")
-_OWN: Final = ("my ", "our ")
+_BEGINS: Final = {_ADDS: ("my ", "our "), _STARTS: ("my ", "our ", "a ", "an ", "another ", "a new ")}
+"""Whose list it is that begins with these words: “my shopping list”, and “the” one only if it is known."""
 
 
 def read_list(sentence: str, what_is_on: Callable[[str], str]) -> Note | None:
@@ -57,10 +58,8 @@ def read_list(sentence: str, what_is_on: Callable[[str], str]) -> Note | None:
         known = what_is_on(attribute)
         said = list(_things(found["items"])) if pattern is not _CLEARS else []
         on_it = [one for one in known.split(", ") if one != EMPTY] if known else []
-        is_kept = bool(known) or (found["whose"].lower() in _OWN and pattern in (_ADDS, _STARTS))
-        if pattern is _STARTS and found["whose"].lower() not in (*_OWN, "the "):
-            is_kept = True  # “start a packing list: …”
-        if not is_kept or not (said or pattern is _CLEARS):
+        is_meant = known or found["whose"].lower() in _BEGINS.get(pattern, ())
+        if not is_meant or not (said or pattern is _CLEARS):
             return None
         return _note(found["name"].lower(), attribute, _changed(on_it, said, pattern))
     return None

@@ -541,6 +541,8 @@ def test_the_dog_is_the_only_one_that_is_known_by_whatever_breed() -> None:
     assert told[-1] == "The user's greyhound is called Biscuit. | user/greyhound/name=Biscuit"
     assert in_short(again[-1]) == told[-1]
     assert not any(fact.key == "user/pet:dog" for fact in again)
+    other = read("My greyhound is called Duchess.", "The dog of my neighbour barks. He's called Bruno.")
+    assert not any(fact.key == "user/greyhound/name" and fact.value == "Bruno" for fact in other)
     assert not any(fact.key.startswith(("user/beagle", "user/poodle")) and fact.value == "Rex" for fact in two)
 
 

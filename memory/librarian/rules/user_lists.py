@@ -18,7 +18,7 @@ EMPTY: Final = "nothing"
 MAX_SENTENCE: Final = 300
 MAX_ITEMS: Final = 40
 _POLITE: Final = (
-    r"(?i)\W*(?:(?:please|pls|and|also|ok(?:ay)?|oh|hey|then|now|(?:can|could|would|will) you|i need you to)\W+){0,4}"
+    r"(?i)^\W*(?:(?:please|pls|and|also|ok(?:ay)?|oh|hey|then|now|(?:can|could|would|will) you|i need you to)\W+){0,4}"
 )
 _NAME: Final = (
     r"(?P<whose>(?:my|our|the|an?|another|a new) )(?P<name>(?!(?:waiting|mailing|email|long|whole|short|price|play)\b)"

@@ -280,6 +280,7 @@ def test_more_comes_by_a_link_that_htmx_follows(sign_in: SignIn, alice: Any, mon
 
 
 def test_an_empty_page_teaches_and_an_empty_result_says_what_to_try(sign_in: SignIn, alice: Any) -> None:
+    talk(alice, "otters")
     client = sign_in(alice)
     assert "-word to exclude" in client.get("/search").content.decode()
     html = client.get("/search?q=badgers").content.decode()

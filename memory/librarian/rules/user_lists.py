@@ -28,6 +28,10 @@ _STARTS: Final = re.compile(
     rf"{_POLITE}(?:(?:start|make|begin|create|open|keep|write)(?: me| us)? )?{_NAME}(?: for [^:,]{{2,40}})?"
     r"(?: ?:| [-–—]| is| has| with) (?P<items>[^?]+)"
 )
+_BARE: Final = re.compile(
+    r"(?i)^\W*(?P<whose>)(?P<name>shopping|grocery|packing|to-?do) list(?: for [^:,]{2,40})? ?: (?P<items>[^?]+)"
+)
+"""“Shopping list for tomorrow: oat milk, lentils”: these are hardly anyone else's."""
 _ADDS: Final = re.compile(
     rf"{_POLITE}(?:add|put|write|note|include|stick|jot)(?: down)? (?P<items>[^?]{{2,200}}?) (?:on|to|onto|in|into)"
     rf" {_NAME}"
@@ -39,7 +43,7 @@ _TAKES: Final = re.compile(
 _CLEARS: Final = re.compile(rf"{_POLITE}(?:clear|empty|wipe) {_NAME}")
 _LIST: Final = re.compile(r"\blist\b", re.I)
 _SMALL: Final = re.compile(r"(?i)^(?:some|the|an?|more|also|my|our) ")
-_BEGINS: Final = {_ADDS: ("my ", "our "), _STARTS: ("my ", "our ", "a ", "an ", "another ", "a new ")}
+_BEGINS: Final = {_ADDS: ("my ", "our "), _STARTS: ("my ", "our ", "a ", "an ", "another ", "a new "), _BARE: ("",)}
 """Whose list it is that begins with these words: “my shopping list”, and “the” one only if it is known."""
 
 
@@ -50,7 +54,7 @@ def read_list(sentence: str, what_is_on: Callable[[str], str]) -> Note | None:
     """
     if not _LIST.search(sentence) or len(sentence) > MAX_SENTENCE:
         return None
-    for pattern in (_ADDS, _TAKES, _CLEARS, _STARTS):
+    for pattern in (_ADDS, _TAKES, _CLEARS, _STARTS, _BARE):
         found = pattern.match(sentence)
         if found is None:
             continue

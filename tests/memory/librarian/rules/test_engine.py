@@ -589,6 +589,8 @@ def test_a_breed_is_no_second_animal() -> None:
         (["Start a packing list for my trek: head torch, socks.", "Can you add sun cream to the packing list?"],
          "On the user's packing list are head torch, socks and sun cream. | "
          "user/list:packing=head torch, socks, sun cream"),
+        (["Shopping list for tomorrow: oat milk, lentils.", "Add limes to the shopping list."],
+         "On the user's shopping list are oat milk, lentils and limes. | user/list:shopping=oat milk, lentils, limes"),
         (["My to-do list: call the bank", "clear my to-do list"],
          "On the user's to-do list is nothing. | user/list:to_do=nothing"),
         (["add milk to my shopping list. Also add bread to my shopping list, please"],

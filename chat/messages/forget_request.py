@@ -59,8 +59,8 @@ _EVERYTHING: Final = re.compile(
 )
 _POLITE: Final = re.compile(r"\b(?:please|pls|plz|(?:can|could|will|would) you)\b", re.IGNORECASE)
 _PRIVATE: Final = re.compile(
-    r"\b(?:stored|saved|kept|private|secret|shouldn't|don't want (?:it|that|this)|nobody|no one|none of)\b|\bdont want"
-    r"|\b(?:must|should|can|may)(?:n't| not|not) (?:see|know|find)\b",
+    r"\b(?:must|should|can|may)(?:n't| not|not) (?:see|know|find)\b|"
+    r"\b(?:stored|saved|kept|private|secret|shouldn't|don't want (?:it|that|this)|nobody|no one|none of)\b|\bdont want",
     re.IGNORECASE,
 )
 """Reasons to be forgotten: “forget how much I earn, I don't want that stored”."""

@@ -72,6 +72,9 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "units": Attribute(Kind.INSTRUCTION, "metric or imperial", frozenset({_U})),
 }
 
+LIST: Final = "list:"
+"""Family of the user's lists, each asked for by its name: `list:shopping`."""
+
 PREFIXES: Final[Mapping[str, Attribute]] = {
     "favourite_": Attribute(Kind.PREFERENCE, "favourite_colour: a favorite is one by its meaning", _PEOPLE),
     "taste:": Attribute(Kind.PREFERENCE, "taste:coffee: liked or disliked; a change of mind replaces it", _PEOPLE),
@@ -79,7 +82,7 @@ PREFIXES: Final[Mapping[str, Attribute]] = {
     "diet:": Attribute(Kind.CONSTRAINT, "diet:pork: a single food that is not eaten", _PEOPLE),
     "pet:": Attribute(Kind.ENTITY, "pet:cat: a kind of animal they have; its own facts are of user/cat", _PEOPLE),
     "pastime:": Attribute(Kind.BIOGRAPHY, "pastime:chess: one each, so none replaces another", _PEOPLE),
-    "list:": Attribute(
+    LIST: Attribute(
         Kind.FACT, "list:shopping: all that is on a list; adding to it replaces the whole", frozenset({_U})
     ),
     "condition:": Attribute(Kind.CONSTRAINT, "condition:asthma: a condition each", _BEINGS),

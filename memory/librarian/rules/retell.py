@@ -295,7 +295,7 @@ def _thing(text: str) -> Claim | None:
         touched = parts[at + 1 : at + 2] in (["me"], ["us"]) and parts[at] not in _LINKS
         if parts[at].lower() in lists.THIRD or (touched and not possessive):
             label = inside(" ".join(parts[:at]), user=False)
-            if label.endswith((",", "'s", "est")) or " that" in label or label.split()[-1].lower() in lists.NEVER_LAST:
+            if label.endswith((",", "'s", "est")) or label.split()[-1].lower() in lists.NEVER_LAST:
                 continue
             return Claim(Subject(label[0].upper() + label[1:]), inside(" ".join(parts[at:]), user=False))
     owned = text[text.find("'s") :]

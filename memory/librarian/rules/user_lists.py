@@ -8,15 +8,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from memory.facts.keys import LIST
 from memory.librarian.rules.statement import Note
 from memory.librarian.rules.table import items
 from memory.models.kinds import Kind
 
-FAMILY: Final = "list:"
-"""Of the attributes: `list:shopping`."""
 EMPTY: Final = "nothing"
+"""Value of a list with nothing on it."""
 MAX_SENTENCE: Final = 300
+"""Characters of a sentence that changes a list; a longer one is a paste."""
 MAX_ITEMS: Final = 40
+"""On one list: a fact's statement holds about as many."""
 _POLITE: Final = (
     r"(?i)^\W*(?:(?:please|pls|and|also|ok(?:ay)?|oh|hey|then|now|(?:can|could|would|will) you|i need you to)\W+){0,4}"
 )
@@ -58,7 +60,7 @@ def read_list(sentence: str, what_is_on: Callable[[str], str]) -> Note | None:
         found = pattern.match(sentence)
         if found is None:
             continue
-        attribute = f"{FAMILY}{found['name'].lower()}"
+        attribute = f"{LIST}{found['name'].lower()}"
         known = what_is_on(attribute)
         said = list(_things(found["items"])) if pattern is not _CLEARS else []
         on_it = [one for one in known.split(", ") if one != EMPTY] if known else []

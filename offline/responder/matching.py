@@ -46,10 +46,11 @@ SAME_STEM = {
     "eat": "food", "child": "kid", "childr": "kid", "diet": "food", "girl": "daught", "boy": "son",
     "relati": "spous", "dat": "spous",
 }  # fmt: skip
+WHICH_OF = re.compile(r"\bwhich (?:one )?of (?:my|our) \w+", re.IGNORECASE)
 # A phrase of a question → the word it means.
 REWRITES = (
     (re.compile(r"\bwhat (?:do|does) ((?:\w+ ){1,5}?)do\b(?: for (?:a living|work))?", re.I), r" \1 work "),
-    (re.compile(r"\bused? to\b|\bgo to(?=\W*$)", re.I), " "),
+    (re.compile(rf"\bused? to\b|\bgo to(?=\W*$)|{WHICH_OF.pattern}", re.I), " "),
     (re.compile(r"\b(?:which|what) (?:city|town|country|village|place)\b", re.I), " where live "),
     (re.compile(r"(?:\b(?:is|are|am|be|might|may|will|would|to)|['’](?:m|re|s|ll|d)) mov(?:e|ing)\b", re.I),
      " relocate "),
@@ -121,8 +122,15 @@ WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
 PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
 OF_SOMEONE_UNNAMED = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b", re.IGNORECASE)
-SEVERAL_ASKED = re.compile(r"\b(?:are|were) (?:my|our) \w+s\b", re.IGNORECASE)
+SEVERAL_ASKED = re.compile(r"\b(?:are|were) (?:my|our) \w+s\b|\bnames of (?:my|our)\b", re.IGNORECASE)
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
+OF_MY = re.compile(
+    r"^\W*(?:\w+ ){0,3}?(?:does|did|is|was|has|can|will) my (?:\w+ )?(wife|husband|partner|girlfriend|boyfriend|mother|mum"
+    r"|mom|father|dad|sister|brother|son|daughter|uncle|aunt|cousin|gran(?:d?ma|d?pa|dmother|dfather)?|niece|nephew"
+    r"|friend|neighbou?r|boss|manager|colleague|flatmate|roommate|landlord|landlady|dog|cat)\b",
+    re.IGNORECASE,
+)  # asks for someone around the user
+SAYS_I = re.compile(r"^(?:The user|I)(?:['’](?:m|ve|d|ll))?\s", re.IGNORECASE)
 ASKS_NAME = re.compile(r"\bname of my\b|\bmy \w+['’]s name\b|\bmy \w+ (?:called|named)\b", re.I)
 PAST = re.compile(
     r"\bdid (?:i|he|she|they|my|we)\b|\bwhat(?:['’]s| has)? (?:happened|become|became)\b|\bused to\b|\bbefore\b"
@@ -350,12 +358,15 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
     is_of_someone = bool(asked_about) and not OF_ONESELF.search(question) and not WHO.match(question)
     if is_of_someone and not asked_about & sentence_words:
         return True
-    if WHO.match(question) and not OF_ONESELF.search(question):
+    if WHICH_OF.search(question) or (WHO.match(question) and not OF_ONESELF.search(question)):
         return False  # the question asks for the name
     if any(re.search(rf"\b(?:my|our|user's) {word}\b", sentence, re.I) for word in RELATION_ASKED.findall(question)):
         return False  # “Ingrid left, my boss is Tomas now” tells of the boss
     if any(_is_of_others(word, sentence) for word in RELATION_ASKED.findall(question)):
         return True
+    of_my = OF_MY.match(question)
+    if of_my and SAYS_I.match(sentence) and not stems(of_my[1]) & sentence_words:
+        return True  # “Does my wife drink coffee?”, “What was my mother's job?”
     if owned is None:
         if OF_SOMEONE_UNNAMED.match(sentence):
             is_named = any(_stem(word) in sentence_words for word in RELATION_ASKED.findall(question.lower()))
@@ -366,7 +377,9 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
     if stems(owned[1]) & (asked - {"kid"} if asked & {"son", "daught"} else asked):  # a daughter is a child, and no son
         return False
     names = stems(" ".join(re.findall(r"(?<!^)\b[A-Z]\w+", sentence)))
-    return not (asked & sentence_words & names)
+    is_named = bool(asked & sentence_words & names)
+    called = sentence[owned.end() :].split(maxsplit=1)[:1]  # “my roommate callum”
+    return not is_named and not any(re.search(rf"\b(?:is|does) {re.escape(name)}\b", question) for name in called)
 
 
 def _is_of_others(noun: str, sentence: str) -> bool:

@@ -840,6 +840,31 @@ def test_what_is_about_someone_else_answers_nothing_about_the_user() -> None:
     assert "Perth" not in ask("What's my home town?", memory("The user's cousin Ana prefers Perth.", "message:8"))
 
 
+def test_what_the_user_does_answers_nothing_about_someone_else() -> None:
+    coffee = memory("The user has stopped drinking coffee.")
+    assert "coffee" not in ask("Does my wife drink coffee?", coffee)
+    assert "You have stopped drinking coffee." in ask("Do I drink coffee?", coffee)
+    said = memory("My mother was a pilot. I'm an optician, I have nothing to tell beside that.", "message:4")
+    assert "optician" not in ask("What was my mother's job?", said)
+
+
+def test_one_of_several_is_asked_for_by_what_is_said_of_it() -> None:
+    dogs = memory("I have two dogs. Biscuit is thirteen and deaf, Bandit is one and pretends to be.", "message:4")
+    assert "Biscuit is thirteen and deaf" in ask("Which of my dogs is deaf?", dogs)
+
+
+def test_all_of_several_names_are_given() -> None:
+    kids = [memory(f"The user's child is called {name}.", f"fact:{n}") for n, name in enumerate(("Jonas", "Mila"))]
+    said = ask("What are the names of my kids?", *kids)
+    assert "Jonas" in said
+    assert "Mila" in said
+
+
+def test_a_name_that_is_written_small_is_one() -> None:
+    callum = memory("The user's roomate callum is allergic to shellfish.")
+    assert "shellfish" in ask("what is callum allergic to?", callum, memory("The user is allergic to kiwi.", "fact:9"))
+
+
 def test_a_contested_line_of_the_profile_answers_with_what_waits() -> None:
     line = "# Facts\n- The user lives in Tucson. (contested by a proposal: The user lives in Duluth.)"
     said = ask("Where do I live?", system=[text("You are Recall."), text(line)])

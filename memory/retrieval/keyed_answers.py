@@ -34,6 +34,7 @@ PROJECTS: Final[Mapping[str, re.Pattern[str]]] = {
     "budget": re.compile(r"(?i)\bbudget\b"),
 }
 """How questions ask for an attribute of a project; for those of people and animals see `asked_attribute.py`."""
+_ANY_PET: Final = frozenset({"pet", "pets", "animal", "animals"})
 LISTED: Final = frozenset({"allergy:", "condition:", "diet:", "pet:", "pastime:"})
 """Families that a question asks for as a whole; of the others only the thing that it names."""
 LIST: Final = "list:"
@@ -144,7 +145,7 @@ class _AskedAttribute:
         """How closely the question asks for a fact's key."""
         subject, _, attribute = fact.key.rpartition("/")
         chance = self._chance(attribute)
-        if not chance:
+        if not chance and not (attribute == "name" and self._asks_pet(subject)):
             return _FAR
         is_over = fact.status in ("superseded", "expired")
         is_named = ":" not in attribute and not fact.value_stems.isdisjoint(self._stems)
@@ -152,6 +153,8 @@ class _AskedAttribute:
             chance *= NAMED  # “my role at Acme” hardly asks for the employer
         if attribute.startswith(LIST):
             return (1, chance)  # “what's on the packing list?”
+        if attribute == "name" and self._asks_pet(subject):
+            return (1, self._attributes["pet:"])  # “which pet do I have?”: the cat that is called Pixel
         if subject == USER:
             asks_user = self._is_own and (attribute.startswith(BY_SOMEONE) or not self._of_someone)
             return (1, chance) if asks_user else _FAR
@@ -160,6 +163,11 @@ class _AskedAttribute:
             is_theirs = named <= frozenset(words_of(found["name"]))
             named = frozenset(words_of(found["relation"])) if is_theirs and not named <= self._words else named
         return (1 + len(named), chance) if named and named <= self._words else _FAR
+
+    def _asks_pet(self, subject: str) -> bool:
+        """Whether the question asks which animals the user has, and this is one."""
+        asks = "pet:" in self._attributes and self._is_own and not self._words.isdisjoint(_ANY_PET)
+        return asks and subject.removeprefix(f"{USER}/") in PETS
 
     def _chance(self, attribute: str) -> float:
         """How likely the question asks for an attribute, 0 to 1."""

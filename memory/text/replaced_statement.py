@@ -12,10 +12,11 @@ HALF_A_YEAR: Final = timedelta(days=182)
 """Before and behind a day, a day of a month without its year is the nearest one."""
 _AND: Final = re.compile(r",? and |, ")
 _NO_ITEM: Final = re.compile(
-    r"(?:mostly|mainly|usually|just|only|to|which|who|where|when|while|because|since|as|for|in|on|at|with|but|so)\b",
+    r"(?:mostly|mainly|usually|just|only|to|which|who|where|when|while|because|since|as|for|in|on|at|with|but|so)\b"
+    r"|(?:the|their|his|her|it|they|s?he) [\w-]+ (?:[\w-]{3,}s|is|are|has|have|was)\b",
     re.I,
 )
-"""Opens what follows a comma and is no further item of a list: “PureGym, mostly for the rowing machine”."""
+"""Opens what is no further item: “PureGym, mostly for the rowing machine”, “a Yamaha, and the chain squeaks”."""
 _PART_OF_MONTH: Final = re.compile(r"\b(?:(?:the )?(?:very )?(?:end|start|beginning|middle) of|late|early|mid) $")
 """Before a month, and not before a day of it."""
 

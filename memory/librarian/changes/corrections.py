@@ -217,6 +217,12 @@ _INSTEAD: Final = re.compile(
     r"\b(?:I|[Ww]e)(?:['’](?:m|re)| am| are) (?P<doing>[a-z]+ing(?: [a-z]+)?) (?P<new>[A-Z][\w'-]+(?: [A-Z][\w'-]+)*)"
     r" instead\b"
 )
+_INSTEAD_OF: Final = re.compile(
+    r"\b(?:I|[Ww]e)(?:['’](?:m|re|ve)| am| are| have)? (?P<doing>[a-z]+)(?: on)?"
+    r" (?P<new>[\w'-]+(?: (?!now\b|instead\b)[\w'-]+)?)"
+    r"(?: now| these days| every \w+)? instead of (?P<old>[\w'-]+(?: [\w'-]+)?)"
+)
+"""“I take rosuvastatin now instead of simvastatin”."""
 _EATS_AGAIN: Final = re.compile(
     r"(?i)(?:^|\b(?:i|we|and|but)\b|['’](?:ve|m))(?: (?:do|have|am|just|now|actually|recently|also)){0,2}\W{0,2}"
     r"(?:(?:eat|eating|have|having) (?P<again>[^.!?;,]{2,40}) (?:again|now|these days|after all)\b"
@@ -364,20 +370,30 @@ def _find_denied(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
             if is_negative(fact) and not is_of_the_gone:
                 continue
             when = when_ended(quote, utterance.said_at)
+            new = denial.new or (_said_instead(fact, place, quote) if denial.is_mistake else "")
             rest = "" if fact.key or denial.is_mistake or denial.new else without_part(fact.statement, *place)
             if rest and rest != fact.statement:
                 old, new = _changed_part(fact.statement, rest)
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
             elif is_of_the_gone or (not denial.is_mistake and _is_verb(fact, place)):
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
-            elif denial.new and not _is_verb_phrase(denial.new) and (denial.is_mistake or _can_take(fact, denial.new)):
-                is_whole = not denial.is_mistake or (" " in denial.new and fact.statement[slice(*place)] in fact.value)
+            elif new and not _is_verb_phrase(new) and (denial.is_mistake or _can_take(fact, new)):
+                is_whole = not denial.is_mistake or (" " in new and fact.statement[slice(*place)] in fact.value)
                 old = _replaced(fact, place) if is_whole else fact.statement[slice(*place)]
-                yield Correction(fact, Change.REPLACE, quote, utterance.number, denial.new, when, old, is_denied=True)
+                yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old, is_denied=True)
             elif thing != denial.old or (
                 (not denial.is_mistake or denial.verbs) and _is_clear(fact, denial, place, quote)
             ):
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
+
+
+_I_DO: Final = re.compile(r"\b(?:I|[Ww]e) (?P<does>[a-z]+) (?P<new>[\w'-]+(?: [\w'-]+)?)(?=[.,;!?]|\s*$)")
+
+
+def _said_instead(fact: KnownFact, place: tuple[int, int], quote: str) -> str:
+    """What is said with the fact's own verb instead: “not chemistry, I teach physics”; empty: nothing."""
+    verb = stem(fact.statement[: place[0]].rpartition(" The user ")[2].split()[-1])
+    return next((found["new"] for found in _I_DO.finditer(quote) if stem(found["does"]) == verb), "")
 
 
 def _find_shifted(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
@@ -474,17 +490,26 @@ def _find_diets(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]
 
 
 def _find_instead(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
-    """A plan that takes the place of another with the same words: “we're going to Puglia instead”."""
+    """What takes the place of something else with the same verb: “we're going to Puglia instead”, “I take rosuvastatin
+    now instead of simvastatin”."""
     for sentence in _statements(user_text):
-        said = _INSTEAD.search(sentence[0])
-        if said is None:
-            continue
-        plan = re.compile(rf"The user is {re.escape(said['doing'])} (?P<old>[A-Z][\w'-]+(?: [A-Z][\w'-]+)*)")
-        for fact in facts:
-            known = plan.match(fact.statement)
-            if known and known["old"] != said["new"]:
+        plan, other = _INSTEAD.search(sentence[0]), _INSTEAD_OF.search(sentence[0])
+        said = other or plan
+        for fact in facts if said else ():
+            old = _replaced_by(said, fact) if said else ""
+            if said and old and old != said["new"]:
                 quote = utterance.text[sentence.start() : sentence.end()].strip()
-                yield Correction(fact, Change.REPLACE, quote, utterance.number, said["new"], old=known["old"])
+                yield Correction(fact, Change.REPLACE, quote, utterance.number, said["new"], old=old)
+
+
+def _replaced_by(said: re.Match[str], fact: KnownFact) -> str:
+    """The words of a fact that something else takes the place of; empty: none."""
+    if "old" in said.groupdict():
+        place = find_phrase(fact.statement, said["old"]) or find_phrase(fact.statement, said["old"].split()[0])
+        is_same = stem(said["doing"]) in stems_of(fact.statement) and is_about(fact, words_of(said[0]))
+        return fact.statement[slice(*place)] if place and is_same else ""
+    plan = re.match(rf"The user is {re.escape(said['doing'])} ([A-Z][\w'-]+(?: [A-Z][\w'-]+)*)", fact.statement)
+    return plan[1] if plan else ""
 
 
 def _is_one(who: re.Match[str], of: re.Match[str]) -> bool:
@@ -506,7 +531,7 @@ def _is_kind_of(who: re.Match[str], of: re.Match[str], facts: Sequence[KnownFact
 
 
 def _says_how_it_is(verb: str) -> bool:
-    return verb != "was" and not is_past(verb) and verb.endswith("s")
+    return verb in ("will", "can", "cannot") or (verb != "was" and not is_past(verb) and verb.endswith("s"))
 
 
 def in_full(new: str, old: str, said_at: datetime) -> str:

@@ -184,17 +184,23 @@ def _is_of_another_kind(fact: KnownFact, update: Update) -> bool:
 
 
 def _is_of_someone_else(fact: KnownFact, update: Update, quote: str) -> bool:
-    """Whether the new value is said of him or her, the fact of the user: “I met someone, her name is Ines”."""
+    """Whether the new value is said of him or her, the fact of the user: “I met someone, her name is Ines”. A name is
+    the user's behind “I'm” or “my name is”, or alone: not in “the new boss is called Iwona”."""
     subject, attribute = split_key(fact.key)
-    return (
-        subject == USER
-        and attribute != "partner"
-        and bool(update.new)
-        and re.search(rf"(?i)\b(?:her|his|their|s?he)(?:['’]s)? (?:\w+ ){{0,3}}?{re.escape(update.new)}", quote)
-        is not None
-    )
+    if subject != USER or attribute == "partner" or not update.new:
+        return False
+    if re.search(rf"(?i)\b(?:her|his|their|s?he)(?:['’]s)? (?:[\w'’]+ ){{0,3}}?{re.escape(update.new)}", quote):
+        return True
+    before = _CLAUSE_END.split(quote[: max(quote.find(update.new), 0)])[-1]
+    return attribute in _NAMES and bool(content(before)) and not _OWN_NAME.search(before)
 
 
+_NAMES: Final = frozenset({"name", "preferred_name", "surname"})
+_OWN_NAME: Final = re.compile(
+    r"(?i)\b(?:i['’]?m|i am|it['’]?s|(?:calls?|knows?) me|go by|known as|my (?:[\w-]+ ){0,2}name|(?<!['’]s )"
+    r"(?:sur)?name)\b[^,.;:]{0,20}$"
+)
+_CLAUSE_END: Final = re.compile(r"[,.;:!?()]\s|\s[-–—]\s")
 _NAMED: Final = re.compile(r"The user's (?:[\w-]+ ){1,3}?(?P<name>[A-Z][\w'-]+) ")
 """Whose fact it is: “The user's brother Ali lives in Izmir.”"""
 

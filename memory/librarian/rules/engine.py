@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from memory.facts.keys import USER, make_key
+from memory.facts.keys import LIST, USER, make_key
 from memory.librarian.claims.claims import WEIGHTS as CLAIMS
 from memory.librarian.engine import (
     MAX_NAME,
@@ -261,10 +261,12 @@ def _read_message(
 
 
 def _asked_for(
-    sentence: Sentence, message: _Message, earlier: Iterable[ProposedFact], known: Iterable[KnownFact]
+    sentence: Sentence, message: _Message, earlier: list[ProposedFact], known: Iterable[KnownFact]
 ) -> Candidate | None:
     """What the assistant is asked to keep: a list, or an order for its answers."""
-    if listed := read_list(sentence.text, partial(_what_is_on, earlier, known)):
+    lists_here = [fact.attribute for fact in earlier if fact.number == message.said.number]
+    changed = next((one for one in reversed(lists_here) if one.startswith(LIST)), "")
+    if listed := read_list(sentence.text, partial(_what_is_on, earlier, known), changed):
         return message.noted(listed, sentence, correction=True)
     order = read_order(spell_out(sentence.text))
     return message.noted(order, sentence) if order else None
@@ -371,13 +373,19 @@ _FAVOURITE: Final = re.compile(
     r"(?i)(?:my|our) (?:absolute |all-time )?fav(?:ou?rite)? (?P<what>[\w ]{2,40}?)(?: of all time| ever"
     r"| in the world)?"
     r" (?:is|are|has always been)(?: definitely| probably)? (?P<rest>.+)"
+    r"|(?:.{0,30}\b(?:bc|because|since|as|but|so) )?(?P<it>[\w' -]{2,40}?) (?:is|are)"
+    r"(?: now| still| definitely| probably)? (?:my|our) (?:absolute |all-time |new )?fav(?:ou?rite)?"
+    r" (?P<of>[a-z ]{2,30}?)(?: now| these days| ever| in the world)?(?=,|$)"
 )
 
 
 def _attribute_of(clause: Clause, message: _Message) -> list[Candidate]:
     """“My birthday is …”, “my sister's name is …”, “my favourite colour is …”."""
     if favourite := _FAVOURITE.match(clause.text):
-        read, what = thing(favourite["rest"].strip()), favourite["what"].lower()
+        read, what = (
+            thing((favourite["rest"] or favourite["it"]).strip()),
+            (favourite["what"] or favourite["of"]).lower(),
+        )
         form = "lexicon" if _NEWS.search(clause.text) else "table"
         return [message.candidate(clause, form, f"The user's favourite {what} is {read[0]}.", Kind.PREFERENCE,
                                   attribute=f"favourite_{what}", value=read[0])] if read else []  # fmt: skip

@@ -57,7 +57,8 @@ def _is_stated(mention: ProposedFact, facts: Sequence[ProposedFact]) -> bool:
         what = {*content(mention.statement)} - {*content(mention.value)}
         return any(one.value == mention.value and what & {*content(one.statement)} for one in facts)
     return (
-        bool(mention.tags)
+        not mention.key
+        and bool(mention.tags)
         and any(all(tag in one.statement for tag in mention.tags) for one in facts)
         and mention.value in mention.tags
     )

@@ -55,7 +55,8 @@ _THEIRS: Final = re.compile(
 """“My son's hockey coach Pekka”, “my daughter Saga's teacher, Ms Lindqvist”."""
 _WHO: Final = (_MENTION, _APPOSED, _KIN, _DESCRIBED)
 _GOT: Final = re.compile(
-    r"(?i)\b(?:got|have|getting|adopted|bought|rescued) (?:an?|our|one|two) (?:[\w-]+ ){0,2}?"
+    r"(?i)\b(?:got|have|getting|adopted|bought|rescued|inherited|keep|foster|took in) (?:an?|our|one|two)"
+    r" (?:[\w-]+ ){0,2}?"
     rf"(?P<rel>{_REL})(?![\w-])(?:(?:,| called| named|,? who's called|:)? (?P<name>(?-i:{NAME}))(?=[,.;]|$| and\b))?"
 )
 _HAVING: Final = re.compile(r"(?i)\b(?:had|has|have|having|expecting|welcomed|birth)\b")

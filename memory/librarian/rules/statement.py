@@ -18,6 +18,8 @@ _UNFINISHED: Final = re.compile(
     r" (?:when|because|while|although) (?:(?:my|the|their|his|her) \w+|(?-i:[A-Z])\w+)$", re.I
 )
 """A subordinate clause that has a subject and no verb: “moved down from London when Gareth”."""
+_CONTRAST: Final = re.compile(r"(?<= )(?:(\d\S*?),? (?:and )?not \d\S*|([A-Z][\w'-]+),? (?:and )?not [A-Z][\w'-]+)$")
+"""A number or name with the wrong one behind it: “shoe size is 43 not 42”."""
 _ODD: Final = re.compile(
     r"(?i)[?!=]|https?:|[{}<>|\\]|\.\.|,,|\s[,.]|[,;:-]\.$|\b(?:lol|pls|plz|btw|haha)\b|[\U0001F000-\U0001FFFF]"
 )
@@ -47,7 +49,7 @@ def finished(statement: str) -> str:
     text = " ".join(statement.split())
     text = re.sub(r"^(The user) also ", r"\1 ", text)
     text = re.sub(r"[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F]", "", text)
-    body = _UNFINISHED.sub("", _TAIL.sub("", _WISH.sub("", text.removesuffix("."))))
+    body = _CONTRAST.sub(r"\1\2", _UNFINISHED.sub("", _TAIL.sub("", _WISH.sub("", text.removesuffix(".")))))
     body = _unbracketed(body)
     words = body.split()
     while words and words[-1].strip(",") in NEVER_LAST:  # with a capital, it is part of a name: “Hoi An”

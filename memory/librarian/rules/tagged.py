@@ -89,8 +89,11 @@ _SECOND_HAND: Final = re.compile(
     rf"(?i)\b(?:my|our) (?:[\w-]+ )?[\w-]+['’]s (?:[\w-]+ )?(?:{alternatives(relations.PEOPLE | relations.PETS)})\b"
 )
 """“My cousin's daughter” is none of the user's."""
-_OF_A_THING: Final = re.compile(r"(?i)(?<!i'm )(?<!i’m )(?<!im )(?<!i am )\b(?:called|named) $")
-"""Before a name that is hardly the user's: “I own a boat called Marisol”."""
+_OF_A_THING: Final = re.compile(
+    r"(?i)(?<!i'm )(?<!i’m )(?<!im )(?<!i am )\b(?:called|named) $"
+    r"|\bmy (?!(?:first|last|full|real|middle|legal|maiden|given|family|pen|stage|nick)\b)[\w-]+ name(?:['’]s| is) $"
+)
+"""Before a name that is hardly the user's: “I own a boat called Marisol”, “my wifi name is Foxglove”."""
 _PARTNER: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.PARTNERS)})\b")
 _DOES: Final = re.compile(
     r"(?i)\b(?:i|we|s?he|they|(?<!go )(?<!goes )(?<!going )to|and|still|also|often|usually|sometimes)\W+$"
@@ -300,8 +303,9 @@ _OWNS: Final = re.compile(r"(?i)\b(?:own|owns|owned|rent out|rents out) (?:an?|t
 _NO_HOME: Final = re.compile(
     r"(?i)\b(?:work|teach|stud)\w* (?:[\w'-]+ ){0,3}(?:at|for) (?:an?|the) (?:[\w'-]+ ){1,4}in $"
     r"|\b(?:go|goes|going|went) to $"
+    r"|(?<!since )(?<!after )(?<!before )\b(?:move|moves|moving|relocate|relocating) (?:[a-z]+ ){0,2}to $"
 )
-"""Before where someone works or goes: “I teach at a school in Hackney”, “I go to Lincoln High”."""
+"""Before where someone works, goes, or doesn't live yet: “teach at a school in Hackney”, “we move to Kerry in May”."""
 _SPEAKS: Final = re.compile(
     r"(?i)\b(?:speak|speaks|speaking|spoke|learn|learns|learning|learnt|learned|fluent|language)\b"
 )
@@ -314,9 +318,9 @@ _WANTED: Final = re.compile(r"(?i)\b(?:saving|wants?|wanting|looking|dream\w*|ho
 _LEFT: Final = re.compile(r"(?i)\b(?:dumped|left me|broke up|split up|divorced|ghosted)\b")
 _WRITES: Final = re.compile(
     r"(?i)\b(?:thesis|dissertation|paper|essay|article|book|report|exams?|wanna|(?:want|like|love|hope|hoping|plan"
-    r"|planning|going) to|apply\w*)\b"
+    r"|planning|going) to|apply\w*|teach\w*|taught|tutor\w*|lectur\w*)\b"
 )
-"""Before a topic that isn't, or isn't yet, what someone studies."""
+"""Before a topic that isn't, or isn't yet, what someone studies: “I teach chemistry”."""
 _AVOIDED: Final = re.compile(
     r"(?i)\b(?:off|without|avoid\w*|cut(?:ting)? out|quit|gave up)\b"
     rf" (?:(?!{alternatives(lists.DIETS)})[\w-]+ ){{0,3}}$"
@@ -333,6 +337,8 @@ _TRAINS: Final = re.compile(
     r" (?:to (?:be|become)|as) (?:an? )?(?:\w+ )?$"
 )
 """Before work that someone doesn't do yet: “she's training to be a midwife”."""
+_SEEMS: Final = re.compile(r"(?i) (?:tastes?|smells?|sounds?|looks?|feels?) ")
+"""After what someone hardly likes: “rooibos tastes like hay to me”."""
 _NOT_A_PERSON: Final = re.compile(
     r"(?i)\bthe $|\b(?:an?|the|this|that|his|her|their)"
     rf" (?!(?:[\w-]+ )?(?:{alternatives(relations.PEOPLE | relations.PETS)})\b)"
@@ -354,6 +360,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "car": lambda value, sentence: (
         _DRIVES.search(sentence) is not None and not (_NO_CAR.search(value) or _WANTED.search(_before(value, sentence)))
     ),
+    "likes": lambda value, sentence: _SEEMS.match(sentence[len(_before(value, sentence)) + len(value) :]) is None,
     "plays": lambda value, sentence: not _before(value, sentence).lower().endswith(("i'm ", "im ")) or "ing" in value,
     "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,
     "partner": lambda _, sentence: _FORMER.search(sentence) is None and _LEFT.search(sentence) is None,

@@ -30,10 +30,9 @@ _STARTS: Final = re.compile(
     rf"{_POLITE}(?:(?:start|make|begin|create|open|keep|write)(?: me| us)? )?{_NAME}(?: for [^:,]{{2,40}})?"
     r"(?: ?:| [-–—]| is| has| with) (?P<items>[^?]+)"
 )
-_BARE: Final = re.compile(
-    r"(?i)^\W*(?P<whose>)(?P<name>shopping|grocery|packing|to-?do) list(?: for [^:,]{2,40})? ?: (?P<items>[^?]+)"
-)
-"""“Shopping list for tomorrow: oat milk, lentils”: these are hardly anyone else's."""
+_OWN: Final = "shopping|grocery|packing|to-?do"
+"""Lists that are hardly anyone else's: “add milk to the shopping list”, “Shopping list for tomorrow: lentils”."""
+_BARE: Final = re.compile(rf"(?i)^\W*(?P<whose>)(?P<name>{_OWN}) list(?: for [^:,]{{2,40}})? ?: (?P<items>[^?]+)")
 _ADDS: Final = re.compile(
     rf"{_POLITE}(?:add|put|write|note|include|stick|jot)(?: down)? (?P<items>[^?]{{2,200}}?) (?:on|to|onto|in|into)"
     rf" {_NAME}"
@@ -42,19 +41,35 @@ _TAKES: Final = re.compile(
     rf"{_POLITE}(?:take|remove|delete|cross|drop|strike|cut|scratch)(?: off)? (?P<items>[^?]{{2,200}}?)"
     rf" (?:off|from|out of)(?: of)? {_NAME}"
 )
+_MORE: Final = re.compile(
+    rf"{_POLITE}(?P<how>add|put on|include|take off|remove|cross off) (?P<items>[^?]{{2,200}}?)"
+    r"(?: too| as well| instead)?\W*$"
+)
+"""On the list that the sentence before changed: “add a whistle”."""
 _CLEARS: Final = re.compile(rf"{_POLITE}(?:clear|empty|wipe) {_NAME}")
 _LIST: Final = re.compile(r"\blist\b", re.I)
 _SMALL: Final = re.compile(r"(?i)^(?:some|the|an?|more|also|my|our) ")
 _BEGINS: Final = {_ADDS: ("my ", "our "), _STARTS: ("my ", "our ", "a ", "an ", "another ", "a new "), _BARE: ("",)}
-"""Whose list it is that begins with these words: “my shopping list”, and “the” one only if it is known."""
+"""Whose list it is that begins with these words: “my book list”, and “the” one only if it is known or one of `_OWN`."""
 
 
-def read_list(sentence: str, what_is_on: Callable[[str], str]) -> Note | None:
+def read_list(sentence: str, what_is_on: Callable[[str], str], changed: str = "") -> Note | None:
     """A list as a sentence leaves it; None: it changes none.
 
-    `what_is_on`: the value of a list by its attribute; empty: there's no such list.
+    `what_is_on`: the value of a list by its attribute; empty: there's no such list. `changed`: the attribute of the one
+    that the sentences before changed; empty: none.
     """
-    if not _LIST.search(sentence) or len(sentence) > MAX_SENTENCE:
+    if len(sentence) > MAX_SENTENCE:
+        return None
+    is_named = _LIST.search(sentence) is not None
+    if changed and not is_named and (more := _MORE.match(sentence)):
+        said = list(_things(more["items"]))
+        on_it = [one for one in what_is_on(changed).split(", ") if one != EMPTY]
+        how = _ADDS if more["how"].lower() in ("add", "put on", "include") else _TAKES
+        return (
+            _note(changed.removeprefix(LIST).replace("_", "-"), changed, _changed(on_it, said, how)) if said else None
+        )
+    if not is_named:
         return None
     for pattern in (_ADDS, _TAKES, _CLEARS, _STARTS, _BARE):
         found = pattern.match(sentence)
@@ -64,7 +79,8 @@ def read_list(sentence: str, what_is_on: Callable[[str], str]) -> Note | None:
         known = what_is_on(attribute)
         said = list(_things(found["items"])) if pattern is not _CLEARS else []
         on_it = [one for one in known.split(", ") if one != EMPTY] if known else []
-        is_meant = known or found["whose"].lower() in _BEGINS.get(pattern, ())
+        is_own = pattern is _ADDS and re.fullmatch(_OWN, found["name"], re.I) is not None
+        is_meant = known or is_own or found["whose"].lower() in _BEGINS.get(pattern, ())
         if not is_meant or not (said or pattern is _CLEARS):
             return None
         return _note(found["name"].lower(), attribute, _changed(on_it, said, pattern))

@@ -462,3 +462,43 @@ def test_what_is_done_on_another_weekday_now_is_moved() -> None:
     found = find_corrections(Utterance(99, 1, "user", "my group changed it, padel is on Thursdays now", NOW), facts)
     assert [(one.fact.fact_id, one.old, one.value) for one in found] == [(56, "Sunday", "Thursday")]
     assert not find_corrections(Utterance(99, 1, "user", "is padel on Thursdays now?", NOW), facts)
+
+
+@pytest.mark.parametrize(
+    ("statement", "text", "old", "new"),
+    [
+        (
+            "The user takes ramipril in the morning and simvastatin in the evening.",
+            "I take rosuvastatin now instead of simvastatin. The ramipril stays.",
+            "simvastatin",
+            "rosuvastatin",
+        ),
+        (
+            "The user teaches chemistry at a secondary school in Leicester.",
+            "Argh, sorry. Not chemistry, I teach physics. So something with forces please.",
+            "chemistry",
+            "physics",
+        ),
+    ],
+)
+def test_what_takes_a_place_with_the_same_verb_replaces_that_part(
+    statement: str, text: str, old: str, new: str
+) -> None:
+    (found,) = find_corrections(Utterance(99, 1, "user", text, NOW), [known(59, statement)])
+    assert (found.change, found.old, found.value) == (Change.REPLACE, old, new)
+    other = known(60, statement.replace("takes", "is allergic to").replace("teaches", "failed"))
+    changed = find_corrections(Utterance(99, 1, "user", text, NOW), [other])
+    assert not [one for one in changed if one.value == new]
+
+
+def test_what_is_left_of_a_sentence_without_a_thing_is_no_thing() -> None:
+    ride = known(61, "The user rides to work on their Yamaha and the chain squeaks.")
+    text = "I sold the Yamaha in September, so now I go to work by bike."
+    (found,) = find_corrections(Utterance(99, 1, "user", text, NOW), [ride])
+    assert found.change == Change.END
+
+
+def test_what_an_animal_will_not_do_ends_with_its_death() -> None:
+    tablets = known(62, "The user's dog Rufus will not take his tablets.")
+    (found,) = find_corrections(Utterance(99, 1, "user", "Rufus died on Sunday. He was fifteen.", NOW), [tablets])
+    assert found.change == Change.END

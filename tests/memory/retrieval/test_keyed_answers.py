@@ -65,6 +65,15 @@ def test_a_dog_is_asked_for_whatever_its_breed(alice: User) -> None:
     assert leading == ["The user's greyhound is Bisto."]
 
 
+def test_which_pet_there_is_is_answered_by_how_it_is_called(alice: User) -> None:
+    remember(alice, "The user's cat is called Pixel.", key="user/cat/name", value="Pixel")
+    remember(alice, "The user's boss is called Ivan.", key="user/boss/name", value="Ivan")
+
+    leading = [item.text for item in retrieve(alice, "Which pet do I have now?", now=NOW).kept if item.answers]
+
+    assert leading == ["The user's cat is called Pixel."]
+
+
 def test_a_list_is_asked_for_by_its_name(alice: User) -> None:
     shopping, to_do = "On the user's shopping list is rice.", "On the user's to-do list is the bank."
     remember(alice, shopping, key="user/list:shopping", value="rice")

@@ -71,6 +71,9 @@ READ: list[tuple[str, list[str]]] = [
                                            "The user lives in Lisbon. | user/home=Lisbon"]),
     ("we got a kitten, his name is Pim", ["The user got a kitten.",
                                          "The user's kitten is called Pim. | user/kitten/name=Pim"]),
+    ("We adopted a cat. Her name is Minnow and she bites.",
+     ["The user adopted a cat.", "The user's cat is called Minnow. | user/cat/name=Minnow",
+      "The user's cat Minnow bites."]),
     ("my cousin's daughter is called Mirela", ["The user's cousin's daughter is called Mirela."]),
     ("My dad is retired.", ["The user's dad is retired. | user/dad/job=retired"]),
     # food and health
@@ -83,6 +86,8 @@ READ: list[tuple[str, list[str]]] = [
     ("I have type 1 diabetes", ["The user has type 1 diabetes. | user/condition:type_1_diabetes=yes"]),
     # tastes
     ("My favourite colour is green.", ["The user's favourite colour is green. | user/favourite_colour=green"]),
+    ("asking because oolong is my favourite tea now",
+     ["The user's favourite tea is oolong. | user/favourite_tea=oolong"]),
     ("I love jazz but I can't stand opera.", ["The user loves jazz. | user/taste:jazz=likes",
                                               "The user dislikes opera. | user/taste:opera=dislikes"]),
     # in their own words
@@ -419,6 +424,11 @@ def assert_says(texts: list[str], said: str, never: str) -> None:
         (["My cat is called Marek… No wait, Marec"], "cat is called Marec", "Marek"),
         (["I live in Oslo, no wait, Bergen"], "lives in Bergen", "Oslo"),
         (["got a dog. Pixel. whippet"], "dog is called Pixel", "name is Pixel"),
+        (["I inherited a tortoise from my uncle. His name is Gerald."], "tortoise is called Gerald", "uncle is called"),
+        (["my wifi name is Foxglove"], "wifi name is Foxglove", "user's name"),
+        (["I teach chemistry at a school in Leicester"], "teaches chemistry", "studies chemistry"),
+        (["rooibos tastes like hay to me, oolong is my favourite tea"], "favourite tea is oolong", "rooibos"),
+        (["the wrong size again, my shoe size is 43 not 42"], "shoe size is 43.", "42"),
     ],
 )
 def test_a_fact_is_of_whom_it_is_said_and_as_it_was_last_said(texts: list[str], said: str, never: str) -> None:
@@ -595,6 +605,10 @@ def test_a_breed_is_no_second_animal() -> None:
          "On the user's to-do list is nothing. | user/list:to_do=nothing"),
         (["add milk to my shopping list. Also add bread to my shopping list, please"],
          "On the user's shopping list are milk and bread. | user/list:shopping=milk, bread"),
+        (["packing list: headlamp, socks, filter", "take the filter off the packing list, no need. add a whistle"],
+         "On the user's packing list are headlamp, socks and whistle. | user/list:packing=headlamp, socks, whistle"),
+        (["add bubble wrap to the packing list"],
+         "On the user's packing list is bubble wrap. | user/list:packing=bubble wrap"),
     ],
 )  # fmt: skip
 def test_a_list_is_all_that_is_on_it(texts: list[str], said: str) -> None:

@@ -230,7 +230,14 @@ def test_a_food_that_is_left_out_replaces_no_diet(outcomes: dict[str, Update]) -
 def test_anothers_name_does_not_take_the_place_of_the_users(outcomes: dict[str, Update]) -> None:
     outcomes["The user's name is Olu."] = replaced("Olu", "Greta", 0.97)
     fact = replace(known(1, "The user's name is Olu."), key="user/name", value="Olu")
-    assert list(with_changes(said("I've hired someone, her name is Greta"), (), [fact], {1: 0.5})) == []
+    for text in (
+        "I've hired someone, her name is Greta",
+        "her name's Greta, she's not bad",
+        "Henk's left, the new boss is a woman called Greta",
+        "We named the baby Greta",
+    ):
+        assert list(with_changes(said(text), (), [fact], {1: 0.5})) == []
+    assert len(list(with_changes(said("My name is Greta now"), (), [fact], {1: 0.5}))) == 1
     assert len(list(with_changes(said("It's Greta I'm called, not Olu"), (), [fact], {1: 0.5}))) == 1
 
 

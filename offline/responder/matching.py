@@ -125,8 +125,8 @@ OF_SOMEONE_UNNAMED = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b", re.IGNOREC
 SEVERAL_ASKED = re.compile(r"\b(?:are|were) (?:my|our) \w+s\b|\bnames of (?:my|our)\b", re.IGNORECASE)
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
 OF_MY = re.compile(
-    r"^\W*(?:\w+ ){0,3}?(?:does|did|is|was|has|can|will) my (?:\w+ )?(wife|husband|partner|girlfriend|boyfriend|mother|mum"
-    r"|mom|father|dad|sister|brother|son|daughter|uncle|aunt|cousin|gran(?:d?ma|d?pa|dmother|dfather)?|niece|nephew"
+    r"^\W*(?:\w+ ){0,3}?(?:does|did|is|was|has|can|will) my (?:\w+ )?(wife|husband|partner|girlfriend|boyfriend|mother"
+    r"|mum|mom|father|dad|sister|brother|son|daughter|uncle|aunt|cousin|gran(?:d?ma|d?pa|dmother|dfather)?|niece|nephew"
     r"|friend|neighbou?r|boss|manager|colleague|flatmate|roommate|landlord|landlady|dog|cat)\b",
     re.IGNORECASE,
 )  # asks for someone around the user

@@ -196,13 +196,20 @@ _ONE_OF_THE_USERS: Final = (
 )
 _WHO_DIED: Final = re.compile(rf"(?:\b(?:[Mm]y|[Oo]ur) {_ONE_OF_THE_USERS}|(?P<alone>[A-Z][\w'-]*))\W*$")
 _OF_SOMEONE: Final = re.compile(
-    rf"(?:The user's {_ONE_OF_THE_USERS}|(?P<alone>(?!The user\b)[A-Z][\w'-]*)) (?P<verb>[\w']+)(?! (?:called|named)\b)"
+    rf"(?:The user's {_ONE_OF_THE_USERS}|(?P<alone>(?!The user\b)[A-Z][\w'-]*)) (?P<verb>[\w']+)"
+    r"(?![\w']| (?:called|named)\b)"
 )
 """What a fact says of someone around the user, or of an animal of theirs."""
 _HAS_PET: Final = re.compile(
     rf"The user (?P<verb>has) an? (?:[a-z-]+ ){{0,2}}?(?P<relation>{alternatives(PETS)})\b"
     r"(?:,?(?: called| named)? (?P<name>[A-Z][\w'-]*))?(?P<alone>)"
 )
+_PET_NAME: Final = re.compile(
+    rf"The user's (?:[a-z-]+ )??(?P<relation>{alternatives(PETS)}) (?P<verb>is) called (?P<name>[A-Z][\w'-]*)"
+    r"(?P<alone>)"
+)
+"""It is had no more, either."""
+_OF_ONE: Final = (_OF_SOMEONE, _HAS_PET, _PET_NAME)
 
 
 _MEAT: Final = "meat|chicken|beef|pork|lamb|bacon|ham|turkey|steak|sausages?|burgers?"
@@ -464,7 +471,7 @@ def _find_deaths(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
         meant = [
             (fact, found)
             for fact in facts
-            if (found := _OF_SOMEONE.match(fact.statement) or _HAS_PET.match(fact.statement))
+            if (found := next(filter(None, (pattern.match(fact.statement) for pattern in _OF_ONE)), None))
             and (_is_one(who, found) or _is_kind_of(who, found, facts))
         ]
         is_clear = len({found["name"] or found["alone"] or "" for _, found in meant} - {""}) < 2

@@ -85,6 +85,6 @@ def _weigh(one: Candidate, message: str) -> ProposedFact | None:
     confidence = one.fact.confidence
     if one.form.endswith("words") and chance >= SURE_FROM and confidence >= ASK:
         confidence = SURE
-    elif chance < READ_FROM:
+    elif chance < READ_FROM and not (one.form == "lexicon" and one.fact.key):  # “I'm pescatarian now”
         confidence = min(confidence, ASK)
     return one.fact.model_copy(update={"confidence": confidence})

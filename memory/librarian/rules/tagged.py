@@ -117,6 +117,8 @@ _POSSESSED: Final = re.compile(
     r" (?!now\b|not\b|the\b|an?\b)[\w ]{3,20}$"
 )
 """“Shanelle's birthday is”, “the boat's name is”: what follows isn't the user's."""
+_IS_CALLED: Final = re.compile(r"(?i)\b(?:name|called|named|names)\b")
+"""Before a name of him or her: not “the vet for him is”."""
 _OF_PRONOUN: Final = {"his": "he", "him": "he", "her": "she", "hers": "she"}
 _OF: Final = (
     r" (?:{}) (?:the |an? )?[\w'-]+(?: [\w'-]+)?(?=$|[,.;:!?)]| (?:at|in|for|and|but|so|now|here|since|when|because)\b)"
@@ -283,7 +285,7 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     if mentioned := list(whose.finditer(before)):
         is_of_another = _OF_ANOTHER.search(before[: mentioned[-1].start()])
         return None if is_of_another else people.add(related(mentioned[-1][1]))
-    pronoun = _PRONOUN.search(before)
+    pronoun = _PRONOUN.search(before) if tag.label != "name" or _IS_CALLED.search(before) else None
     if pronoun and (meant := people.find(_OF_PRONOUN.get(pronoun[0].lower(), pronoun[0].lower()))):
         return meant
     if after := whose.search(user_text[tag.end : sentence.end]):

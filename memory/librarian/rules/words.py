@@ -42,6 +42,16 @@ OCCUPATIONS: Final = as_set(
     " lead head supervisor"
     " seamstress courier caretaker childminder nanny au-pair miner forester ranger logistician upholsterer toolmaker"
     " stonemason choreographer composer curator dramaturge caterer undertaker cartographer machinist"
+    " actuary adviser agent anaesthesiologist animator arborist archivist astronaut astronomer attendant bailiff"
+    " beautician blacksmith blogger bursar butler canvasser cellist chiropractor cobbler concierge coroner croupier"
+    " dean decorator demonstrator detective diver docker ecologist environmentalist esthetician executive fitter"
+    " fundraiser glassblower guitarist headmaster headmistress headteacher herbalist hygienist imam inspector"
+    " instructor investigator janitor jockey lifeguard linguist lobbyist magician mason masseur masseuse"
+    " mathematician negotiator notary obstetrician operator optometrist organist orthodontist osteopath"
+    " paediatrician pediatrician perfumer phlebotomist physician podiatrist porter presenter principal proofreader"
+    " prosecutor psychiatrist rabbi registrar reporter rigger saddler scaffolder screenwriter server shepherd"
+    " sommelier steward stewardess strategist stylist taxidermist teller typesetter typist underwriter usher"
+    " veterinarian violinist warden weaver woodcarver youtuber"
 )
 OCCUPATION_ENDINGS: Final = ("ologist", "keeper", "maker", "worker", "smith", "engineer", "officer", "tech")
 

@@ -500,5 +500,8 @@ def test_what_is_left_of_a_sentence_without_a_thing_is_no_thing() -> None:
 
 def test_what_an_animal_will_not_do_ends_with_its_death() -> None:
     tablets = known(62, "The user's dog Rufus will not take his tablets.")
-    (found,) = find_corrections(Utterance(99, 1, "user", "Rufus died on Sunday. He was fifteen.", NOW), [tablets])
-    assert found.change == Change.END
+    name = known(63, "The user's dog is called Rufus.", "user/dog/name", "Rufus")
+    cat = known(64, "The user's cat is called Pixel.", "user/cat/name", "Pixel")
+    said = Utterance(99, 1, "user", "Rufus died on Sunday. He was fifteen.", NOW)
+    found = find_corrections(said, [tablets, name, cat])
+    assert [(one.fact.fact_id, one.change) for one in found] == [(62, Change.END), (63, Change.END)]

@@ -54,6 +54,8 @@ REWRITES = (
     (re.compile(r"\b(?:which|what) (?:city|town|country|village|place)\b", re.I), " where live "),
     (re.compile(r"(?:\b(?:is|are|am|be|might|may|will|would|to)|['’](?:m|re|s|ll|d)) mov(?:e|ing)\b", re.I),
      " relocate "),
+    (re.compile(r"\bmov(?:ed?|es) (?=(?:to |from )?(?:the )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d))", re.I),
+     " shift "),
     (re.compile(r"\b(?:still )?alive\b|\bpassed away\b|\bput down\b|\bburied\b", re.I), " died "),
     (re.compile(r"\bbroke up\b|\bsplit up\b|\bseeing someone\b|\bgoing out with\b|\bseeing\b", re.I), " partner "),
     (re.compile(r"\bam i into\b|\bi'm into\b|\bgone off\b|\bcan't stand\b", re.I), " like "),
@@ -97,7 +99,9 @@ NAMED = re.compile(
 KINDS = {
     "job|role|profession|for a living|breed|species": re.compile(r"\b(?:is|are|as|['’]re|['’]m|am) (?:now )?an? "),
     "how (?:many|old|much|tall|long|often|far)|(?:what|which) (?:time(?! zone)|year)": re.compile(NUMBER, re.I),
-    "where": re.compile(r"\b(?:live[sd]?|living|moved?|born|based|located|work(?:s|ed)? (?:at|in)|from|in|at)\b"),
+    "where": re.compile(
+        r"\b(?:live[sd]?|living|moved?(?! to \w+days?\b)|born|based|located|work(?:s|ed)? (?:at|in)|from|in|at)\b"
+    ),
     "when": re.compile(r"\b(?:\d{1,4}|mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b(?:Jan|Feb|Mar|"
                        r"Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"),
     "who|names?|called|(?:which|what) (?:city|town|country|village)": re.compile(
@@ -121,7 +125,9 @@ OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re
 WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
 PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
-OF_SOMEONE_UNNAMED = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b", re.IGNORECASE)
+OF_SOMEONE_UNNAMED = re.compile(
+    r"^\W*(?:s?he|they)(?:['’]\w+)?\b(?! (?:says?|said|thinks?|reckons?|wants? me)\b)", re.IGNORECASE
+)  # what someone says may be about the user: “he says no lifting over 10 kilos”
 SEVERAL_ASKED = re.compile(r"\b(?:are|were) (?:my|our) \w+s\b|\bnames of (?:my|our)\b", re.IGNORECASE)
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
 OF_MY = re.compile(
@@ -261,10 +267,17 @@ def _answer_kind(question: str) -> re.Pattern[str] | None:
 
 def closest(question: str, memories: Sequence[Memory]) -> Match | None:
     """The sentence that covers some of the question and names everyone and everything it names."""
-    about = stems(" ".join(one or other for one, other in ASKED_ABOUT.findall(question)))
+    about = whom_asked(question)
     scored = _scored(question, [memory for memory in memories if memory.is_current])
     near = [(score, match) for score, match in scored if score > CLOSE and about <= stems(match.sentence)]
+    beyond = stems(question) - about
+    near = [(score, match) for score, match in near if not beyond or beyond & stems(match.sentence)]
     return max(near, key=lambda one: one[0])[1] if near else None
+
+
+def whom_asked(question: str) -> frozenset[str]:
+    """The stems of whom and what a question names: “my wife”, “Agnieszka”."""
+    return stems(" ".join(one or other for one, other in ASKED_ABOUT.findall(question)))
 
 
 def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Match]]:

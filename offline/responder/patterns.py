@@ -102,7 +102,7 @@ GOAL = re.compile(
     r"|has this goal)\b"
 )
 GREETING = re.compile(
-    r"^\W*(?:(?P<hi>hi|hello|hey|good (?:morning|afternoon|evening))\b)(?:[ ,]+(?:there|again|recall|everyone|me again|"
+    r"^\W*(?:(?P<hi>hi|hiya|hello|hey|howdy|(?:good )?(?:morning|afternoon|evening))\b)(?:[ ,]+(?:there|again|recall|everyone|me again|"
     r"it's me(?: again)?|i'm back))*\W*$|^\W*(?:i'm back|me again)\W*$",
     re.IGNORECASE,
 )

@@ -43,6 +43,7 @@ from offline.responder.matching import (
     says_more,
     sentences,
     stems,
+    whom_asked,
 )
 from offline.responder.request_facts import DOUBT, Memory, Reading
 from offline.search import demo_page
@@ -700,6 +701,7 @@ def _first_recalled(asked: str, reading: Reading) -> Match | None:
     if first is None:
         return None
     wanted = stems(asked)
+    beyond = wanted - whom_asked(asked) or wanted
     said = {sentence: stems(sentence) for sentence in sentences(first.text)}
     users = [
         sentence
@@ -707,7 +709,7 @@ def _first_recalled(asked: str, reading: Reading) -> Match | None:
         if has_answer_kind(asked, sentence)
         and all(name in sentence for name in names)
         and not is_about_another(asked, sentence, wanted, said[sentence])
-        and (is_wh_question(asked) or said[sentence] & wanted)  # nothing near answers “Do I have a cat?”
+        and (is_wh_question(asked) or said[sentence] & beyond)  # nothing near answers “Do I have a cat?”
     ]
     return Match(max(users, key=lambda sentence: len(said[sentence] & wanted)), first) if users else None
 

@@ -848,6 +848,22 @@ def test_what_the_user_does_answers_nothing_about_someone_else() -> None:
     assert "optician" not in ask("What was my mother's job?", said)
 
 
+def test_what_someone_says_to_the_user_may_be_about_them() -> None:
+    assert "10 kilos" in ask("How much am I allowed to lift?", memory("he says no lifting over 10 kilos", "message:4"))
+
+
+def test_a_day_that_moves_is_no_home() -> None:
+    yoga = memory("yoga's moved to Thursdays now, worse luck", "message:4")
+    assert "Thursdays" not in ask("Where do I live?", yoga)
+    assert "Thursdays" in ask("When is yoga?", yoga)
+
+
+def test_a_name_alone_is_no_reason_to_mention_a_memory() -> None:
+    scan = memory("The user's wife Agnieszka had a scan.")
+    assert "scan" not in ask("Does my wife drink coffee?", scan)
+    assert "scan" in ask("Did my wife have the scan or the test?", scan)
+
+
 def test_one_of_several_is_asked_for_by_what_is_said_of_it() -> None:
     dogs = memory("I have two dogs. Biscuit is thirteen and deaf, Bandit is one and pretends to be.", "message:4")
     assert "Biscuit is thirteen and deaf" in ask("Which of my dogs is deaf?", dogs)

@@ -14,6 +14,8 @@ _TAIL: Final = re.compile(
 )
 _WISH: Final = re.compile(r",? so (?:nothing|no|any|something|anything|maybe|please|ideas?|tips?|only|just)\b.*$", re.I)
 """What a request adds to what is so: “I teach year 6 so nothing babyish”."""
+_ASIDE: Final = re.compile(r"(?: (?:themselves|myself))?, (?:tastes|smells|looks|sounds|feels) (?:of|like) .*$")
+"""Why something is disliked, without a subject: “coriander myself, tastes of soap”."""
 _UNFINISHED: Final = re.compile(
     r" (?:when|because|while|although) (?:(?:my|the|their|his|her) \w+|(?-i:[A-Z])\w+)$", re.I
 )
@@ -49,7 +51,9 @@ def finished(statement: str) -> str:
     text = " ".join(statement.split())
     text = re.sub(r"^(The user) also ", r"\1 ", text)
     text = re.sub(r"[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F]", "", text)
-    body = _CONTRAST.sub(r"\1\2", _UNFINISHED.sub("", _TAIL.sub("", _WISH.sub("", text.removesuffix(".")))))
+    body = _CONTRAST.sub(
+        r"\1\2", _UNFINISHED.sub("", _TAIL.sub("", _ASIDE.sub("", _WISH.sub("", text.removesuffix(".")))))
+    )
     body = _unbracketed(body)
     words = body.split()
     while words and words[-1].strip(",") in NEVER_LAST:  # with a capital, it is part of a name: “Hoi An”

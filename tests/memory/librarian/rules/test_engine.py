@@ -90,6 +90,8 @@ READ: list[tuple[str, list[str]]] = [
      ["The user's favourite tea is oolong. | user/favourite_tea=oolong"]),
     ("I love jazz but I can't stand opera.", ["The user loves jazz. | user/taste:jazz=likes",
                                               "The user dislikes opera. | user/taste:opera=dislikes"]),
+    ("I hate coriander myself, tastes of soap",
+     ["The user dislikes coriander. | user/taste:coriander=dislikes"]),
     # in their own words
     ("I broke my wrist yesterday", ["The user broke their wrist on Friday, 20 November 2026."]),
     ("On weekdays I cycle to work.", ["The user cycles to work on weekdays. | user/pastime:cycling=yes"]),

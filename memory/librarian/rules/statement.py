@@ -51,9 +51,10 @@ def finished(statement: str) -> str:
     text = " ".join(statement.split())
     text = re.sub(r"^(The user) also ", r"\1 ", text)
     text = re.sub(r"[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F]", "", text)
-    body = _CONTRAST.sub(
-        r"\1\2", _UNFINISHED.sub("", _TAIL.sub("", _ASIDE.sub("", _WISH.sub("", text.removesuffix(".")))))
-    )
+    body = text.removesuffix(".")
+    for pattern in (_WISH, _ASIDE, _TAIL, _UNFINISHED):
+        body = pattern.sub("", body)
+    body = _CONTRAST.sub(r"\1\2", body)
     body = _unbracketed(body)
     words = body.split()
     while words and words[-1].strip(",") in NEVER_LAST:  # with a capital, it is part of a name: “Hoi An”

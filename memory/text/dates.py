@@ -206,7 +206,8 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...
         (rf"(?:on )?(?P<near>{'|'.join(_NEAR)})(?: (?:morning|afternoon|evening|night))?",
          lambda found, today: _one(today + timedelta(days=_NEAR[found["near"].lower()]))),
         (
-            r"(?<!every )(?<!each )(?:on )?(?:(?P<which>this coming|this|next|last|coming)"
+            r"(?<!every )(?<!each )(?:on )?"
+            r"(?:(?P<which>this coming|this|next|last|(?<!is )(?<!are )(?<!'s )(?<!be )coming)"
             rf" )?(?P<weekday>{'|'.join(WEEKDAYS)})(?P<week> week)?", _weekday),
         (rf"(?<!first )(?<!time )in {_COUNT}", _away),
         (rf"{_COUNT} (?P<ago>ago)", _away),

@@ -539,6 +539,9 @@ def _kind(phrase: str) -> str:
     return "number" if any(word[0].isdigit() for word in words) else "words"
 
 
+_SOMEONE: Final = frozenset({"they", "they've", "he", "she", "someone", "the hospital", "the clinic", "the doctor"})
+
+
 def read_shifts(text: str) -> list[tuple[str, str, int, int]]:
     """“The wedding got pushed back to August 30”: what a text gives another date or number, that one, and its place."""
     found: list[tuple[str, str, int, int]] = []
@@ -556,7 +559,7 @@ def read_shifts(text: str) -> list[tuple[str, str, int, int]]:
                 continue
             new = _phrase(_skip(segment[target + 1 :])[1])[0]
             subject = " ".join(lows[:verb])
-            if not content(subject):  # “I switched my runs to Thursdays”
+            if not content(subject) or subject in _SOMEONE:  # “I switched my runs to Thursdays”, “they moved the scan”
                 subject = " ".join(lows[verb + 1 : target])
             if _kind(new) in ("date", "number"):
                 found.append((subject, new, sentence.start, sentence.end))

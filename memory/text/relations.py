@@ -19,7 +19,9 @@ ANYONE: Final = as_set(
     " bestie buddy mate flatmate housemate roommate neighbour neighbor colleague coworker co-worker boss manager"
     " supervisor co-founder cofounder teacher tutor coach trainer doctor gp dentist therapist physio nurse midwife"
     " assistant apprentice mentor student pupil client accountant lawyer ex tenant babysitter nanny carer"
-    " stepchild sibling professor advisor director"
+    " stepchild sibling professor advisor director physiotherapist psychologist psychiatrist hairdresser barber plumber"
+    " electrician builder gardener cleaner vet optician chiropractor osteopath surgeon cardiologist dermatologist"
+    " rheumatologist oncologist neurologist paediatrician pediatrician solicitor headteacher"
 )
 PEOPLE: Final = FEMALE | MALE | ANYONE
 """Whom “my …” may name."""

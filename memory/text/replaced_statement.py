@@ -8,6 +8,8 @@ from memory.text.dates import MONTHS, WEEKDAYS, find_date
 
 DATED: Final = re.compile(rf"(?:{'|'.join(map(str.title, WEEKDAYS))}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
 """A day as statements write it: “Friday, 27 November 2026”."""
+ORDINAL: Final = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)")
+"""A day of the month that a statement names: “moved to the 19th”."""
 HALF_A_YEAR: Final = timedelta(days=182)
 """Before and behind a day, a day of a month without its year is the nearest one."""
 _AND: Final = re.compile(r",? and |, ")
@@ -74,7 +76,12 @@ def without_part(statement: str, start: int, end: int) -> str:
 def _other_day(dated: str, value: str) -> str:
     """“Friday, 27 November 2026” moved to the nearest such weekday, or day of a month; empty if it is neither."""
     day = datetime.strptime(dated, "%A, %d %B %Y").replace(tzinfo=UTC).date()
-    if value.casefold() in WEEKDAYS:
+    if ordinal := ORDINAL.fullmatch(value):
+        try:
+            moved = day.replace(day=int(ordinal[1]))
+        except ValueError:  # the 31st of June
+            return ""
+    elif value.casefold() in WEEKDAYS:
         moved = day + timedelta(days=(WEEKDAYS.index(value.casefold()) - day.weekday() + 3) % 7 - 3)
     else:
         found = find_date(value, day - HALF_A_YEAR)

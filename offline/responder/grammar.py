@@ -90,7 +90,7 @@ DENIED = (
     (re.compile(r"^(?:[\w']+[ ,]+){0,3}?(?:(?:i'm|i am|we're) (?:not|no longer)|(?:i|we) (?:don't|no longer)|not) "
                 r"[^,;:]+?[,;:] (?:but )?(?=(?:i|we|i'm|we're|it's)\b)", re.I), ""),
     (re.compile(r"^(?:i|we) used to [^,;]+?[,;] (?:but )?(?=now\b|i\b|i'm\b|we\b|we're\b|these days\b)", re.I), ""),
-    (re.compile(r"(?<=\w)(?:,? (?:rather than|instead of|no longer)|, (?:and )?not) [^,;.!?]+", re.I), ""),
+    (re.compile(r"(?<=\w)(?:,? (?:rather than|instead of)|, (?:and )?(?:not|no longer)) [^,;.!?]+", re.I), ""),
     (re.compile(r"\bfrom [^,;.!?]{1,80}? (?=to \w)", re.I), ""),
 )  # fmt: skip
 """What is left out of an answer about now."""

@@ -58,7 +58,9 @@ REWRITES = (
      " shift "),
     (re.compile(r"\b(?:still )?alive\b|\bpassed away\b|\bput down\b|\bburied\b", re.I), " died "),
     (re.compile(r"\bbroke up\b|\bsplit up\b|\bseeing someone\b|\bgoing out with\b|\bseeing\b", re.I), " partner "),
-    (re.compile(r"\bam i into\b|\bi'm into\b|\bgone off\b|\bcan't stand\b", re.I), " like "),
+    (re.compile(r"\bam i into\b|\bi'm into\b|\bgone off\b", re.I), " like "),
+    (re.compile(r"\b(?:can't|cannot|can not) (?:i |we )?stand\b|\bhates?\b|\bdetests?\b|\bloathes?\b", re.I),
+     " dislike "),
     (re.compile(r"\bhow old\b|\bwhat(?:'s| is)? (?:my )?age\b"
                 r"|\byears? old\b|\baged?\b|\bturn(?:s|ed|ing)? (?=\d{1,3}\b)"
                 r"|\b(?:i'm|i am) (?=\d{1,3}\b(?! \w))", re.I), " years "),
@@ -78,6 +80,8 @@ IMPLIED = (
     (re.compile(r"\b(?:i'm|i am|you're) (?:now )?(?:[\w-]+ )?(?:(?:fore|post|fire|chair|sales|police)(?:wo)?man|nurse|"
                 r"manager|teacher|director|head|chef|lead|clerk|assistant|supervisor|engineer|developer)\b(?! of my)",
                 re.I), "work"),
+    (re.compile(r"\b(?:owns?|runs?) (?:an?|my|their|the) (?:[\w-]+ )?(?:bakery|shop|store|restaurant|caf[eé]|pub|bar"
+                r"|farm|firm|business|company|salon|garage|hotel|guesthouse|studio|practice|agency)\b", re.I), "work"),
     (re.compile(r"\b(?:iphone|pixel|galaxy|fairphone)\b", re.I), "phon"),
     (re.compile(r"\b(?:sons?|daughters?|girls?|boys?)\b", re.I), "kid"),
     (re.compile(r"\b(?:vegan|vegetarian|pescatarian|keto|halal|kosher)\b", re.I), "food"),
@@ -123,12 +127,12 @@ ENDS = re.compile(
 )
 OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
 WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
-OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
+OF_ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
 OF_SOMEONE_UNNAMED = re.compile(
     r"^\W*(?:s?he|they)(?:['’]\w+)?\b(?! (?:says?|said|thinks?|reckons?|wants? me)\b)", re.IGNORECASE
 )  # what someone says may be about the user: “he says no lifting over 10 kilos”
-SEVERAL_ASKED = re.compile(r"\b(?:are|were) (?:my|our) \w+s\b|\bnames of (?:my|our)\b", re.IGNORECASE)
+SEVERAL_ASKED = re.compile(r"\b(?:are|were) (?:my|our) (?:\w+s|children)\b|\bnames of (?:my|our)\b", re.IGNORECASE)
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
 OF_MY = re.compile(
     r"^\W*(?:\w+ ){0,3}?(?:does|did|is|was|has|can|will) my (?:\w+ )?(wife|husband|partner|girlfriend|boyfriend|mother"
@@ -136,7 +140,11 @@ OF_MY = re.compile(
     r"|friend|neighbou?r|boss|manager|colleague|flatmate|roommate|landlord|landlady|dog|cat)\b",
     re.IGNORECASE,
 )  # asks for someone around the user
-SAYS_I = re.compile(r"^(?:The user|I)(?:['’](?:m|ve|d|ll))?\s", re.IGNORECASE)
+SAYS_I = re.compile(
+    r"^(?:now,? )?(?:(?:The user|I|You)(?:['’](?:m|ve|re|d|ll|s))?|My|Your)"
+    r" (?!(?:parents|family|kids|children|folks)\b)",
+    re.IGNORECASE,
+)
 ASKS_NAME = re.compile(r"\bname of my\b|\bmy \w+['’]s name\b|\bmy \w+ (?:called|named)\b", re.I)
 PAST = re.compile(
     r"\bdid (?:i|he|she|they|my|we)\b|\bwhat(?:['’]s| has)? (?:happened|become|became)\b|\bused to\b|\bbefore\b"
@@ -157,6 +165,7 @@ SUBJECT = re.compile(
     r"^(?:The user['’]s|My|Our|the user['’]s|my|our) (?P<relation>\w+)(?:,? (?P<name>[A-Z]\w+))?|"
     r"^(?P<kin>[Dd]ad|[Mm]um|[Mm]om)\b|^(?!The |User |My |I\b|We |Our )(?P<other>[A-Z][a-z]+)\b"
 )
+ASKS = re.compile(r"^\W*(?:what|who|where|when|which|why|how|does|do|is|are|can|could)\b", re.IGNORECASE)
 NO_STATEMENT = re.compile(
     r"^\W*(?:please\b|imagine\b|suppose\b|if\b|pretend\b|let's say\b|(?:can|could|would|will) you\b|forget\b|"
     r"(?:show|tell|remind) me\b|you\b(?!['’]| know\b)|(?:hi|hello|hey|thanks|thank you|bye|ok|okay)\b[^,]*$)",
@@ -318,6 +327,7 @@ def _newest_first(memory: Memory) -> list[tuple[str, str]]:
 def sentences(text: str) -> list[str]:
     """The statements of a text; questions, commands and greetings answer nothing."""
     items = (BEFORE_QUESTION.sub(r"\1", one) for one in SENTENCE.findall(QUOTED.sub(" ", text)))
+    items = (one for one in items if not (ASKS.match(one) and "?" in one))
     whole = (part for item in items for part in CLAUSES.sub(r"\1\2\n", item).splitlines())
     found = (LEAD_IN.sub("", sentence.strip()) for sentence in whole)
     return [item for item in found if " " in item and not item.endswith("?") and not NO_STATEMENT.match(item)]

@@ -102,8 +102,9 @@ GOAL = re.compile(
     r"|has this goal)\b"
 )
 GREETING = re.compile(
-    r"^\W*(?:(?P<hi>hi|hiya|hello|hey|howdy|(?:good )?(?:morning|afternoon|evening))\b)(?:[ ,]+(?:there|again|recall|everyone|me again|"
-    r"it's me(?: again)?|i'm back))*\W*$|^\W*(?:i'm back|me again)\W*$",
+    r"^\W*(?:(?P<hi>hi|hiya|yo|hello|hey|howdy|(?:good )?(?:morning|afternoon|evening))\b)"
+    r"(?:[ ,]+(?:there|again|recall|everyone|me again|it'?s (?:me(?: again)?|(?-i:[A-Z])\w+)|i'?m back))*\W*$"
+    r"|^\W*(?:i'm back|me again)\W*$",
     re.IGNORECASE,
 )
 RETURNING = re.compile(

@@ -26,6 +26,7 @@ from offline.responder.grammar import (
     without_denied,
 )
 from offline.responder.matching import (
+    BEFORE,
     ENDS,
     NAMED,
     OVER,
@@ -191,7 +192,7 @@ def _forget(reading: Reading) -> Reply | None:
 
 def _remember(reading: Reading) -> Reply | None:
     wanted = patterns.REMEMBER.match(reading.question)
-    if wanted is None or (not wanted["asked"] and _is_question(reading.question)):
+    if wanted is None or (not wanted["asked"] and (_is_question(reading.question) or "? " in reading.question)):
         return None
     if "remember" in reading.tools:
         return Reply((ToolCall("remember", {"statement": third_person(wanted["what"].rstrip("?"))}),))
@@ -538,6 +539,8 @@ def _answer_marked(reading: Reading) -> Reply | None:
         marked = [memory for memory in marked if memory.answers != LIKELY or stems(asked) & stems(memory.text)]
     if not marked or any(match.memory.id == "said" for match in best_matches(asked, _list_newest(reading))):
         return None
+    if named := BEFORE.search(asked):  # “Where did we live before Lyon?” isn't answered by Lyon
+        marked = [memory for memory in marked if (named[1] or named[2]) not in memory.text]
     best = [memory for memory in marked if memory.is_current != past]
     if past and not best:
         were = _of_the_past(reading.memories)
@@ -546,6 +549,8 @@ def _answer_marked(reading: Reading) -> Reply | None:
         if over:
             return _answer_from(reading, over)
     best = best or marked
+    if not best:
+        return None
     wanted = stems(asked)
     if best[0].answers != LIKELY:
         wanted |= stems(best[0].answers.replace(":", " ").replace("_", " "))

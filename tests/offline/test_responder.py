@@ -852,6 +852,42 @@ def test_what_someone_says_to_the_user_may_be_about_them() -> None:
     assert "10 kilos" in ask("How much am I allowed to lift?", memory("he says no lifting over 10 kilos", "message:4"))
 
 
+def test_what_is_no_longer_so_is_said_in_a_whole_sentence() -> None:
+    bridge = memory("I no longer play bridge on Tuesdays, the club has closed.", "message:4")
+    assert "You no longer play bridge on Tuesdays" in ask("Do I play bridge?", bridge)
+
+
+def test_where_one_lived_before_a_place_is_not_that_place() -> None:
+    now, before = memory("The user lives in Lyon."), memory("The user used to live in Hamburg.", "fact:2")
+    assert "Hamburg" in ask("Where did we live before Lyon?", now | {"answers": "home"}, before)
+
+
+def test_what_one_owns_is_what_one_does() -> None:
+    assert "bakery" in ask("What do I do for a living?", memory("The user owns a bakery."))
+    assert "eggs" in ask("What food can't I stand?", memory("The user dislikes eggs."))
+
+
+def test_someone_elses_favorite_is_not_the_users() -> None:
+    dahlia = memory("The user's favourite flower is the dahlia.")
+    assert "dahlia" not in ask("What is my mother-in-law's favourite flower?", dahlia)
+    assert "dahlia" in ask("What is my favourite flower?", dahlia)
+
+
+def test_words_that_are_asked_about_state_nothing() -> None:
+    asked = "what does my colleague mean when she says 'I am allergic to meetings and I hate Mondays'? just curious"
+    assert "meetings" not in ask("what am i allergic to?", memory(asked, "message:4"))
+
+
+def test_a_question_whether_one_remembers_is_nothing_to_remember() -> None:
+    said = "Remember the neighbor with the trumpet? It's not a trumpet, it's a saxophone."
+    assert "remember(" not in ask(said, tools=[REMEMBER])
+
+
+def test_a_greeting_may_have_a_name() -> None:
+    for said in ("hiya", "hiya its me", "Good afternoon, it's Hilde.", "yo"):
+        assert "Hello" in ask(said) or "Hi" in ask(said) or "Welcome" in ask(said)
+
+
 def test_a_day_that_moves_is_no_home() -> None:
     yoga = memory("yoga's moved to Thursdays now, worse luck", "message:4")
     assert "Thursdays" not in ask("Where do I live?", yoga)

@@ -47,7 +47,7 @@ from memory.text.keywords import words as plain_words
 from memory.text.language import alternatives
 from memory.text.relations import PEOPLE as PEOPLE_AROUND
 from memory.text.relations import PETS
-from memory.text.replaced_statement import DATED, replaced_statement, without_part
+from memory.text.replaced_statement import DATED, ORDINAL, replaced_statement, without_part
 from memory.text.user_text import mask_foreign_text
 
 MAX_SENTENCE: Final = 400
@@ -388,8 +388,10 @@ def _find_denied(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
                 is_whole = not denial.is_mistake or (" " in new and fact.statement[slice(*place)] in fact.value)
                 old = _replaced(fact, place) if is_whole else fact.statement[slice(*place)]
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old, is_denied=True)
-            elif thing != denial.old or (
-                (not denial.is_mistake or denial.verbs) and _is_clear(fact, denial, place, quote)
+            elif (
+                thing != denial.old
+                or ((not denial.is_mistake or denial.verbs) and _is_clear(fact, denial, place, quote))
+                or _is_all_of_a_plan(fact, place)
             ):
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
 
@@ -408,10 +410,12 @@ def _find_shifted(user_text: str, utterance: Utterance, facts: Sequence[KnownFac
     for subject, new, start, end in read_shifts(user_text):
         about, quote = content(subject) - OF_DATES, utterance.text[start:end].strip()
         for fact in facts:
-            kind = kind_of_phrase(new)
+            is_day = ORDINAL.fullmatch(new) is not None  # of the month that is known
+            kind = "date" if is_day else kind_of_phrase(new)
             old = find_value(fact.statement, kind)
             if old and about and about <= content(fact.statement):
-                value = in_full(new, old, utterance.said_at) if kind == "date" else find_value(new, kind) or new
+                value = in_full(new, old, utterance.said_at) if kind == "date" and not is_day else find_value(new, kind)
+                value = value or new
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
 
@@ -566,6 +570,12 @@ def _is_clear(fact: KnownFact, denial: Denial, place: tuple[int, int], quote: st
         return True
     is_over = not denial.is_mistake or "after all" in quote or _IS_PLANNED.match(fact.statement) is not None
     return is_over and (bool(denial.verbs - WEAK) or _is_last(fact, place))
+
+
+def _is_all_of_a_plan(fact: KnownFact, place: tuple[int, int]) -> bool:
+    """Whether a phrase is all that is planned: “not dropping out” of “wants to drop out”."""
+    plan = _IS_PLANNED.match(fact.statement)
+    return plan is not None and place[0] <= plan.end() + 1 and _is_last(fact, place)
 
 
 def _is_last(fact: KnownFact, place: tuple[int, int]) -> bool:

@@ -133,6 +133,8 @@ class _Message:
     today: date
     before: str
     """What the assistant said right before."""
+    previous: int
+    """The number of the user's message before; -1: there is none."""
     people: People = field(default_factory=People)
     month: str = field(init=False)
     """For ages, which change."""
@@ -184,7 +186,8 @@ def candidates(
     before = [utterance for utterance in reading.utterances if utterance.number < said.number]
     reply = before[-1].text if before and before[-1].speaker == "assistant" else ""
     people = _people_before(said, reading, earlier or [])
-    message = _Message(said, user_text, said.said_at.astimezone(reading.zone).date(), reply, people)
+    previous = next((one.number for one in reversed(before) if one.speaker == "user"), -1)
+    message = _Message(said, user_text, said.said_at.astimezone(reading.zone).date(), reply, previous, people)
     seen, said_before = set[str](), [*(earlier or [])]
     if not is_english(user_text) or "\0" in user_text:
         return
@@ -264,7 +267,7 @@ def _asked_for(
     sentence: Sentence, message: _Message, earlier: list[ProposedFact], known: Iterable[KnownFact]
 ) -> Candidate | None:
     """What the assistant is asked to keep: a list, or an order for its answers."""
-    lists_here = [fact.attribute for fact in earlier if fact.number == message.said.number]
+    lists_here = [fact.attribute for fact in earlier if fact.number in (message.said.number, message.previous)]
     changed = next((one for one in reversed(lists_here) if one.startswith(LIST)), "")
     if listed := read_list(sentence.text, partial(_what_is_on, earlier, known), changed):
         return message.noted(listed, sentence, correction=True)

@@ -16,6 +16,10 @@ _WISH: Final = re.compile(r",? so (?:nothing|no|any|something|anything|maybe|ple
 """What a request adds to what is so: “I teach year 6 so nothing babyish”."""
 _ASIDE: Final = re.compile(r"(?: (?:themselves|myself))?, (?:tastes|smells|looks|sounds|feels) (?:of|like) .*$")
 """Why something is disliked, without a subject: “coriander myself, tastes of soap”."""
+_RUNS_ON: Final = re.compile(
+    r"(?:\. [a-z].*|,? (?:and|but) the user| (?:what|how|where|which|who|why) (?:do|does|should|can|could|would) .*)$"
+)
+"""Another sentence, or the start of one: “in May. the user is …”, “is on 3 March what do the user get him”."""
 _UNFINISHED: Final = re.compile(
     r" (?:when|because|while|although) (?:(?:my|the|their|his|her) \w+|(?-i:[A-Z])\w+)$", re.I
 )
@@ -52,7 +56,7 @@ def finished(statement: str) -> str:
     text = re.sub(r"^(The user) also ", r"\1 ", text)
     text = re.sub(r"[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F]", "", text)
     body = text.removesuffix(".")
-    for pattern in (_WISH, _ASIDE, _TAIL, _UNFINISHED):
+    for pattern in (_RUNS_ON, _WISH, _ASIDE, _TAIL, _UNFINISHED):
         body = pattern.sub("", body)
     body = _CONTRAST.sub(r"\1\2", body)
     body = _unbracketed(body)

@@ -320,7 +320,8 @@ _WANTED: Final = re.compile(r"(?i)\b(?:saving|wants?|wanting|looking|dream\w*|ho
 _LEFT: Final = re.compile(r"(?i)\b(?:dumped|left me|broke up|split up|divorced|ghosted)\b")
 _WRITES: Final = re.compile(
     r"(?i)\b(?:thesis|dissertation|paper|essay|article|book|report|exams?|wanna|(?:want|like|love|hope|hoping|plan"
-    r"|planning|going) to|apply\w*|teach\w*|taught|tutor\w*|lectur\w*)\b"
+    r"|planning|going) to|apply\w*|teach\w*|taught|tutor\w*|lectur\w*|pass(?:ed)?|failed|resit\w*|revis\w*"
+    r"|got \d+|scored)\b"
 )
 """Before a topic that isn't, or isn't yet, what someone studies: “I teach chemistry”."""
 _AVOIDED: Final = re.compile(
@@ -339,6 +340,10 @@ _TRAINS: Final = re.compile(
     r" (?:to (?:be|become)|as) (?:an? )?(?:\w+ )?$"
 )
 """Before work that someone doesn't do yet: “she's training to be a midwife”."""
+_OF_SOMEONE: Final = re.compile(r"(?i)\b(?:my|our|his|her|their) (?:(?!work\b|job\b|career\b)[a-z-]+ )?$")
+"""Before the work of someone else: “my physiotherapist's invoice”."""
+_SCORED: Final = re.compile(r"(?i)\b(?:got|scored|have|weighs?|scores?) (?:an? )?$")
+"""Before a number that is no age: “got 68 in pharmacology”."""
 _SEEMS: Final = re.compile(r"(?i) (?:tastes?|smells?|sounds?|looks?|feels?) ")
 """After what someone hardly likes: “rooibos tastes like hay to me”."""
 _NOT_A_PERSON: Final = re.compile(
@@ -355,10 +360,14 @@ def _before(value: str, sentence: str) -> str:
 
 
 _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
-    "age": lambda _, sentence: _NOT_YET.search(sentence) is None,
+    "age": lambda value, sentence: not (_NOT_YET.search(sentence) or _SCORED.search(_before(value, sentence))),
     "diet": lambda value, sentence: "eating" not in value and _AVOIDED.search(_before(value, sentence)) is None,
     "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
-    "job": lambda value, sentence: _names_work(value) and _TRAINS.search(_before(value, sentence)) is None,
+    "job": lambda value, sentence: (
+        _names_work(value)
+        and _TRAINS.search(_before(value, sentence)) is None
+        and not (is_occupation(value.split()[-1]) and _OF_SOMEONE.search(_before(value, sentence)))
+    ),
     "car": lambda value, sentence: (
         _DRIVES.search(sentence) is not None and not (_NO_CAR.search(value) or _WANTED.search(_before(value, sentence)))
     ),

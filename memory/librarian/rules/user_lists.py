@@ -48,6 +48,11 @@ _MORE: Final = re.compile(
 """On the list that the sentence before changed: “add a whistle”."""
 _CLEARS: Final = re.compile(rf"{_POLITE}(?:clear|empty|wipe) {_NAME}")
 _LIST: Final = re.compile(r"\blist\b", re.I)
+_NO_THING: Final = re.compile(
+    r"(?i)['’](?:s|re)\b|\b(?:is|are|was|were|has|have|had|needs?|because|apparently|so"
+    r"|the (?:end|start|text|e?mail|letter|title|top|bottom|recipe|code|answer))\b|(?:\S+ ){5}\S"
+)
+"""Words behind a thing that are none: “add sunscreen, apparently snow is worse than a beach”."""
 _SMALL: Final = re.compile(r"(?i)^(?:some|the|an?|more|also|my|our) ")
 _BEGINS: Final = {_ADDS: ("my ", "our "), _STARTS: ("my ", "our ", "a ", "an ", "another ", "a new "), _BARE: ("",)}
 """Whose list it is that begins with these words: “my book list”, and “the” one only if it is known or one of `_OWN`."""
@@ -89,6 +94,8 @@ def read_list(sentence: str, what_is_on: Callable[[str], str], changed: str = ""
 
 def _things(text: str) -> Iterator[str]:
     for one in items(text.strip(" .!,")):
+        if _NO_THING.search(one):
+            return
         if thing := _SMALL.sub("", one.strip(" .!,")):
             yield thing
 

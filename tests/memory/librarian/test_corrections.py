@@ -491,6 +491,22 @@ def test_what_takes_a_place_with_the_same_verb_replaces_that_part(
     assert not [one for one in changed if one.value == new]
 
 
+def test_a_plan_that_is_denied_as_a_whole_ends() -> None:
+    plan = known(65, "The user wants to drop out.", status="proposed")
+    study = known(66, "The user wants to drop French.")
+    (found,) = find_corrections(Utterance(99, 1, "user", "ok not dropping out, had a talk", NOW), [plan, study])
+    assert (found.fact.fact_id, found.change) == (65, Change.END)
+
+
+def test_what_someone_moves_is_on_another_day() -> None:
+    operation = known(67, "The operation is on Monday, 22 September 2025.")
+    said = Utterance(99, 1, "user", "They moved the operation to the 19th.", NOW)
+    (found,) = find_corrections(said, [operation, known(68, "The exam is on Monday, 22 September 2025.")])
+    assert (found.fact.fact_id, found.change) == (67, Change.REPLACE)
+    moved = replaced_statement(operation.statement, found.old, found.value)
+    assert moved == "The operation is on Friday, 19 September 2025."
+
+
 def test_what_is_left_of_a_sentence_without_a_thing_is_no_thing() -> None:
     ride = known(61, "The user rides to work on their Yamaha and the chain squeaks.")
     text = "I sold the Yamaha in September, so now I go to work by bike."

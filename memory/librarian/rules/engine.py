@@ -107,7 +107,9 @@ class RuleEngine:
             today = utterance.said_at.astimezone(reading.zone).date()
             more, replaced = tagged.proposals(found, stated, utterance.number, today)
             new = [*(fact for fact in stated if fact not in replaced), *select_facts(more, utterance.text)]
-            facts += [_asked_if_the_other_holds(fact, reading.known) for fact in new]
+            for fact in new:
+                if not _is_short_name(fact, facts, reading.known):
+                    facts.append(_asked_if_the_other_holds(fact, reading.known))
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
         episode, stories = episode_in(reading.utterances, names), stories_in(reading.utterances, reading.zone)
         return Extraction(facts, episode=episode, stories=stories, skipped=skipped)
@@ -230,6 +232,8 @@ def _is_hidden(sentence: Sentence, said: Utterance) -> bool:
     return not is_own or MASK in quote or bool(sensitive(quote)) or unreal.names_a_secret(quote)
 
 
+MIN_NICKNAME: Final = 2
+"""Letters of a name beyond which it may be the start of a longer one: “Alex” of Alexandra."""
 MIN_SENTENCE: Final = 3
 """Characters of a sentence that can say anything."""
 
@@ -261,6 +265,18 @@ def _read_message(
             yield other
         else:
             yield from _read_sentence(sentence, message, limit)
+
+
+def _is_short_name(fact: ProposedFact, earlier: Iterable[ProposedFact], known: Iterable[KnownFact]) -> bool:
+    """Whether a name is how the user wants to be called, or a part of the name that is known: “it's Hilde”."""
+    if fact.key != f"{USER}/name":
+        return False
+    said = {one.key: one.value for one in known if one.status in ("active", "proposed")}
+    said |= {one.key: one.value for one in earlier}
+    name = fact.value
+    full, called = said.get(f"{USER}/name", ""), said.get(f"{USER}/preferred_name", "")
+    is_part = full != name and (name in full.split() or (len(name) > MIN_NICKNAME and full.startswith(name)))
+    return is_part or name == called
 
 
 def _asked_for(

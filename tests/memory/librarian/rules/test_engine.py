@@ -601,6 +601,14 @@ def test_what_the_subject_of_another_clause_is_not_is_not_said_of_it() -> None:
     assert not any("neighbour Bruno" in said for said in dog)
 
 
+def test_a_short_name_takes_the_place_of_no_full_one() -> None:
+    told = read(
+        "My name is Hildegard Brandt, but do call me Hilde.", "Good afternoon, it's Hilde.", "Hi, I'm Hildegard."
+    )
+    assert [fact.value for fact in told if fact.key == "user/name"] == ["Hildegard Brandt"]
+    assert [fact.value for fact in read("I'm Ada.", "Hi, I'm Grace.") if fact.key == "user/name"] == ["Ada", "Grace"]
+
+
 def test_a_breed_is_no_second_animal() -> None:
     told = [in_short(fact) for fact in read("My cat Olive keeps waking me.", "She's a Siamese.")]
     rex = [in_short(fact) for fact in read("My dog is called Rex.", "He's a beagle, if that explains it.")]

@@ -80,8 +80,9 @@ IMPLIED = (
     (re.compile(r"\b(?:i'm|i am|you're) (?:now )?(?:[\w-]+ )?(?:(?:fore|post|fire|chair|sales|police)(?:wo)?man|nurse|"
                 r"manager|teacher|director|head|chef|lead|clerk|assistant|supervisor|engineer|developer)\b(?! of my)",
                 re.I), "work"),
-    (re.compile(r"\b(?:owns?|runs?) (?:an?|my|their|the) (?:[\w-]+ )?(?:bakery|shop|store|restaurant|caf[eé]|pub|bar"
-                r"|farm|firm|business|company|salon|garage|hotel|guesthouse|studio|practice|agency)\b", re.I), "work"),
+    (re.compile(r"\b(?:owns?|runs?) (?:an?|my|their|the) (?:[\w-]+ )?(?:bakery|b&b|inn|hostel|nursery|shop|store|pub"
+                r"|bar|restaurant|caf[eé]|farm|firm|business|company|salon|garage|hotel|guesthouse|studio|practice|agency)\b",
+                re.I), "work"),
     (re.compile(r"\b(?:iphone|pixel|galaxy|fairphone)\b", re.I), "phon"),
     (re.compile(r"\b(?:sons?|daughters?|girls?|boys?)\b", re.I), "kid"),
     (re.compile(r"\b(?:vegan|vegetarian|pescatarian|keto|halal|kosher)\b", re.I), "food"),

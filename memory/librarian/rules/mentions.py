@@ -37,7 +37,8 @@ _APPOSED: Final = re.compile(
     rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{_REL}))(?![\w'-])"
 )
 _KIN: Final = re.compile(
-    r"\b(?P<rel>[Gg]randma|[Gg]randpa|[Gg]randad|[Uu]ncle|[Aa]unt(?:ie)?|[Nn]an|[Cc]ousin) (?P<name>[A-Z][a-z]{2,15})\b"
+    r"(?<!'s )\b(?P<rel>[Gg]randma|[Gg]randpa|[Gg]randad|[Uu]ncle|[Aa]unt(?:ie)?|[Nn]an|[Cc]ousin)"
+    r" (?P<name>[A-Z][a-z]{2,15})\b"
 )
 _CALLED: Final = re.compile(
     rf"\b(?P<whose>[Hh]is|[Hh]er|[Tt]heir|[Hh]e|[Ss]he) ?(?:name(?:'s| is)|(?:'s| is) called) (?P<name>{NAME})"
@@ -53,9 +54,10 @@ _THEIRS: Final = re.compile(
     rf"(?:{alternatives(relations.ANYONE)})),? (?:called |named )?(?P<name>{NAME})"
 )
 """“My son's hockey coach Pekka”, “my daughter Saga's teacher, Ms Lindqvist”."""
+_SOMEONES: Final = re.compile(rf"\b[A-Z]\w+'s (?:[a-z-]+ )??(?:{_REL}) [A-Z]\w+")
 _WHO: Final = (_MENTION, _APPOSED, _KIN, _DESCRIBED)
 _GOT: Final = re.compile(
-    r"(?i)\b(?:got|have|getting|adopted|bought|rescued|inherited|keep|foster|took in) (?:an?|our|one|two)"
+    r"(?i)\b(?:(?P<new>got|getting|adopted|bought|rescued|inherited|took in)|have|keep|foster) (?:an?|our|one|two)"
     r" (?:[\w-]+ ){0,2}?"
     rf"(?P<rel>{_REL})(?![\w-])(?:(?:,| called| named|,? who's called|:)? (?P<name>(?-i:{NAME}))(?=[,.;]|$| and\b))?"
 )
@@ -69,6 +71,8 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
     """Whom a clause names, with their relation to the user."""
     if lead_in := FILLERS.match(clause):
         clause = clause[lead_in.end() :]
+    if _SOMEONES.search(clause):
+        people.last.clear()  # “Fiona's cousin Ewan”: whom “he” means then isn't known
     for found in [one for pattern in _WHO for one in pattern.finditer(clause) if not _only_opens(one, people)]:
         groups = found.groupdict()
         mod, name = groups.get("mod") or "", groups.get("name") or ""
@@ -98,7 +102,11 @@ def _had(clause: str, people: People) -> Iterator[Note]:
     for pet in filter(None, (people.only_pet(found["rel"].lower()) for found in _THE_PET.finditer(clause))):
         people.add(pet)
     for found in _GOT.finditer(clause):
-        had = people.add(related(found["rel"], found["name"] or ""))
+        had = related(found["rel"], found["name"] or "")
+        if found["new"] and not had.name:  # “a third dog” is none of those that are known
+            people.last.insert(0, had)
+            continue
+        had = people.add(had)
         if had.name and had.is_person:
             yield _named(f"The user's {had.relation}", had)
 

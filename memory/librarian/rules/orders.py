@@ -46,7 +46,8 @@ _RATHER: Final = re.compile(
     r"|wrote |called |ask |don't )[^?]{3,160})"
 )
 _WHENEVER: Final = re.compile(
-    rf"(?i)(?:whenever|every time|each time|any ?time|when) (?P<when>(?:i|you) .{{3,90}}?),? (?P<then>(?:(?:please|pls"
+    r"(?i)(?:whenever|every time|each time|any ?time|when) (?P<when>(?:i|you) (?:(?! that\b).){3,90}?),? "
+    rf"(?P<then>(?:(?:please|pls"
     rf"|always|never|just) )?(?:don't )?(?:{_VERBS})\b[^?]{{3,160}})"
 )
 _IF_YOU: Final = re.compile(

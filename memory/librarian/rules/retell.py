@@ -41,7 +41,8 @@ _GROUP: Final = re.compile(
     rf"(?i)(?:my|our) (?P<mod>(?:\w+ ){{0,2}}?)(?P<rel>{alternatives(relations.GROUPS)})(?='| )"
     r"(?='ve|'re| (?!(?:in|on|at|to|of|for|with|from|and|or|who|that)\b)[a-z])"
 )
-_PRONOUN: Final = re.compile(r"(?i)(he|she|they|it|who)(?='s|'re|'ve|'ll| )")
+_PRONOUN: Final = re.compile(r"(?i)(he|she|they|it(?!(?:'s| is| was) (?-i:[A-Z]))|who)(?='s|'re|'ve|'ll| )")
+"""What stands for someone named before; “it's Madeira now” says of no animal what it is."""
 _FIRST: Final = re.compile(r"(?:I|[Ww]e)(?='m|'ve|'re|'d|'ll| )")
 _NAME_FIRST: Final = re.compile(rf"({NAME})(?='s|'ll| )")
 _IS: Final = re.compile(r"'s (?:in|at|on|back|now|not|an?|the|still|from|my|our|also|just|\w+ing|\w+ed|been|got)\b")

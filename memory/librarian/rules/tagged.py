@@ -220,8 +220,8 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
     """
     waiting = [tag for tag in tags if tag.sure >= ASK_FROM]
     for sentence in sentences(user_text):
-        if INSTEAD.match(sentence.text):
-            continue  # what it corrects says whose it is
+        if INSTEAD.match(sentence.text) or (sentence.asked and _WHETHER.match(sentence.text)):
+            continue  # what it corrects says whose it is; “Am I vegetarian?” doesn't say
         for _ in people_in(sentence.text, people, month):
             pass  # notes in `people` whom the sentence names
         by_place: dict[tuple[str, str], Marked] = {}
@@ -251,6 +251,11 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
         yield from by_place.values()
 
 
+_WHETHER: Final = re.compile(
+    r"(?:(?i:so|and|but|or|remind me|do you (?:know|remember) (?:if|whether)|wait)\W+){0,2}"
+    r"(?i:am|are|is|was|were|do|does|did|have|has) (?:(?i:i|we|my|our)\b|[A-Z]\w+\b)"
+)
+"""Opens a question that asks whether something is so."""
 _IS_A: Final = re.compile(r"(?i)\W*(?:s?he|it)(?:'s| is) (?:an? |part |half |pure )+$")
 
 
@@ -344,6 +349,8 @@ _OF_SOMEONE: Final = re.compile(r"(?i)\b(?:my|our|his|her|their) (?:(?!work\b|jo
 """Before the work of someone else: “my physiotherapist's invoice”."""
 _SCORED: Final = re.compile(r"(?i)\b(?:got|scored|have|weighs?|scores?) (?:an? )?$")
 """Before a number that is no age: “got 68 in pharmacology”."""
+_NO_EMPLOYER: Final = frozenset({"post", "job", "position", "role", "place", "work", "office", "shift", "placement"})
+"""What no one works at: “moved to Hamburg for the new post”."""
 _SEEMS: Final = re.compile(r"(?i) (?:tastes?|smells?|sounds?|looks?|feels?) ")
 """After what someone hardly likes: “rooibos tastes like hay to me”."""
 _NOT_A_PERSON: Final = re.compile(
@@ -371,6 +378,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "car": lambda value, sentence: (
         _DRIVES.search(sentence) is not None and not (_NO_CAR.search(value) or _WANTED.search(_before(value, sentence)))
     ),
+    "employer": lambda value, _: value.split()[-1].lower() not in _NO_EMPLOYER,
     "likes": lambda value, sentence: _SEEMS.match(sentence[len(_before(value, sentence)) + len(value) :]) is None,
     "plays": lambda value, sentence: not _before(value, sentence).lower().endswith(("i'm ", "im ")) or "ing" in value,
     "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,

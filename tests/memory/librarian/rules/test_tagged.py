@@ -61,6 +61,7 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
         ("my daughter goes to a nursery called [*name:Bølgen]", []),
         ("I'm called [name:Marisol]", ["The user's name is Marisol. | user/name=Marisol"]),
         ("we own a house in [home:Umbria]", []),
+        ("I moved to Hamburg for [employer:the new post].", []),
         ("our boiler engineer kids [*name:Milo] and [*name:Ada] came along", []),
         ("the [pet:poodle] is our old dog's best friend", ["The user has a pet poodle. | user/pet:poodle=yes"]),
         ("Me and Marta have been there for [employer:ages]", []),

@@ -13,9 +13,8 @@ from typing import Any
 import httpcore2
 import hypothesis
 import pytest
-from asgiref.sync import SyncToAsync
 from django.conf import settings
-from django.db import connection, connections
+from django.db import connection
 from django.test import TransactionTestCase
 from xdist.scheduler import LoadScopeScheduling
 
@@ -166,9 +165,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     TransactionTestCase._fixture_teardown = lambda case: emptying.restore()  # type: ignore[attr-defined]
     yield
     acting.act_by_default("migrations")
-    # PostgreSQL waits five seconds for the sessions that asynchronous tests left open, and doesn't drop the database.
-    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
-    gc.collect()  # of threads that have ended
+    with django_db_blocker.unblock():
+        emptying.end_other_sessions()
 
 
 @pytest.fixture

@@ -71,3 +71,14 @@ def restore() -> None:
         except OperationalError as failure:
             if attempt == ATTEMPTS or not isinstance(failure.__cause__, psycopg.errors.DeadlockDetected):
                 raise
+
+
+def end_other_sessions() -> None:
+    """End those that threads of earlier tests keep: a database in use isn't dropped."""
+    connection.close()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid, 10_000) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    connection.close()

@@ -35,6 +35,7 @@ DATABASES = {
     "default": {
         **django_database(DATABASE_DSN, pool_size=None),
         "OWNER": OWNER,
+        "CONN_MAX_AGE": None,  # instead of the pool
         "TEST": {"TEMPLATE": embedded_postgres.DATABASE},
     },
 }

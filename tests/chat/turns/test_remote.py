@@ -26,6 +26,7 @@ def turn() -> Iterator[RunningTurn]:
     TURN_REGISTRY.finish(turn)
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_text_that_the_database_refused_is_published_when_it_is_back(
     turn: RunningTurn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

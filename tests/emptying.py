@@ -52,6 +52,7 @@ BEGIN
     EXECUTE format('INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT * FROM kept.%s', one, kept.columns(one), one);
   END LOOP;
 END $$;
+CREATE FUNCTION kept.count_rows() RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN ANALYZE; END $$;
 """
 
 
@@ -71,6 +72,12 @@ def restore() -> None:
         except OperationalError as failure:
             if attempt == ATTEMPTS or not isinstance(failure.__cause__, psycopg.errors.DeadlockDetected):
                 raise
+
+
+def count_rows() -> None:
+    """Let the server plan for the rows that are in this transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT kept.count_rows()")
 
 
 def end_other_sessions() -> None:

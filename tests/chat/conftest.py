@@ -15,6 +15,7 @@ from budget.models import Price
 from budget.spending import prices
 from chat.consumer import ChatConsumer
 from chat.turns.live import TURN_REGISTRY
+from memory.secrets import secrets_filter
 from recall.llm.client import close, forget_capabilities
 
 Frame = dict[str, Any]
@@ -60,6 +61,12 @@ def provider(offline_server: str, transactional_db: None) -> Iterator[Provider]:
             http.delete(f"/offline/{what}").raise_for_status()
         yield Provider(http)
     forget_capabilities()
+
+
+@pytest.fixture
+def shaped_secrets_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No network reads each message for other secrets: where none is said, it takes longer than all else."""
+    monkeypatch.setattr(secrets_filter, "find_secrets", secrets_filter.shaped_secrets)
 
 
 class Socket:

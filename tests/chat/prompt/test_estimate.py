@@ -15,7 +15,7 @@ from recall.llm import tokens
 from recall.llm.tokens import Source
 from tests.chat.simulated_talk import Predicted, Talk, replay
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shaped_secrets_only")]
 
 SEEDS = range(3)
 TURNS = 50

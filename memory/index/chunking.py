@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from django.conf import settings
@@ -27,6 +28,10 @@ WINDOW: Final = 8_000
 """Characters given to the splitter at once: its time grows with the square of the number of small items (a table, a
 list,
 one long word)."""
+COMMON_WORDS: Final = 8_192
+"""Words whose counts a process keeps: most words of an answer are in others, too."""
+COMMON_CHARS: Final = 16
+"""Of a word that is kept. It has only small letters, as hardly a name and no key or number has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,16 @@ class _Scale:
         return sentence.end()
 
     def _count(self, word: str) -> tuple[int, int]:
-        return count_tokens(word if len(word) == 1 else f" {word}"), _pieces(word)
+        is_common = len(word) <= COMMON_CHARS and word.isalpha() and word.islower()
+        return _common_size(word) if is_common else _size(word)
+
+
+def _size(word: str) -> tuple[int, int]:
+    """Base tokens and word pieces."""
+    return count_tokens(word if len(word) == 1 else f" {word}"), _pieces(word)
+
+
+_common_size: Final = lru_cache(COMMON_WORDS)(_size)
 
 
 # Headings --------------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ SAME_STEM = {
     "eat": "food", "child": "kid", "childr": "kid", "diet": "food", "girl": "daught", "boy": "son",
     "relati": "spous", "dat": "spous",
 }  # fmt: skip
-WHICH_OF = re.compile(r"\bwhich (?:one )?of (?:my|our) \w+", re.IGNORECASE)
+WHICH_OF = re.compile(r"\bwhich (?:one )?of (?:my|our) (\w+)", re.IGNORECASE)
 # A phrase of a question → the word it means.
 REWRITES = (
     (re.compile(r"\bwhat (?:do|does) ((?:\w+ ){1,5}?)do\b(?: for (?:a living|work))?", re.I), r" \1 work "),
@@ -212,6 +212,8 @@ def best_matches(question: str, memories: Sequence[Memory]) -> list[Match]:
         best = _newest_state(best)
     if is_past:
         best.sort(key=lambda match: match.memory.is_current)
+    if SEVERAL_ASKED.search(question) and re.search(r"\b(?:names|called)\b", question, re.I):
+        best.sort(key=lambda match: " called " not in match.sentence)
     is_single = bool(ONE_VALUE.search(question)) and not is_past and not SEVERAL_ASKED.search(question)
     most = 1 if is_single and ONE_SUBJECT.search(question) else MAX_SENTENCES
     return _distinct(best, is_single=is_single)[:most]
@@ -382,7 +384,9 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
     is_of_someone = bool(asked_about) and not OF_ONESELF.search(question) and not WHO.match(question)
     if is_of_someone and not asked_about & sentence_words:
         return True
-    if WHICH_OF.search(question) or (WHO.match(question) and not OF_ONESELF.search(question)):
+    if one_of := WHICH_OF.search(question):
+        return SAYS_I.match(sentence) is not None and not stems(one_of[1]) & sentence_words
+    if WHO.match(question) and not OF_ONESELF.search(question):
         return False  # the question asks for the name
     if any(re.search(rf"\b(?:my|our|user's) {word}\b", sentence, re.I) for word in RELATION_ASKED.findall(question)):
         return False  # “Ingrid left, my boss is Tomas now” tells of the boss

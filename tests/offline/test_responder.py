@@ -903,6 +903,9 @@ def test_a_name_alone_is_no_reason_to_mention_a_memory() -> None:
 def test_one_of_several_is_asked_for_by_what_is_said_of_it() -> None:
     dogs = memory("I have two dogs. Biscuit is thirteen and deaf, Bandit is one and pretends to be.", "message:4")
     assert "Biscuit is thirteen and deaf" in ask("Which of my dogs is deaf?", dogs)
+    assert "Scotland" not in ask(
+        "Which of my mates has been to Scotland?", memory("The user has never been to Scotland.")
+    )
 
 
 def test_all_of_several_names_are_given() -> None:
@@ -910,6 +913,12 @@ def test_all_of_several_names_are_given() -> None:
     said = ask("What are the names of my kids?", *kids)
     assert "Jonas" in said
     assert "Mila" in said
+
+
+def test_names_come_before_what_else_is_known_of_several() -> None:
+    told = ("cat Miso scratches the sofa", "cat Miso eats late", "cat Miso sleeps", "kitten is called Udon")
+    cats = [memory(f"The user's {words}.", f"fact:{number}") for number, words in enumerate(told)]
+    assert "Udon" in ask("What are my cats' names?", *cats)
 
 
 def test_a_name_that_is_written_small_is_one() -> None:

@@ -471,12 +471,19 @@ def _by_table(claim: Claim, clause: Clause, message: _Message) -> Iterator[Candi
         yield from _by_row(row, found, read, claim, clause, message)
         if row.reads and (more := _GOES_ON.match(read[1])):
             predicate = f"works {more['work']}" if more["work"] else f"is {more['is']}"
-            yield from _by_table(replace(claim, predicate=predicate), clause, message)
+            further = replace(claim, predicate=predicate)
+            yield from list(_by_table(further, clause, message)) or _worked_in(further, clause, message)
         return
 
 
+def _worked_in(claim: Claim, clause: Clause, message: _Message) -> Iterator[Candidate]:
+    """“works in a hotel in Edinburgh”, in the user's words."""
+    if claim.predicate.startswith("works in a"):
+        yield _in_own_words(claim, clause, message)
+
+
 _GOES_ON: Final = re.compile(
-    r",? ?(?:(?P<work>(?:at|for|as) (?!work\b).+)|(?:years old )?and (?:I'm )?(?P<is>(?:from|an?|based|living) .+))"
+    r",? ?(?:(?P<work>(?:at|for|as|in) (?!work\b).+)|(?:years old )?and (?:I'm )?(?P<is>(?:from|an?|based|living) .+))"
 )
 _SINCE: Final = re.compile(r"\b(?:since|in) ((?:19|20)\d\d)\b")
 _UNTIL: Final = re.compile(

@@ -105,6 +105,8 @@ READ: list[tuple[str, list[str]]] = [
      ["The user is an archivist. | user/job=archivist", "The user earns 3850 a month before tax."]),
     ("So that lasted eight months. I'm pescatarian now. Their cat caught a mackerel.",
      ["The user is pescatarian. | user/diet=pescatarian"]),
+    ("I work as a sommelier in a hotel in Edinburgh", ["The user works as a sommelier. | user/job=sommelier",
+                                                       "The user works in a hotel in Edinburgh."]),
     ("I'm a poet and carpenter", ["The user works as a carpenter. | user/job=carpenter"]),
     ("My mate Bob drives a lorry and gets home at 3", ["The user's mate Bob drives a lorry. | bob/job=drives a lorry",
                                                        "The user's mate Bob gets home at 3."]),

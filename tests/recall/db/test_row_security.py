@@ -186,7 +186,11 @@ def test_sign_in_sees_who_there_is_and_nothing_of_what_they_have(alice: User) ->
 @pytest.fixture
 def pooled(transactional_db: None) -> Iterator[Callable[[], DatabaseWrapper]]:
     """Makes wrappers, as each thread has one, on one pool of two connections."""
-    settings_dict = {**connection.settings_dict, "OPTIONS": {**connection.settings_dict["OPTIONS"]}}
+    settings_dict = {
+        **connection.settings_dict,
+        "CONN_MAX_AGE": 0,
+        "OPTIONS": {**connection.settings_dict["OPTIONS"]},
+    }
     settings_dict["OPTIONS"]["pool"] = django_database({}, pool_size=2)["OPTIONS"]["pool"]
 
     def make() -> DatabaseWrapper:

@@ -15,7 +15,7 @@ from budget.planning.plan import Section
 from chat.attachments.prompt_blocks import PromptAttachment
 from chat.messages.forget_request import find_request
 from chat.messages.history import Turn
-from chat.models import Segment
+from chat.models import Message, Segment
 from chat.prompt.inputs import PromptInputs
 from chat.prompt.request import FRAME, RecalledMemory
 from chat.prompt.system_prompt import needs_short_prompt, system_prompt_for
@@ -75,7 +75,7 @@ def measure_pieces(inputs: PromptInputs) -> Iterator[MeasuredPiece]:
     if inputs.task:
         yield scale.measure(Section.TASK, "task", inputs.task, label=TASK_LABEL, is_protected=True)
     yield scale.measure(Section.CLOCK, "clock", clock_text(inputs), label=CLOCK_LABEL)
-    yield _measure_message(Section.MESSAGE, question.message.pk, question.message.text, question.message.tokens, scale)
+    yield _measure_message(Section.MESSAGE, question.message, mask_secrets(question.message.text), scale)
     yield from measure_attachments(inputs, scale, Section.MESSAGE, question.attachments)
 
 
@@ -165,13 +165,15 @@ def _measure_profile(inputs: PromptInputs, scale: Scale) -> Iterator[MeasuredPie
 
 def _measure_turn(inputs: PromptInputs, turn: Turn, scale: Scale) -> Iterator[MeasuredPiece]:
     yield from measure_attachments(inputs, scale, Section.HISTORY, turn.attachments, turn=turn.number)
-    for message in (turn.question, turn.answer):
-        yield _measure_message(Section.HISTORY, message.pk, message.text, message.tokens, scale, turn=turn.number)
+    masked = ((turn.question, turn.masked_question()), (turn.answer, turn.masked_answer()))
+    for message, label in masked:
+        yield _measure_message(Section.HISTORY, message, label, scale, turn=turn.number)
 
 
-def _measure_message(section: Section, pk: int, text: str, tokens: int, scale: Scale, **fields: Any) -> MeasuredPiece:
-    label = mask_secrets(text)  # receipts outlive the turn
-    return scale.measure(section, f"message:{pk}", text, label=label, base=tokens, framed=True, **fields)
+def _measure_message(section: Section, message: Message, label: str, scale: Scale, **fields: Any) -> MeasuredPiece:
+    """`label`: without secrets, because receipts outlive the turn."""
+    ref = f"message:{message.pk}"
+    return scale.measure(section, ref, message.text, label=label, base=message.tokens, framed=True, **fields)
 
 
 def _measure_segment(segment: Segment, scale: Scale) -> Iterator[MeasuredPiece]:

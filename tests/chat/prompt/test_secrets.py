@@ -18,6 +18,8 @@ from chat.models import Conversation, Message
 from memory.index.indexer import embed_pending
 from memory.models import Chunk, Fact
 from memory.retrieval.recall import retrieve
+from memory.secrets import learned
+from memory.text.user_text import Span
 from tests.chat.conftest import Provider, Tabs
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,6 +74,27 @@ async def test_no_secret_is_stored_where_it_is_searched_shown_or_exported(
     assert secret not in exported
     message = await Message.objects.aget(conversation=conversation, role=Message.Role.USER)
     assert message.text == text, "the user's own words stay as they are"
+
+
+async def test_the_network_for_secrets_reads_the_users_own_texts_and_no_answer(
+    alice: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def learned_secrets(text: str) -> list[Span]:
+        read.append(text)
+        return []
+
+    monkeypatch.setattr(learned, "learned_secrets", learned_secrets)
+    question, answer = "How many lived in Lisbon in 2021?", "In 2021 there were 545,796 people."
+    provider.script({"text": answer}, {"text": "You are welcome."})
+    tab = await tabs.open(alice)
+
+    done = await tab.talk(question)
+    await tab.talk("Thank you", done["conversation"])
+
+    assert question in read
+    assert answer not in read
 
 
 async def test_summaries_are_written_without_secrets(alice: Any, tabs: Tabs, provider: Provider) -> None:

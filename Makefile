@@ -11,6 +11,10 @@ PACKAGES := recall accounts memory budget chat offline tests bench
 # Dozens of processes are started, by the application and by its tests: each would compile Recall again.
 unexport PYTHONDONTWRITEBYTECODE
 
+INSTALL := .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes
+# By all cores, where pip takes one. A file that isn't for this Python is left out.
+COMPILE := .venv/bin/python -m compileall -qq -j 0 .venv/lib || true
+
 LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header
 
@@ -79,9 +83,11 @@ help:  ## show this list
 
 $(RUNNING): requirements.txt | .venv/bin/python
 	@echo 'Installing what requirements.txt names; this is done once and takes a minute or two.'
-	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.txt
+	@$(INSTALL) -r requirements.txt
+	@$(COMPILE)
 	@rm -f .venv/installed-*; touch $@
 
 $(DEVELOPING): requirements-dev.txt $(RUNNING)
-	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.txt
+	@$(INSTALL) -r requirements-dev.txt
+	@$(COMPILE)
 	@touch $@

@@ -401,8 +401,9 @@ _I_DO: Final = re.compile(r"\b(?:I|[Ww]e) (?P<does>[a-z]+) (?P<new>[\w'-]+(?: [\
 
 def _said_instead(fact: KnownFact, place: tuple[int, int], quote: str) -> str:
     """What is said with the fact's own verb instead: “not chemistry, I teach physics”; empty: nothing."""
-    verb = stem(fact.statement[: place[0]].rpartition(" The user ")[2].split()[-1])
-    return next((found["new"] for found in _I_DO.finditer(quote) if stem(found["does"]) == verb), "")
+    before = fact.statement[: place[0]].split()
+    said = (found for found in _I_DO.finditer(quote) if before and stem(found["does"]) == stem(before[-1]))
+    return next((found["new"] for found in said), "")
 
 
 def _find_shifted(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:

@@ -69,7 +69,7 @@ def read_list(sentence: str, what_is_on: Callable[[str], str], changed: str = ""
     is_named = _LIST.search(sentence) is not None
     if changed and not is_named and (more := _MORE.match(sentence)):
         said = list(_things(more["items"]))
-        on_it = [one for one in what_is_on(changed).split(", ") if one != EMPTY]
+        on_it = [one for one in what_is_on(changed).split(", ") if one not in ("", EMPTY)]
         how = _ADDS if more["how"].lower() in ("add", "put on", "include") else _TAKES
         return (
             _note(changed.removeprefix(LIST).replace("_", "-"), changed, _changed(on_it, said, how)) if said else None

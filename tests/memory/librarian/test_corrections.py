@@ -486,6 +486,8 @@ def test_what_takes_a_place_with_the_same_verb_replaces_that_part(
 ) -> None:
     (found,) = find_corrections(Utterance(99, 1, "user", text, NOW), [known(59, statement)])
     assert (found.change, found.old, found.value) == (Change.REPLACE, old, new)
+    first = known(69, f"{old.capitalize()} is what the user likes.")
+    assert not [one for one in find_corrections(Utterance(99, 1, "user", text, NOW), [first]) if one.value == new]
     other = known(60, statement.replace("takes", "is allergic to").replace("teaches", "failed"))
     changed = find_corrections(Utterance(99, 1, "user", text, NOW), [other])
     assert not [one for one in changed if one.value == new]

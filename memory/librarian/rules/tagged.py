@@ -228,7 +228,7 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
         tags_here = [tag for tag in waiting if sentence.start <= tag.start < sentence.end]
         for tag in tags_here:
             before, words = user_text[sentence.start : tag.start], user_text[tag.start : tag.end]
-            if (tag.label == "age" and _OF_A_CLASS.search(before)) or _is_known_pet(tag, before, words, people):
+            if _is_denied(tag, before) or _is_known_pet(tag, before, words, people):
                 continue
             subject = _subject(tag, sentence, user_text, people)
             if subject is not None and tag.label == "pet" and subject != THE_USER:
@@ -251,12 +251,24 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
         yield from by_place.values()
 
 
+_DENIED: Final = re.compile(
+    r"(?i)(?:\bnot|n['’]t|\bnever)"
+    r"(?: (?:an?|the|from|in|at|into|of|really|even|much|big|huge|great|fan|keen|on)){0,5} $"
+)
+"""Before what isn't so: “not from Spain”, “not a fan of open offices”."""
 _WHETHER: Final = re.compile(
     r"(?:(?i:so|and|but|or|remind me|do you (?:know|remember) (?:if|whether)|wait)\W+){0,2}"
     r"(?i:am|are|is|was|were|do|does|did|have|has) (?:(?i:i|we|my|our)\b|[A-Z]\w+\b)"
 )
 """Opens a question that asks whether something is so."""
 _IS_A: Final = re.compile(r"(?i)\W*(?:s?he|it)(?:'s| is) (?:an? |part |half |pure )+$")
+
+
+def _is_denied(tag: Tag, before: str) -> bool:
+    """Whether the words before a tag say that it isn't so, or that its number is no age."""
+    return (tag.state == "now" and _DENIED.search(before) is not None) or (
+        tag.label == "age" and _OF_A_CLASS.search(before) is not None
+    )
 
 
 def _is_known_pet(tag: Tag, before: str, words: str, people: People) -> bool:
@@ -351,6 +363,13 @@ _SCORED: Final = re.compile(r"(?i)\b(?:got|scored|have|weighs?|scores?) (?:an? )
 """Before a number that is no age: “got 68 in pharmacology”."""
 _NO_EMPLOYER: Final = frozenset({"post", "job", "position", "role", "place", "work", "office", "shift", "placement"})
 """What no one works at: “moved to Hamburg for the new post”."""
+_WORK: Final = re.compile(
+    r"(?i)\b(?:work\w*|jobs?|shifts?|employ\w*|staff|team|boss|manager|colleagues?|started|hired|intern\w*|volunteer\w*"
+    r"|teach\w*|nurse|as an?)\b"
+)
+"""Beside where someone works, if it has no name: “in the supermarket right now” is none."""
+_LESS_LIKED: Final = re.compile(r"(?i)\bprefer\w* [\w ]{2,40} (?:to|over) $")
+"""Before what is liked less: “I prefer trains to planes”."""
 _SEEMS: Final = re.compile(r"(?i) (?:tastes?|smells?|sounds?|looks?|feels?) ")
 """After what someone hardly likes: “rooibos tastes like hay to me”."""
 _NOT_A_PERSON: Final = re.compile(
@@ -378,8 +397,16 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "car": lambda value, sentence: (
         _DRIVES.search(sentence) is not None and not (_NO_CAR.search(value) or _WANTED.search(_before(value, sentence)))
     ),
-    "employer": lambda value, _: value.split()[-1].lower() not in _NO_EMPLOYER,
-    "likes": lambda value, sentence: _SEEMS.match(sentence[len(_before(value, sentence)) + len(value) :]) is None,
+    "employer": lambda value, sentence: (
+        value.split()[-1].lower() not in _NO_EMPLOYER
+        and not (value.startswith("the ") and value.islower() and _WORK.search(sentence) is None)
+    ),
+    "likes": lambda value, sentence: (
+        not (
+            _SEEMS.match(sentence[len(_before(value, sentence)) + len(value) :])
+            or _LESS_LIKED.search(_before(value, sentence))
+        )
+    ),
     "plays": lambda value, sentence: not _before(value, sentence).lower().endswith(("i'm ", "im ")) or "ing" in value,
     "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,
     "partner": lambda _, sentence: _FORMER.search(sentence) is None and _LEFT.search(sentence) is None,
@@ -442,7 +469,7 @@ def _value(tag: Tag, words: str, sentence: str) -> str:
             return ""
         if one := _ONE_OF_MANY.search(_before(value, sentence)):
             return f"{one[0]}{value}" if tag.label == "employer" else ""
-        value = value.title()
+        value = value if value.startswith("the ") else value.title()
     if tag.label in {"name", "partner"}:
         return clean_name(value)
     return value if is_named or content(value) else ""

@@ -41,6 +41,18 @@ def packed(user: Any) -> bytes:
     return b"".join(stream_archive(user))
 
 
+_once: list[bytes] = []
+
+
+@pytest.fixture
+def content(alice: Any, charlie: Any) -> bytes:
+    """The archive of a whole account, of the first Alice who asks: for tests that change it before anyone reads it."""
+    if not _once:
+        fill(alice, charlie)
+        _once.append(packed(alice))
+    return _once[0]
+
+
 def rows(content: bytes) -> Rows:
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         return {
@@ -292,17 +304,14 @@ def test_a_job_that_is_refused_leaves_the_account_as_it_was(alice: Any, charlie:
     assert Conversation.objects.for_user(alice).count() == 1
 
 
-def test_a_torn_archive_says_which_table_is_torn(alice: Any, bob: Any, charlie: Any) -> None:
-    fill(alice, charlie)
-    torn = repacked(packed(alice), data_memory_fact_jsonl=b"")
+def test_a_torn_archive_says_which_table_is_torn(content: bytes, bob: Any) -> None:
+    torn = repacked(content, data_memory_fact_jsonl=b"")
     assert refused(bob, torn) == "This archive is incomplete: memory.fact should have 3 rows and has 0."
 
 
 def test_an_archive_with_more_rows_than_it_says_is_read_no_further(
-    alice: Any, bob: Any, charlie: Any, monkeypatch: pytest.MonkeyPatch
+    content: bytes, bob: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(alice, charlie)
-    content = packed(alice)
     more = b'{"id": 1}\n' * 100_000
     read: list[Any] = []
     understood = restore._parse_object
@@ -355,10 +364,9 @@ def test_few_long_rows_are_in_memory_at_once(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 @pytest.mark.parametrize("name", ["recall_json", "person_json", "data_memory_fact_jsonl"])
 def test_an_archive_that_is_a_bomb_is_refused_without_being_unpacked(
-    method: int, name: str, alice: Any, bob: Any, charlie: Any
+    method: int, name: str, content: bytes, bob: Any
 ) -> None:
-    fill(alice, charlie)
-    bomb = packed_by(method, packed(alice), {name: b"{" + b" " * 40_000_000 + b"}"})
+    bomb = packed_by(method, content, {name: b"{" + b" " * 40_000_000 + b"}"})
     assert len(bomb) < 1_000_000
     tracemalloc.start()
     try:
@@ -382,9 +390,7 @@ def test_tables_together_are_unpacked_no_further_than_any_export(
 
 
 @pytest.mark.parametrize("name", ["x" * 100, 10**30, [1], None, True])
-def test_a_row_whose_name_is_none_is_refused(name: Any, alice: Any, bob: Any, charlie: Any) -> None:
-    fill(alice, charlie)
-    content = packed(alice)
+def test_a_row_whose_name_is_none_is_refused(name: Any, content: bytes, bob: Any) -> None:
     for label in ("memory.fact", "chat.conversation"):
         lines = "\n".join(json.dumps(row | {"id": name}) for row in rows(content)[label])
         changed = repacked(content, **{f"data_{label.replace('.', '_')}_jsonl": lines})
@@ -411,10 +417,8 @@ def test_a_newer_format_is_refused(alice: Any, bob: Any) -> None:
     ],
 )
 def test_an_archive_that_was_changed_is_refused_in_one_sentence(
-    label: str, change: dict[str, Any], alice: Any, bob: Any, charlie: Any
+    label: str, change: dict[str, Any], content: bytes, bob: Any
 ) -> None:
-    fill(alice, charlie)
-    content = packed(alice)
     lines = "\n".join(json.dumps(row | change) for row in rows(content)[label])
     sentence = refused(bob, repacked(content, **{f"data_{label.replace('.', '_')}_jsonl": lines}))
     assert sentence.startswith("This archive")

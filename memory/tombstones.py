@@ -54,9 +54,15 @@ class ForgottenTextError(Exception):
         super().__init__(ALLOW_FIRST)
 
 
-_WORD: Final = re.compile(r"[^\W_]+")
+_HIDDEN: Final = r"\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+"""Characters that show nothing: soft hyphens, spaces without width, joiners and marks of direction."""
+_SPELLED: Final = rf"[^\W_](?:[^\W_]|[\u0300-\u036f{_HIDDEN}])*"
+"""A word, with its accents (a letter and its accent may be two characters) and what is hidden within it."""
+_INVISIBLE: Final = re.compile(f"[{_HIDDEN}]")
+_PART: Final = re.compile(r"[^\W_]+")
+_WORD: Final = re.compile(_SPELLED)
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
-_IDENTIFIER: Final = re.compile(r"[^\W_]+(?:[-_.@:/+#][^\W_]+)*")
+_IDENTIFIER: Final = re.compile(rf"{_SPELLED}(?:[-_.@:/+#][{_HIDDEN}]*{_SPELLED})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +286,7 @@ def spelled(text: str) -> list[str]:
 
 
 def _normal(text: str) -> str:
-    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+    return " ".join(_PART.findall(unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()))
 
 
 def _fold(text: str) -> str:

@@ -83,6 +83,25 @@ def test_parts_of_an_identifier_are_no_identifier(alice: User, text: str) -> Non
     assert tombstones.mask(alice.pk, text) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The user's aunt Zoë lives in Zu\u0308rich",
+        "The user's aunt Zo\u200be\u0308 lives in Zü\u00adrich",
+        "The user's aunt \u202aZoë\u202c lives in \u2060Zürich\ufeff",
+    ],
+)
+def test_accents_and_what_shows_nothing_hide_no_forgotten_phrase(alice: User, text: str) -> None:
+    listed(alice, "The user's aunt Zoë lives in Zürich")
+    assert tombstones.mask(alice.pk, f"Well. {text}!").startswith(f"Well. {FORGOTTEN}")
+    assert tombstones.load(alice.pk).forgotten_at(text)
+
+
+def test_what_shows_nothing_hides_no_forgotten_address(alice: User) -> None:
+    listed(alice, "write to zoe@example.com")
+    assert tombstones.mask(alice.pk, "to zo\u200be@exam\u00adple.com") == f"to {FORGOTTEN}"
+
+
 def test_what_one_user_forgot_is_nothing_to_another(alice: User, bob: User) -> None:
     listed(alice, "I live in Lisbon")
     assert tombstones.mask(bob.pk, "I live in Lisbon") == "I live in Lisbon"

@@ -9,6 +9,7 @@ exports of the context.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, lru_cache
 from importlib import import_module
@@ -197,6 +198,28 @@ digits of any kind (the Netherlands, Canada, the NHS, phone numbers), are found 
 
 _DIGIT: Final = re.compile(r"\d")
 
+
+class _Plain(dict[int, str]):
+    """For `str.translate`: digits, spaces and hyphens of any kind, and what has no width, as ASCII has them.
+
+    Copied pages and documents write a number with them. As long as the text, so places stay what they are.
+    """
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        kind = unicodedata.category(sign)
+        if kind == "Nd":
+            sign = str(unicodedata.decimal(sign))
+        elif kind in ("Zs", "Cf"):
+            sign = " "
+        elif kind == "Pd":
+            sign = "-"
+        self[code] = sign
+        return sign
+
+
+_PLAIN: Final = _Plain()
+
 _RANDOM: Final = re.compile(r"(?<![\w/.-])[A-Za-z0-9+_-]{28,200}(?![\w/.-])")
 
 WINDOW: Final = 4_000
@@ -223,6 +246,7 @@ _MAY_HOLD: Final = re.compile(
 )
 """A text without any of these is taken to have no secrets: most messages have none, and cost microseconds."""
 _LONG: Final = re.compile(r"\S{16}")
+_REST: Final = re.compile(r"[\w-]*")
 _WORD: Final = re.compile(r"(?<![\w-])[^\W\d_]{2,}(?![\w-])")
 """The network reads what is said of a value: a bare number says nothing."""
 _CLAUSE: Final = re.compile(r"[.,;!?](?=\s|$)|\n|\s(?:and|but|so|because|for|please)\b", re.IGNORECASE)
@@ -314,19 +338,21 @@ def _windows(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _findings(text: str, named: Iterable[tuple[str, re.Pattern[str]]]) -> Iterator[tuple[str, Span]]:
+    plain = text if text.isascii() else text.translate(_PLAIN)
     for name, pattern in _SHAPED:
-        for found in pattern.finditer(text):
+        for found in pattern.finditer(plain):
             yield name, (found.start(), _end_of_key(text, found))
     for name, pattern in named:
         for found in pattern.finditer(text):
             yield name, (found.start("value"), _end_of_value(text, found))
     for name, module, pattern in _CHECKED if _DIGIT.search(text) else ():  # every one of them contains a digit
-        yield from ((name, found.span()) for found in pattern.finditer(text) if _passes(module)(found[0]))
+        yield from ((name, found.span()) for found in pattern.finditer(plain) if _passes(module)(found[0]))
     yield from ((KEY, found.span()) for found in _RANDOM.finditer(text) if _looks_random(found[0]))
     for detector in _detectors() if _LONG.search(text) else ():
         for value in filter(None, detector.analyze_string(text)):
             start = text.find(value)
-            yield KEY, (start, start + len(value)) if start >= 0 else (0, len(text))
+            rest = _REST.match(text, start + len(value))  # of some keys a detector gives the start only: “glpat”
+            yield KEY, (start, rest.end()) if start >= 0 and rest else (0, len(text))
 
 
 def _end_of_value(text: str, found: re.Match[str]) -> int:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memory.secrets.secrets_filter import ACCOUNT, CARD, IDENTITY, KEY, sensitive
+from memory.secrets.secrets_filter import ACCOUNT, CARD, IDENTITY, KEY, MASK, mask_secrets, sensitive
 
 # The numbers below are published examples of their countries, or invented with valid check digits.
 HELD: list[tuple[str, str]] = [
@@ -136,6 +136,27 @@ HARMLESS = [
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_only_looks_like_one_is_let_through(text: str) -> None:
     assert sensitive(text) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        ("4111\u00a01111\u00a01111\u00a01111", CARD),  # from a page
+        ("4111\u20111111\u20111111\u20111111", CARD),  # from a word processor
+        ("4111\u200b1111\u200b1111\u200b1111", CARD),
+        ("\uff14\uff11\uff11\uff11 \uff11\uff11\uff11\uff11 \uff11\uff11\uff11\uff11 \uff11\uff11\uff11\uff11", CARD),
+        ("DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000", ACCOUNT),
+        ("078\u201305\u20131120", IDENTITY),
+    ],
+)
+def test_a_number_is_found_in_any_digits_spaces_and_hyphens(number: str, kind: str) -> None:
+    assert sensitive(number) == kind
+    assert mask_secrets(f"It is {number}, I think.", is_own=False) == f"It is {MASK}, I think."
+
+
+def test_a_key_is_masked_to_its_end() -> None:
+    for key in ("glpat-abcdefghij0123456789", "ghp_abcdefghijklmnopqrstuvwxyz0123456789"):
+        assert mask_secrets(f"push with {key}, please", is_own=False) == f"push with {MASK}, please"
 
 
 @pytest.mark.parametrize("place", [0, 3_400, 3_990, 7_499, 50_000])

@@ -107,8 +107,9 @@ def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> R
     """Accept a proposal in the user's own wording; `value` None keeps a keyed fact's value.
 
     Raises:
-        RefusedError: it no longer waits for a decision.
+        RefusedError: it no longer waits for a decision, or the wording contains a secret or something forgotten.
     """
+    check_wording(fact, statement, value)
     vector = embedder().embed([statement])[0].tolist()  # before the transaction: no lock is held meanwhile
     with _decision(fact, ReviewAction.Verb.EDIT) as (locked, others):
         older = [other.pk for other in others]
@@ -135,10 +136,7 @@ def correct(
         RefusedError: it is no longer in use, is unchanged, ends before it starts, or contains a secret or something
             forgotten.
     """
-    if sensitive(statement) or sensitive(value or ""):
-        raise RefusedError(NEVER_KEPT)
-    if tombstones.adds_forgotten(fact.user_id, fact.statement, statement):
-        raise RefusedError(tombstones.ALLOW_FIRST)
+    check_wording(fact, statement, value)
     vector = embedder().embed([statement])[0].tolist()  # before the transaction: no lock is held meanwhile
     same = _ids_of_same_words(fact, statement)
     with one_change():
@@ -245,6 +243,18 @@ def _keep_beside(fact: Fact, verb: ReviewAction.Verb, by: User) -> ReviewAction:
         related = verb == ReviewAction.Verb.KEEP_BOTH
         links = no_longer_opposed(locked, [other.pk for other in others], related=related)
         return record(locked, verb, by, before, links)
+
+
+def check_wording(fact: Fact, statement: str, value: str | None = None) -> None:
+    """Check that the user's own wording may be kept.
+
+    Raises:
+        RefusedError: it contains a secret, or something forgotten that the fact doesn't.
+    """
+    if sensitive(statement) or sensitive(value or ""):
+        raise RefusedError(NEVER_KEPT)
+    if tombstones.adds_forgotten(fact.user_id, fact.statement, statement):
+        raise RefusedError(tombstones.ALLOW_FIRST)
 
 
 def _check_correctable(fact: Fact | None, statement: str, value: str | None, validity: Validity) -> None:

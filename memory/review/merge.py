@@ -23,7 +23,7 @@ from memory.facts.contradiction import against
 from memory.facts.keys import PREFIXES, split_key
 from memory.facts.links import link_superseded, mark_superseded
 from memory.models import Fact, ReviewAction
-from memory.review.decisions import BY_EDITING, BY_SUPERSEDING, allow_again, check_open, reword, whom
+from memory.review.decisions import BY_EDITING, BY_SUPERSEDING, allow_again, check_open, check_wording, reword, whom
 from memory.review.undo import RefusedError, locked_facts, one_change, record, snapshot
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def merge(facts: Sequence[Fact], into: Fact, statement: str = "", *, by: User) -
     """Merge `facts` into `into`; `statement` is the new wording, empty keeps that of `into`.
 
     Raises:
-        RefusedError: there are fewer than two, they have different keys, or one can't be merged any more.
+        RefusedError: there are fewer than two, they have different keys, one can't be merged any more, or the wording
+            contains a secret or something forgotten.
     """
     wanted = {fact.pk for fact in facts} | {into.pk}
     if not 2 <= len(wanted) <= MAX_MERGED:
@@ -53,6 +54,8 @@ def merge(facts: Sequence[Fact], into: Fact, statement: str = "", *, by: User) -
     if {fact.user_id for fact in facts} - {into.user_id}:
         raise RefusedError(TWO_PEOPLE)
     typed = bool(statement) and statement != into.statement
+    if typed:
+        check_wording(into, statement)
     vector = embedder().embed([statement])[0].tolist() if typed else None  # before any lock is taken
     with one_change():
         rows = locked_facts(Q(pk__in=wanted, user=into.user_id) | _against_any(facts, into))

@@ -25,9 +25,11 @@ from memory.models import Chunk, Document, Fact, ForgetList, Forgetting, Tombsto
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance, get_source
 from memory.review import decisions
+from memory.review.merge import merge
 from memory.review.undo import RefusedError
 from recall.redaction import FORGOTTEN
 from tests.memory.forgetting.conversation import QUOTE, SAID, STATEMENT, Told
+from tests.memory.review.test_decisions import propose
 
 pytestmark = pytest.mark.django_db
 
@@ -187,6 +189,17 @@ def _newest(user: User) -> int:
     document = Document.objects.for_user(user).get(path="/profile/identity")
     newest = revisions.newest_revision(document)
     return newest.number if newest else 0
+
+
+@pytest.mark.parametrize("wording", [STATEMENT, "The user's card is 4111 1111 1111 1111."])
+def test_a_proposal_is_not_reworded_into_what_was_forgotten_or_a_secret(forgotten: Told, wording: str) -> None:
+    kites = [propose(forgotten.user, f"The user has a {color} kite.") for color in ("red", "blue")]
+    with pytest.raises(RefusedError):
+        decisions.edit(kites[0], wording, by=forgotten.user)
+    with pytest.raises(RefusedError):
+        merge(kites, kites[0], wording, by=forgotten.user)
+    kites[0].refresh_from_db()
+    assert (kites[0].status, kites[0].statement) == (Fact.Status.PROPOSED, "The user has a red kite.")
 
 
 def test_accepting_it_again_takes_it_off_the_list_and_into_recall(forgotten: Told) -> None:

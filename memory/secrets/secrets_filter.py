@@ -83,7 +83,7 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         ),
     ),
     # “pw hunter2”, “pass is hunter2”
-    (KEY, re.compile(r"\b(?:pw|pass|pwd|login)(?: is|['’]s|:| =)? (?P<value>(?=[^\s\d]{1,40}\d)\S{5,60})", re.I)),
+    (KEY, re.compile(r"\b(?:p/?w|pass|pwd|login)(?: is|['’]s|:| =)? (?P<value>(?=[^\s\d]{1,40}\d)\S{5,60})", re.I)),
     # “Authorization: Bearer tok_9fQe72Lm”, “x-api-key=…”: a word of eight or more signs with a digit
     (
         KEY,
@@ -145,6 +145,26 @@ _SHAPED: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (KEY, re.compile(r"\b(?:tok|token|key|secret|sess|pat|api)_(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{12,}")),
     (KEY, re.compile(r"\bnpm_[A-Za-z0-9]{36}\b|_authToken\s{0,5}=\s{0,5}\S")),
     (KEY, re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY")),
+    (KEY, re.compile(r"\bAGE-SECRET-KEY-1[A-Z0-9]{10,80}|\botpauth://\S{8,300}")),
+    # As settings, markup, JSON and a shell have them.
+    (
+        KEY,
+        re.compile(
+            r"\b(?:[A-Z][A-Z0-9]{0,30}_){0,4}(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|API_?KEY|ACCESS_?KEY)\s?=\s?"
+            r"(?![$<]|os\.|env|getenv|\"\"|''|None\b)\S{3,200}"
+        ),
+    ),
+    (KEY, re.compile(r"<(?:password|passwd|secret)>[^<\s]{1,200}", re.I)),
+    (KEY, re.compile(r"[\"'](?:password|passwd|secret|client_secret)[\"']\s?:\s?[\"'][^\"'\n]{1,200}", re.I)),
+    (KEY, re.compile(r"\bcurl\b[^\n]{0,120}?\s(?:-u|--user)[ =][\"']?[^\s:\"']{1,60}:[^\s\"']{1,100}")),
+    (
+        KEY,
+        re.compile(
+            r"\b(?:kennwort|passwort|mot de passe|contraseña|senha|wachtwoord|lösenord|hasło|пароль|密码|パスワード)\s?"
+            r"(?:(?:ist|lautet|est|es|é|is|är|to)\b|是|は)?\s?[:=：]?\s?[\"'«„“]?(?=\S{0,40}\d)\S{4,100}",
+            re.I,
+        ),
+    ),
     (IDENTITY, re.compile(r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])")),  # US social security numbers have no check digit
     # Neither do UK national insurance numbers
     (IDENTITY, re.compile(r"\b[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]\b")),

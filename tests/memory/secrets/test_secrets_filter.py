@@ -27,6 +27,17 @@ HELD: list[tuple[str, str]] = [
     ("the account number is 12345678", IDENTITY),
     ("requests.get(url, headers={'Authorization': 'Bearer 9fQe72LmXv04'})", KEY),
     ("curl -H 'x-api-key: 8fa93jd02k'", KEY),
+    ("p/w: tulip99", KEY),
+    ("das Passwort lautet Krokus71", KEY),
+    ("le mot de passe est : tulipe-44", KEY),
+    ("пароль: tulip44", KEY),
+    ("密码是 tulip44", KEY),
+    # as settings, markup and commands have them
+    ("export DB_PASSWORD=hunter2", KEY),
+    ("<user>me</user><password>tulip</password>", KEY),
+    ('{"user": "me", "password": "tulip"}', KEY),
+    ("curl -s -u admin:tulip https://example.org", KEY),
+    ("otpauth://totp/Example:me?secret=JBSWY3DPEHPK3PXP&issuer=Example", KEY),
     # with a known shape
     ("tok_9fQe72LmXv04pRz", KEY),
     ("AKIAIOSFODNN7EXAMPLE", KEY),
@@ -88,6 +99,11 @@ def test_it_is_found_and_named_for_what_it_is(text: str, kind: str) -> None:
 
 
 HARMLESS = [
+    "DB_PASSWORD=$DB_PASSWORD docker compose up",
+    "Ich habe mein Passwort vergessen",
+    "das Passwort ist falsch",
+    "curl -u needs a name and a password",
+    "<password></password>",
     # one digit changed
     "4111 1111 1111 1112",
     "DE88 3704 0044 0532 0130 00",

@@ -60,7 +60,8 @@ _EVERYTHING: Final = re.compile(
 _POLITE: Final = re.compile(r"\b(?:please|pls|plz|(?:can|could|will|would) you)\b", re.IGNORECASE)
 _PRIVATE: Final = re.compile(
     r"\b(?:must|should|can|may)(?:n't| not|not) (?:see|know|find)\b|"
-    r"\b(?:stored|saved|kept|private|secret|shouldn't|don't want (?:it|that|this)|nobody|no one|none of)\b|\bdont want",
+    r"\b(?:stored|saved|kept|private|secret|shouldn't|don't want (?:it|that|this)|nobody|no one|none of)\b|\bdont want"
+    r"|\b(?:delete|erase|remove) (?:it|that|this|them|everything)\b|\bwant to be reminded\b",
     re.IGNORECASE,
 )
 """Reasons to be forgotten: “forget how much I earn, I don't want that stored”."""

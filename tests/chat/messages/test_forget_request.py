@@ -47,6 +47,8 @@ SignIn = Callable[[User], Client]
         ("Please delete what you have about my team, my mates use this account.", "my team"),
         ("get rid of everything you've stored on my ex", "my ex"),
         ("Forget that I'm saving for a Ducati, my gran must not see it!", "I'm saving for a Ducati"),
+        ("Forget the trip to Uzbekistan, I mean really delete it.", "the trip to Uzbekistan"),
+        ("Forget the wedding, I don't want to be reminded.", "the wedding"),
         ("can you remove what you know about my health", "my health"),
         ("You can forget the thing about Berlin", "Berlin"),
         ("Please delete my phone number from your memory", "my phone number"),

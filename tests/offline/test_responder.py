@@ -863,8 +863,8 @@ def test_where_one_lived_before_a_place_is_not_that_place() -> None:
 
 
 def test_what_one_owns_is_what_one_does() -> None:
-    assert "bakery" in ask("What do I do for a living?", memory("The user owns a bakery."))
-    assert "eggs" in ask("What food can't I stand?", memory("The user dislikes eggs."))
+    assert ask("What do I do for a living?", memory("The user owns a bakery.")).startswith("You own a bakery.")
+    assert ask("What can't I stand?", memory("The user dislikes eggs.")).startswith("You dislike eggs.")
 
 
 def test_someone_elses_favorite_is_not_the_users() -> None:
@@ -885,7 +885,7 @@ def test_a_question_whether_one_remembers_is_nothing_to_remember() -> None:
 
 def test_a_greeting_may_have_a_name() -> None:
     for said in ("hiya", "hiya its me", "Good afternoon, it's Hilde.", "yo"):
-        assert "Hello" in ask(said) or "Hi" in ask(said) or "Welcome" in ask(said)
+        assert ask(said).startswith(("Hello", "Hi", "Welcome"))
 
 
 def test_a_day_that_moves_is_no_home() -> None:

@@ -415,8 +415,9 @@ def _find_shifted(user_text: str, utterance: Utterance, facts: Sequence[KnownFac
             kind = "date" if is_day else kind_of_phrase(new)
             old = find_value(fact.statement, kind)
             if old and about and about <= content(fact.statement):
-                value = in_full(new, old, utterance.said_at) if kind == "date" and not is_day else find_value(new, kind)
-                value = value or new
+                value = new
+                if not is_day:
+                    value = in_full(new, old, utterance.said_at) if kind == "date" else find_value(new, kind) or new
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
 
@@ -505,11 +506,12 @@ def _find_instead(user_text: str, utterance: Utterance, facts: Sequence[KnownFac
     """What takes the place of something else with the same verb: “we're going to Puglia instead”, “I take rosuvastatin
     now instead of simvastatin”."""
     for sentence in _statements(user_text):
-        plan, other = _INSTEAD.search(sentence[0]), _INSTEAD_OF.search(sentence[0])
-        said = other or plan
-        for fact in facts if said else ():
-            old = _replaced_by(said, fact) if said else ""
-            if said and old and old != said["new"]:
+        said = _INSTEAD_OF.search(sentence[0]) or _INSTEAD.search(sentence[0])
+        if said is None:
+            continue
+        for fact in facts:
+            old = _replaced_by(said, fact)
+            if old and old != said["new"]:
                 quote = utterance.text[sentence.start() : sentence.end()].strip()
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, said["new"], old=old)
 

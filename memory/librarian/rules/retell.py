@@ -42,7 +42,7 @@ _GROUP: Final = re.compile(
     r"(?='ve|'re| (?!(?:in|on|at|to|of|for|with|from|and|or|who|that)\b)[a-z])"
 )
 _PRONOUN: Final = re.compile(r"(?i)(he|she|they|it(?!(?:'s| is| was) (?-i:[A-Z]))|who)(?='s|'re|'ve|'ll| )")
-"""What stands for someone named before; “it's Madeira now” says of no animal what it is."""
+"""Pronouns of someone named before; “it's Madeira now” says of no animal what it is."""
 _FIRST: Final = re.compile(r"(?:I|[Ww]e)(?='m|'ve|'re|'d|'ll| )")
 _NAME_FIRST: Final = re.compile(rf"({NAME})(?='s|'ll| )")
 _IS: Final = re.compile(r"'s (?:in|at|on|back|now|not|an?|the|still|from|my|our|also|just|\w+ing|\w+ed|been|got)\b")

@@ -908,9 +908,12 @@ def test_one_of_several_is_asked_for_by_what_is_said_of_it() -> None:
     )
 
 
-def test_all_of_several_names_are_given() -> None:
-    kids = [memory(f"The user's child is called {name}.", f"fact:{n}") for n, name in enumerate(("Jonas", "Mila"))]
-    said = ask("What are the names of my kids?", *kids)
+@pytest.mark.parametrize("question", ["What are the names of my kids?", "What are my children's names?"])
+def test_all_of_several_names_are_given(question: str) -> None:
+    jonas, mila = (
+        memory(f"The user's child is called {name}.", f"fact:{n}") for n, name in enumerate(("Jonas", "Mila"))
+    )
+    said = ask(question, jonas | {"answers": "question"}, mila)
     assert "Jonas" in said
     assert "Mila" in said
 

@@ -147,7 +147,8 @@ _TRAIL: Final = re.compile(
     r"(?i)(?:[\s,;:!\-–—(./]|(?<!\w)(?:lol|haha|hehe|btw|by the way|tho|though|too|as well|anyway|pls|please|thanks"
     r"|thx|ta"
     r"|ok|okay|right|and|but|so|or|fyi|honestly|actually|tbh|i guess|i think|obviously|of course|you know|just so you"
-    r" know|unfortunately|sadly|apparently|:\)|:\(|yay|ugh)(?!\w)|[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F\u200d])+$"
+    r" know|unfortunately|sadly|apparently|:\)|:\(|yay|ugh|sorry|i know|cheers"
+    r"|omg|lmao|ha|xx?)(?!\w)|[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F\u200d])+$"
 )
 _DICTATES: Final = re.compile(rf"(?i)\W*{_REMEMBER}(?: that)?:? (?=I\b|i\b|my\b|we\b|our\b)")
 _CORRECTS: Final = re.compile(

@@ -12,7 +12,10 @@ MAX_WORDS: Final = 45
 _TAIL: Final = re.compile(
     r"(?i)(?:[\s,;:\-–—(/&'\"]|\b(?:at all|any ?more|now|these days|though|actually|really|either|too))+$"
 )
-_WISH: Final = re.compile(r",? so (?:nothing|no|any|something|anything|maybe|please|ideas?|tips?|only|just)\b.*$", re.I)
+_WISH: Final = re.compile(
+    r",? so (?:nothing|no|any|something|anything|maybe|please|ideas?|tips?|only|just|gimme|give|make|keep|be)\b.*$",
+    re.I,
+)
 """What a request adds to what is so: “I teach year 6 so nothing babyish”."""
 _ASIDE: Final = re.compile(r"(?: (?:themselves|myself))?, (?:tastes|smells|looks|sounds|feels) (?:of|like) .*$")
 """Why something is disliked, without a subject: “coriander myself, tastes of soap”."""

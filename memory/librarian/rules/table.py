@@ -205,7 +205,7 @@ _food = partial(Row, Kind.CONSTRAINT)
 _taste = partial(Row, Kind.PREFERENCE, "taste:{slug}")
 _EVER: Final = (
     r"(?:(?:also|now|currently|still|just|recently|originally|actually|really|only|always|finally|both"
-    r"|[a-z]{3,9}ly) ){0,2}"
+    r"|(?!nearly|hardly|barely|rarely)[a-z]{3,9}ly) ){0,2}"
 )
 _VERY: Final = (
     r"(?:(?:severely|mildly|badly|very|slightly|quite|highly|a bit|rather|red-green|completely|partially) ){0,2}"

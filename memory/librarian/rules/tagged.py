@@ -101,6 +101,8 @@ _DOES: Final = re.compile(
 """Before a verb: “I swim”."""
 _WORKS: Final = re.compile(r"(?i)(?<!['’])\b(?:i|we|s?he|they)(?: (?:also|still|often|usually|sometimes))? $")
 """Before what someone does for a living."""
+_RUNS: Final = re.compile(r"(?i)\b(?P<verb>runs?|owns?|manages?|keeps?) (?:an?|the|our|my|his|her|their) $")
+"""Before a business, which isn't what someone works as."""
 _THIRD: Final = re.compile(r"[a-z]+(?<!s)s [a-z]")
 """“drives a lorry”, behind who does."""
 _HEDGED: Final = re.compile(
@@ -119,6 +121,10 @@ _POSSESSED: Final = re.compile(
 """“Shanelle's birthday is”, “the boat's name is”: what follows isn't the user's."""
 _IS_CALLED: Final = re.compile(r"(?i)\b(?:name|called|named|names)\b")
 """Before a name of him or her: not “the vet for him is”."""
+_REPORTED: Final = re.compile(
+    r"(?i)\b(?:says|said|reckons|thinks|suggested|recommend(?:s|ed)|told (?:me|us)) (?:that )?"
+)
+"""Behind it begins what someone says, which is hardly about them: “the vet says she's a tortie”."""
 _OF_PRONOUN: Final = {"his": "he", "him": "he", "her": "she", "hers": "she"}
 _OF: Final = (
     r" (?:{}) (?:the |an? )?[\w'-]+(?: [\w'-]+)?(?=$|[,.;:!?)]| (?:at|in|for|and|but|so|now|here|since|when|because)\b)"
@@ -144,6 +150,10 @@ _SAID_BY: Final[Mapping[str, tuple[str, ...]]] = {
 """Starts of further attributes that say of a value what a label says of it."""
 MAX_SAME: Final = 9
 """Words of a statement that says no more than its value."""
+MORE: Final = 2
+"""Content words from which a statement says more than another."""
+_TAKES_MORE: Final = {"home", "origin", "job", "study", "diet", "allergy", "plays", "pet", "likes", "dislikes", "car"}
+"""Labels whose statement may say more than the value: neither names nor what is counted or dated."""
 _OWN_WORDS: Final = {"plays", "pet", "likes", "dislikes", "car"}
 """Labels of which a statement in the user's words says it better: “plays for the national team”."""
 YOUNGEST: Final = 10
@@ -195,11 +205,16 @@ class Marked:
         return self.tag.label in _STATES and _WAS.search(self.before) is not None
 
     @property
+    def does(self) -> bool:
+        """Whether the value is a verb behind the one who does it: “my sister runs”."""
+        is_named_before = self.before.rstrip().endswith((self.subject.name or "\0", self.subject.relation or "\0"))
+        return is_named_before and _THIRD.match(f"{self.value} x") is not None
+
+    @property
     def is_verb(self) -> bool:
         """Whether a job is told by what someone does."""
-        is_named_before = self.before.rstrip().endswith((self.subject.name or "\0", self.subject.relation or "\0"))
-        does = is_named_before and _THIRD.match(self.value) is not None
         is_work = is_occupation(self.value.split()[-1])  # “I'm a poet and carpenter”
+        does = self.does and " " in self.value
         return self.tag.label == "job" and not is_work and (does or _WORKS.search(self.before) is not None)
 
     @property
@@ -282,7 +297,7 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
 
     None: its sentence names no one. Animals own none: a pet is the user's, or a person's.
     """
-    before = user_text[sentence.start : tag.start]
+    before = _REPORTED.split(user_text[sentence.start : tag.start])[-1]
     is_own = _FIRST_PERSON.search(sentence.text) is not None or not _PRONOUN.search(before)
     of_theirs = _POSSESSED.search(before)
     if tag.label == "name" and (_SECOND_HAND.search(before) or (not tag.other and _OF_A_THING.search(before))):
@@ -347,7 +362,7 @@ _AVOIDED: Final = re.compile(
 )
 """Before what someone does without, which is no diet: “off dairy”."""
 _NOT_YET: Final = re.compile(
-    r"(?i)\b(?:turning|turns|(?:will|to) (?:be|turn)|(?:gonna|about to) (?:be|turn)|almost|nearly)\b"
+    r"(?i)\b(?:turn|turning|turns|(?:will|to) (?:be|turn)|(?:gonna|about to) (?:be|turn)|almost|nearly)\b"
 )
 """An age that is still to come."""
 
@@ -370,6 +385,8 @@ _WORK: Final = re.compile(
 """Beside where someone works, if it has no name: “in the supermarket right now” is none."""
 _LESS_LIKED: Final = re.compile(r"(?i)\bprefer\w* [\w ]{2,40} (?:to|over) $")
 """Before what is liked less: “I prefer trains to planes”."""
+_ITS_OBJECT: Final = re.compile(r"(?i) (?:an?|the|my|our|his|her|their) ")
+"""Behind a verb that is no pastime without it: “my sister runs a nail bar”."""
 _SEEMS: Final = re.compile(r"(?i) (?:tastes?|smells?|sounds?|looks?|feels?) ")
 """After what someone hardly likes: “rooibos tastes like hay to me”."""
 _NOT_A_PERSON: Final = re.compile(
@@ -407,7 +424,10 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
             or _LESS_LIKED.search(_before(value, sentence))
         )
     ),
-    "plays": lambda value, sentence: not _before(value, sentence).lower().endswith(("i'm ", "im ")) or "ing" in value,
+    "plays": lambda value, sentence: (
+        (not _before(value, sentence).lower().endswith(("i'm ", "im ")) or "ing" in value)
+        and not _ITS_OBJECT.match(sentence[len(_before(value, sentence)) + len(value) :])
+    ),
     "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,
     "partner": lambda _, sentence: _FORMER.search(sentence) is None and _LEFT.search(sentence) is None,
     "origin": lambda _, sentence: _SPEAKS.search(sentence) is None,
@@ -498,8 +518,8 @@ def proposals(
                 replaced.append(stated)
                 new.append(stated.model_copy(update={"confidence": SURE}))
             continue
-        same = [other for other in facts if fact.key and _says_no_more(mark, fact, other)]
-        if same and _says_it_better(mark, same[0]):
+        same = [other for other in facts if fact.key and _says_the_same(mark, fact, other)]
+        if same and _says_it_better(mark, fact, same[0]):
             fact = fact.model_copy(update={"statement": same[0].statement})
         replaced += same
         new.append(fact)
@@ -567,13 +587,22 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
         value, called = _animal(value.split(), mark.after)
         tags = tuple(word for word in (called.removeprefix(" called "), value) if word)
         plain = replace(plain, value=value, tags=tags, called=called)
-    elif label == "plays" and _DOES.search(mark.before):
-        plain = replace(plain, value=gerund(value))
-    elif mark.is_verb:  # “I teach year 6”, “he drives a lorry”
-        plain = replace(plain, value=third_person(f" {value}", user=subject == THE_USER), pattern="{who} {v}.")
-        if not plain.value:
-            return None
-    return replace(plain, attribute=says.attribute.format(slug=plain.value.lower()))
+    elif label in ("plays", "job"):
+        plain = _action_worded(mark, plain)
+    return replace(plain, attribute=says.attribute.format(slug=plain.value.lower())) if plain.value else None
+
+
+def _action_worded(mark: Marked, plain: _Wording) -> _Wording:
+    """The words for a pastime or work, which may be told by a verb: “she runs”, “I teach year 6”."""
+    if mark.tag.label == "plays":
+        value = mark.value.removesuffix("s") if mark.does else mark.value
+        return replace(plain, value=gerund(value)) if mark.does or _DOES.search(mark.before) else plain
+    if runs := _RUNS.search(mark.before):
+        return replace(plain, pattern=f"{{who}} {runs['verb'].lower().removesuffix('s')}s {{a}} {{v}}.")
+    if mark.is_verb:
+        is_user = mark.subject == THE_USER
+        return replace(plain, value=third_person(f" {mark.value}", user=is_user), pattern="{who} {v}.")
+    return plain
 
 
 def _name_worded(mark: Marked, plain: _Wording) -> _Wording | None:
@@ -609,7 +638,8 @@ def _statement(wording: _Wording, mark: Marked, today: date) -> str:
 
 
 _CALLED: Final = re.compile(
-    rf"(?:,? (?:called|named|(?:is|who's) called)|,|:| \() ?(?P<name>{NAME})(?=[,.)!?:]| [a-z]|$)"
+    rf"(?:,? (?:called|named|(?:is|who's) called)|,|:| \(| is(?! [A-Z]\w+(?:ian|ish|ese|an)\b)) ?"
+    rf"(?P<name>{NAME})(?=[,.)!?:]| [a-z]|$)"
 )
 
 
@@ -633,17 +663,25 @@ def _is_same_value(mark: Marked, fact: ProposedFact, other: ProposedFact) -> boo
     return (bool(fact.key) and fact.key == other.key) or (not fact.key and _shares_value(mark, fact, other))
 
 
-def _says_it_better(mark: Marked, other: ProposedFact) -> bool:
+def _says_it_better(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
     """Whether the user's words are the better statement: “works night shifts at a warehouse”."""
     if other.kind is Kind.FACT:
         return False
     says_work = mark.tag.label == "employer" and other.statement.startswith("The user works ")
-    return says_work or mark.tag.label in _OWN_WORDS or mark.is_verb
+    more = mark.tag.label in _TAKES_MORE and _says_more(fact, other)
+    return says_work or mark.tag.label in _OWN_WORDS or mark.is_verb or more
 
 
-def _says_no_more(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
-    """Whether a fact without a key is the same in other words, and hardly more."""
-    return not other.key and len(other.statement.split()) <= MAX_SAME and _shares_value(mark, fact, other)
+def _says_the_same(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
+    """Whether a fact without a key is the same in other words, and says no more that its statement couldn't."""
+    if other.key or len(other.statement.split()) > MAX_SAME or not _shares_value(mark, fact, other):
+        return False
+    takes_it = mark.tag.label in _TAKES_MORE | {"employer"} and other.kind is not Kind.FACT
+    return takes_it or not _says_more(fact, other)
+
+
+def _says_more(fact: ProposedFact, other: ProposedFact) -> bool:
+    return len({*content(other.statement)} - {*content(fact.statement), "mention"}) >= MORE
 
 
 def _shares_value(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:

@@ -79,6 +79,9 @@ READ: list[tuple[str, list[str]]] = [
     # food and health
     ("I'm allergic to peanuts and kiwi.", ["The user is allergic to peanuts. | user/allergy:peanuts=yes",
                                            "The user is allergic to kiwi. | user/allergy:kiwi=yes"]),
+    ("i dont eat liver sorry", ["The user does not eat or drink liver. | user/diet:liver=no"]),
+    ("I'm nearly 30", []),
+    ("my cholesterol's 6.8 so gimme a lighter version pls", ["The user's cholesterol is 6.8."]),
     ("I don't eat pork.", ["The user does not eat or drink pork. | user/diet:pork=no"]),
     ("I'm vegan, what can I bake?", ["The user is vegan. | user/diet=vegan"]),
     ("I've gone veggie, what can I bake?", ["The user is veggie. | user/diet=veggie"]),

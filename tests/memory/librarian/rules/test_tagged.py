@@ -9,6 +9,7 @@ from memory.librarian.engine import ProposedFact
 from memory.librarian.rules import tagged
 from memory.librarian.rules.retell import People, related
 from memory.librarian.tagger.marked import read_marked
+from memory.models.kinds import Kind
 
 TODAY = date(2026, 11, 21)
 MONTH = "November 2026"
@@ -98,6 +99,14 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
         ("I prefer [likes:dishes] that stand in the oven",
          ["The user likes dishes that stand in the oven. | user/taste:dishes_that_stand_in_the_oven=likes"]),
         ("it's loud [likes:and] cold", []),
+        ("i turn [age:29] in november", []),
+        ("my brother and i run a [job:small bakery]",
+         ["The user runs a small bakery. | user/job=small bakery"]),
+        ("My sister [*plays:runs] a nail bar", []),
+        ("My sister [*plays:runs]",
+         ["One of the user's sister's pastimes is running. | user/sister/pastime:running=yes"]),
+        ("The [pet:cat] is Pixel, ok?", ["The user has a pet cat called Pixel. | user/pet:cat=yes"]),
+        ("The vet says he's a [*age:15] yr old [*pet:tortie]", []),
     ],
 )  # fmt: skip
 def test_a_mark_becomes_a_statement_with_its_key(line: str, statements: list[str]) -> None:
@@ -124,6 +133,20 @@ def test_what_the_table_read_of_the_same_key_stays_and_what_has_no_key_is_replac
     assert ([one.confidence for one in new], replaced) == ([tagged.SURE], [doubted])  # both read the same
     new, replaced = tagged.proposals(marked("I'm in [home:Ghent] now"), [in_own_words], 1, TODAY)
     assert ([one.key for one in new], replaced) == (["user/home"], [in_own_words])
+
+
+def test_what_says_more_than_a_mark_stays_beside_it_or_is_its_statement() -> None:
+    dog = tagged.proposals(marked("my [pet:whippet] is 3"), (), 1, TODAY)[0][0]
+    more = dog.model_copy(update={"statement": "Whippet, 3, eats socks.", "attribute": "", "kind": Kind.FACT})
+    home = tagged.proposals(marked("I'm in [home:Swansea]"), (), 1, TODAY)[0][0]
+    above = {"statement": "The user lives above their takeaway in Swansea.", "attribute": ""}
+
+    new, replaced = tagged.proposals(marked("[pet:Whippet], 3, eats socks"), [more], 1, TODAY)
+    assert ([one.key for one in new], replaced) == (["user/pet:whippet"], [])
+    new, _ = tagged.proposals(
+        marked("we live above my takeaway in [home:Swansea]"), [home.model_copy(update=above)], 1, TODAY
+    )
+    assert [(one.statement, one.key) for one in new] == [(above["statement"], "user/home")]
 
 
 def test_what_is_not_eaten_is_told_once() -> None:

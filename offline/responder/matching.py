@@ -169,7 +169,8 @@ SUBJECT = re.compile(
 ASKS = re.compile(r"^\W*(?:what|who|where|when|which|why|how|does|do|is|are|can|could)\b", re.IGNORECASE)
 NO_STATEMENT = re.compile(
     r"^\W*(?:please\b|imagine\b|suppose\b|if\b|pretend\b|let's say\b|(?:can|could|would|will) you\b|forget\b|"
-    r"(?:show|tell|remind) me\b|you\b(?!['’]| know\b)|(?:hi|hello|hey|thanks|thank you|bye|ok|okay)\b[^,]*$)",
+    r"(?:show|tell|remind) me\b|you\b(?!['’]| know\b)|(?:hi|hello|hey|thanks|thank you|bye|ok|okay"
+    r"|good (?:morning|afternoon|evening|night))\b[^,]*$)",
     re.IGNORECASE,
 )
 # Someone else's words, or a story's; between “ and ”, a conversation's document has the user's own.

@@ -668,9 +668,9 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
     if matches:
         ended = None if asks_past(asked) else _ended_here(reading, matches)
         return _answer_from(reading, [ended] if ended else matches)
-    near = closest(asked, known) or _first_recalled(asked, reading)
+    near = closest(asked, known)
     if near is None:
-        return None
+        return _first_recalled(asked, reading)
     sentence = near.sentence if asks_past(asked) else without_denied(near.sentence)
     return say(wording.CLOSEST.format(known=_lower(second_person(sentence))))
 
@@ -696,9 +696,9 @@ def _newer(reading: Reading, memory: Memory) -> str:
     return next((one.text for one in reading.memories if one.id == by), "")
 
 
-def _first_recalled(asked: str, reading: Reading) -> Match | None:
+def _first_recalled(asked: str, reading: Reading) -> Reply | None:
     """What Recall itself found to fit best, for a question about the user in other words than the memory's, or about
-    someone by name."""
+    someone by name. Of a message all statements, as any may be the answer."""
     names = frozenset(re.findall(r"(?<!^)\b(?!I\b)[A-Z]\w+", asked))
     if not names and not patterns.OWN.search(asked):
         return None
@@ -716,7 +716,13 @@ def _first_recalled(asked: str, reading: Reading) -> Match | None:
         and not is_about_another(asked, sentence, wanted, said[sentence])
         and (is_wh_question(asked) or said[sentence] & beyond)  # nothing near answers “Do I have a cat?”
     ]
-    return Match(max(users, key=lambda sentence: len(said[sentence] & wanted)), first) if users else None
+    if not users:
+        return None
+    if first.id.startswith("message:"):
+        return say(wording.CLOSEST_WORDS.format(words=_short(" ".join(users))))
+    sentence = max(users, key=lambda sentence: len(said[sentence] & wanted))
+    sentence = sentence if asks_past(asked) else without_denied(sentence)
+    return say(wording.CLOSEST.format(known=_lower(second_person(sentence))))
 
 
 def _answer_from(reading: Reading, matches: list[Match]) -> Reply:

@@ -46,6 +46,7 @@ ADVICE = (
 )
 OWN_WORDS = "You wrote: “{words}”"
 CLOSEST = "I'm not sure, but I have this: {known}"
+CLOSEST_WORDS = "I'm not sure, but you wrote: “{words}”"
 IN_FILE = "{name} says:\n\n{words}"
 FILE_READ = "I can read {name}. Ask me what's in it."
 EMPTY_FILE = "There's no text in {name} that I can read."

@@ -462,6 +462,12 @@ def test_a_fact_that_comes_close_is_offered_as_no_more() -> None:
     assert ask("Where do I go on holiday?", MARY).startswith("I don't know that yet.")
 
 
+def test_of_a_message_that_hardly_fits_all_statements_are_quoted() -> None:
+    said = "Good evening. I drive the number 19 tram. The seat hurts my back. Stretches for it?"
+    told = ask("What do I do for work?", memory(said, "message:4"))
+    assert told == "I'm not sure, but you wrote: “I drive the number 19 tram. The seat hurts my back.”"
+
+
 def test_a_forgetting_that_recall_prepared_is_passed_on() -> None:
     body = request(user(f"{CLOCK}\n{FORGET_NOTE}", "Could you drop what I said about my knee?"))
     assert answer(body).startswith("I've stopped using that. The link under your message")

@@ -167,6 +167,12 @@ SUBJECT = re.compile(
     r"^(?P<kin>[Dd]ad|[Mm]um|[Mm]om)\b|^(?!The |User |My |I\b|We |Our )(?P<other>[A-Z][a-z]+)\b"
 )
 ASKS = re.compile(r"^\W*(?:what|who|where|when|which|why|how|does|do|is|are|can|could)\b", re.IGNORECASE)
+UNMARKED = re.compile(
+    r"^\W*(?:so |and |also |but |ok |now )?(?:what|whats|what's|how|where|when|why|which|who|can|could|should)\b"
+    r"(?:(?! (?:i|we|he|she|they|it|you)\b).){0,40}?(?: to [a-z]+"
+    r"|(?:\b(?:do|does|did|is|are|can|could|should|would)\b|(?<=s)\b) (?:i|we|you|it|they|he|she|the|my|an?)\b)",
+    re.IGNORECASE,
+)  # a question without its mark: “what size pen do i need for one tortoise”
 NO_STATEMENT = re.compile(
     r"^\W*(?:please\b|imagine\b|suppose\b|if\b|pretend\b|let's say\b|(?:can|could|would|will) you\b|forget\b|"
     r"(?:show|tell|remind) me\b|you\b(?!['’]| know\b)|(?:hi|hello|hey|thanks|thank you|bye|ok|okay"
@@ -334,7 +340,11 @@ def sentences(text: str) -> list[str]:
     items = (one for one in items if not (ASKS.match(one) and "?" in one))
     whole = (part for item in items for part in CLAUSES.sub(r"\1\2\n", item).splitlines())
     found = (LEAD_IN.sub("", sentence.strip()) for sentence in whole)
-    return [item for item in found if " " in item and not item.endswith("?") and not NO_STATEMENT.match(item)]
+    return [item for item in found if " " in item and not (item.endswith("?") or _is_no_statement(item))]
+
+
+def _is_no_statement(sentence: str) -> bool:
+    return bool(NO_STATEMENT.match(sentence) or UNMARKED.match(sentence))
 
 
 def stems(text: str) -> frozenset[str]:

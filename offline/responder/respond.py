@@ -668,11 +668,21 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
     if matches:
         ended = None if asks_past(asked) else _ended_here(reading, matches)
         return _answer_from(reading, [ended] if ended else matches)
-    near = closest(asked, known)
+    near = closest(asked, known) or _first_recalled(asked, reading)
     if near is None:
-        return _first_recalled(asked, reading)
+        return None
+    if near.memory.id.startswith("message:") and (words := _stated(asked, near)):
+        return say(wording.CLOSEST_WORDS.format(words=words))
     sentence = near.sentence if asks_past(asked) else without_denied(near.sentence)
     return say(wording.CLOSEST.format(known=_lower(second_person(sentence))))
+
+
+def _stated(asked: str, near: Match) -> str:
+    """All that the message states, any of which may be the answer, but for what is of someone else; from the sentence
+    that comes close on, if that is long."""
+    found = [one for one in sentences(near.memory.text) if not is_about_another(asked, one, stems(asked), stems(one))]
+    words = " ".join(found)
+    return _short(words if len(words) <= MAX_SAID else words[max(0, words.find(near.sentence)) :])
 
 
 def _undoubted(reading: Reading, found: Sequence[Memory]) -> Reply | None:
@@ -696,9 +706,9 @@ def _newer(reading: Reading, memory: Memory) -> str:
     return next((one.text for one in reading.memories if one.id == by), "")
 
 
-def _first_recalled(asked: str, reading: Reading) -> Reply | None:
+def _first_recalled(asked: str, reading: Reading) -> Match | None:
     """What Recall itself found to fit best, for a question about the user in other words than the memory's, or about
-    someone by name. Of a message all statements, as any may be the answer."""
+    someone by name."""
     names = frozenset(re.findall(r"(?<!^)\b(?!I\b)[A-Z]\w+", asked))
     if not names and not patterns.OWN.search(asked):
         return None
@@ -716,13 +726,7 @@ def _first_recalled(asked: str, reading: Reading) -> Reply | None:
         and not is_about_another(asked, sentence, wanted, said[sentence])
         and (is_wh_question(asked) or said[sentence] & beyond)  # nothing near answers “Do I have a cat?”
     ]
-    if not users:
-        return None
-    if first.id.startswith("message:"):
-        return say(wording.CLOSEST_WORDS.format(words=_short(" ".join(users))))
-    sentence = max(users, key=lambda sentence: len(said[sentence] & wanted))
-    sentence = sentence if asks_past(asked) else without_denied(sentence)
-    return say(wording.CLOSEST.format(known=_lower(second_person(sentence))))
+    return Match(max(users, key=lambda sentence: len(said[sentence] & wanted)), first) if users else None
 
 
 def _answer_from(reading: Reading, matches: list[Match]) -> Reply:

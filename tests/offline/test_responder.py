@@ -13,7 +13,7 @@ from offline.protocol.prompt import read_prompt
 from offline.protocol.reply import Text, Thinking, ToolCall, compose
 from offline.responder.arithmetic import work_out
 from offline.responder.grammar import in_past, second_person, second_person_verb, third_person, third_person_verb
-from offline.responder.matching import stems
+from offline.responder.matching import sentences, stems
 from offline.responder.request_facts import read
 from offline.responder.respond import respond
 from offline.responder.wording import INTRODUCTION, REAL_MODEL, SELF
@@ -466,6 +466,17 @@ def test_of_a_message_that_hardly_fits_all_statements_are_quoted() -> None:
     said = "Good evening. I drive the number 19 tram. The seat hurts my back. Stretches for it?"
     told = ask("What do I do for work?", memory(said, "message:4"))
     assert told == "I'm not sure, but you wrote: “I drive the number 19 tram. The seat hurts my back.”"
+
+    said = "Doctor put me on metformin twice a day, type 2. I hate porridge. What can I eat?"
+    told = ask("Which type of diabetes do I have?", memory(said, "message:5"))
+    assert told.startswith("I'm not sure, but you wrote: “Doctor put me on metformin twice a day, type 2.")
+
+
+@pytest.mark.parametrize("asked", ["what size pen do i need for one tortoise", "how to feed a tortoise, nothing fancy"])
+def test_a_question_without_its_mark_states_nothing(asked: str) -> None:
+    assert ask("How is my tortoise called?", memory(asked, "message:4")).startswith("I don't know")
+    assert sentences(asked) == []
+    assert sentences("What I like is jazz. When I was nine we moved to Oslo. Which is why I ski.")[1:] != []
 
 
 def test_a_forgetting_that_recall_prepared_is_passed_on() -> None:

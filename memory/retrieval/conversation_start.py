@@ -18,6 +18,7 @@ from memory.retrieval.decay import decay
 from memory.retrieval.query import words_of
 from memory.retrieval.recall import MemoryItem
 from memory.retrieval.truth import waiting
+from memory.text.language import as_set
 from memory.text.message_kinds import is_small_talk
 from recall.db.prepared import PreparedQuery
 
@@ -34,6 +35,12 @@ RETURNING: Final = frozenset(_RETURNING.split())
 """Words of a wish to continue, which names no topic beside these and small talk: “So where were we?”"""
 _OF_USER: Final = "about already do everything far have know me of recall remember so tell what you"
 """Words of “So what do you know about me?”, which names no topic either."""
+_LAST_TIME: Final = (
+    "about again and before conversation day did doing earlier have hey hi i in just last me night on other our"
+    " previously recently session so the time today up to us was we week were what yesterday you"
+)
+_WORKED: Final = as_set("ask asked asking discuss discussed discussing doing talk talked talking working")
+"""Words of “hi, what was I working on last time?”, which names no topic either."""
 _BESIDE: Final = "and can carry conversation did from i ill im its ive lets on session time up we where"
 
 
@@ -70,10 +77,12 @@ _GOAL_OF_PROJECT: Final = PreparedQuery(
 
 
 def is_vague_opener(text: str) -> bool:
-    """Whether a first message names nothing to look for: a greeting, a wish to continue, or what is known of the
-    user."""
+    """Whether a first message names nothing to look for: a greeting, a wish to continue, or what the last session was
+    about or is known of the user."""
     words = set(words_of(text.replace("'", "").replace("’", "")))
     if "me" in words and words <= {*_OF_USER.split()} and words & {"know", "recall", "remember"}:
+        return True
+    if "what" in words and words & {"i", "we"} and words & _WORKED and words <= {*_LAST_TIME.split()} | _WORKED:
         return True
     rest = " ".join(words - RETURNING - {*_BESIDE.split()})
     return is_small_talk(text) or bool(words & RETURNING and (not rest or is_small_talk(rest)))

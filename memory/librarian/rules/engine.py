@@ -73,6 +73,8 @@ HOLDS_FROM: Final = 0.9
 """Probability from which a known value holds, whatever another form of the message seems to say."""
 PRONOUN_REACH: Final = 2
 """The user's messages before one in which “she” may have been named."""
+_OPEN: Final = ("active", "proposed")
+"""States of a known fact that may be true."""
 NEVER_STORED: Final = "The user told something that is never stored."
 
 
@@ -271,7 +273,7 @@ def _is_short_name(fact: ProposedFact, earlier: Iterable[ProposedFact], known: I
     """Whether a name is how the user wants to be called, or a part of the name that is known: “it's Hilde”."""
     if fact.key != f"{USER}/name":
         return False
-    said = {one.key: one.value for one in known if one.status in ("active", "proposed")}
+    said = {one.key: one.value for one in known if one.status in _OPEN}
     said |= {one.key: one.value for one in earlier}
     name = fact.value
     full, called = said.get(f"{USER}/name", ""), said.get(f"{USER}/preferred_name", "")
@@ -285,7 +287,12 @@ def _asked_for(
     """What the assistant is asked to keep: a list, or an order for its answers."""
     lists_here = [fact.attribute for fact in earlier if fact.number in (message.said.number, message.previous)]
     changed = next((one for one in reversed(lists_here) if one.startswith(LIST)), "")
-    if listed := read_list(sentence.text, partial(_what_is_on, earlier, known), changed):
+    lists = {fact.attribute for fact in earlier} | {
+        fact.key.rpartition("/")[2] for fact in known if fact.status in _OPEN
+    }
+    all_lists = [one for one in lists if one.startswith(LIST)]
+    only = all_lists[0] if len(all_lists) == 1 else ""
+    if listed := read_list(sentence.text, partial(_what_is_on, earlier, known), changed, only):
         return message.noted(listed, sentence, correction=True)
     order = read_order(spell_out(sentence.text))
     return message.noted(order, sentence) if order else None
@@ -295,7 +302,7 @@ def _what_is_on(earlier: Iterable[ProposedFact], known: Iterable[KnownFact], att
     """The value of a list of the user's: as it was said last, else as it is known; empty: there is none."""
     key = make_key(USER, attribute)
     said = [fact.value for fact in earlier if fact.key == key]
-    said = said or [fact.value for fact in known if fact.key == key and fact.status in ("active", "proposed")]
+    said = said or [fact.value for fact in known if fact.key == key and fact.status in _OPEN]
     return said[-1] if said else ""
 
 

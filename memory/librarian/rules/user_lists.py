@@ -46,6 +46,10 @@ _MORE: Final = re.compile(
     r"(?: too| as well| instead)?\W*$"
 )
 """On the list that the sentence before changed: “add a whistle”."""
+_UNNAMED: Final = re.compile(
+    r"(?i)\b(?P<the>(?:to|on|onto|off|from|out of|of|clear|empty|wipe) (?:the|my|our|that)) list\b(?! (?:of|for)\b)"
+)
+"""The list that was changed last, or the only one: “take the limes off the list”."""
 _CLEARS: Final = re.compile(rf"{_POLITE}(?:clear|empty|wipe) {_NAME}")
 _LIST: Final = re.compile(r"\blist\b", re.I)
 _NO_THING: Final = re.compile(
@@ -58,14 +62,16 @@ _BEGINS: Final = {_ADDS: ("my ", "our "), _STARTS: ("my ", "our ", "a ", "an ", 
 """Whose list it is that begins with these words: “my book list”, and “the” one only if it is known or one of `_OWN`."""
 
 
-def read_list(sentence: str, what_is_on: Callable[[str], str], changed: str = "") -> Note | None:
+def read_list(sentence: str, what_is_on: Callable[[str], str], changed: str = "", only: str = "") -> Note | None:
     """A list as a sentence leaves it; None: it changes none.
 
     `what_is_on`: the value of a list by its attribute; empty: there's no such list. `changed`: the attribute of the one
-    that the sentences before changed; empty: none.
+    that the sentences before changed; `only`: of the only one that is known; empty: none.
     """
     if len(sentence) > MAX_SENTENCE:
         return None
+    if meant := changed or only:
+        sentence = _UNNAMED.sub(rf"\g<the> {meant.removeprefix(LIST).replace('_', '-')} list", sentence)
     is_named = _LIST.search(sentence) is not None
     if changed and not is_named and (more := _MORE.match(sentence)):
         said = list(_things(more["items"]))

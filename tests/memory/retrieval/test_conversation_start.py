@@ -98,6 +98,8 @@ def test_every_episode_that_rules_find_is_significant_enough() -> None:
         "Can we pick up where we left off?",
         "What do you know about me?",
         "So what do you remember about me so far?",
+        "hi, what was I working on last time?",
+        "What did we talk about yesterday?",
     ],
 )
 def test_a_greeting_or_a_wish_to_go_on_is_vague(text: str) -> None:
@@ -115,6 +117,8 @@ def test_a_greeting_or_a_wish_to_go_on_is_vague(text: str) -> None:
         "What do you know about my sister?",
         "Tell me about tea",
         "What do you know?",
+        "What was I working on for Nadia?",
+        "What did I do yesterday?",
     ],
 )
 def test_an_opener_with_a_topic_is_not(text: str) -> None:

@@ -250,6 +250,11 @@ class Attachment(Owned):
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"
 
+    @property
+    def stored_bytes(self) -> int:
+        """What its quota counts (`recall/db/quotas.py`)."""
+        return len(self.content) + len(self.text.encode())
+
     def made_of(self, text: str) -> dict[str, Any]:
         """Fields that change when something in its text is forgotten: the original file is dropped."""
         return {"content": text.encode(), "media_type": "text/plain"}

@@ -1,20 +1,27 @@
-"""What one user may have waiting is counted as it is written: requests at once don't pass the limit together."""
+"""What one user may keep or have waiting is counted as it is written: requests at once don't pass a limit together."""
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import pytest
 from django.db import connection
 
+from accounts.api import keys
+from accounts.models import ApiKey
 from chat.archive.safe_zip import NotImportedError
 from chat.attachments import upload as attachments
 from chat.importing import jobs as imports
-from chat.models import Attachment, ImportJob
-from memory.documents import uploads
-from memory.models import Upload
+from chat.models import Attachment, ImportJob, Project, Role
+from chat.projects import projects, roles
+from memory.documents import revisions, uploads
+from memory.models import Boundary, Document, Upload
+from recall.db.quotas import QUOTAS, QuotaError
 
 AT_ONCE = 8
+NUMBERS = count()
 
 
 def attach(user: Any) -> None:
@@ -27,6 +34,30 @@ def upload(user: Any) -> None:
 
 def import_chats(user: Any) -> None:
     imports.accept(user, "conversations.json", 2, [b"[]"])
+
+
+KEEP: dict[str, tuple[Callable[[Any], Any], Any, type[Exception]]] = {
+    "accounts.apikey": (lambda user: keys.create_key(user, "Notes", ["export"]), ApiKey, QuotaError),
+    "memory.boundary": (lambda user: Boundary.add(user, "No gambling."), Boundary, QuotaError),
+    "chat.role": (lambda user: roles.create(user, f"Teacher {next(NUMBERS)}", ""), Role, QuotaError),
+    "chat.project": (lambda user: projects.create(user, f"Garden {next(NUMBERS)}"), Project, QuotaError),
+    "memory.document": (
+        lambda user: revisions.save(user, f"/reference/{next(NUMBERS)}", "Roses", started_from=0),
+        Document,
+        QuotaError,
+    ),
+    "chat.attachment": (attach, Attachment, attachments.AttachmentRefusedError),
+}
+"""Table → how a user adds a row, its model, the refusal."""
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("table", QUOTAS)
+def test_eight_at_once_do_not_pass_a_quota_of_two(table: str, alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    add, model, refusal = KEEP[table]
+    monkeypatch.setitem(QUOTAS, table, replace(QUOTAS[table], rows=2))
+    assert refused_at_once(add, alice, refusal) == AT_ONCE - 2
+    assert model._base_manager.filter(user=alice).count() == 2
 
 
 @pytest.mark.django_db(transaction=True)

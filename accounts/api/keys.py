@@ -11,12 +11,14 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.api.scopes import SCOPES
 from accounts.models import ApiKey, User
 from recall.db.acting import by
+from recall.db.quotas import QUOTAS, make_room
 
 PREFIX: Final = "rcl_"
 """Lets people and secret scanners recognize a leaked key."""
@@ -33,7 +35,7 @@ def create_key(user: User, name: str, scopes: Iterable[str], expires_at: datetim
     """A new key of `user`: its row and the key itself, which can't be shown again.
 
     Raises:
-        ValidationError: no name, no or unknown scopes, or an expiry in the past.
+        ValidationError: no name, no or unknown scopes, an expiry in the past, or too many keys.
     """
     named = set(scopes)
     title = " ".join(name.replace("\x00", "").split())
@@ -44,15 +46,24 @@ def create_key(user: User, name: str, scopes: Iterable[str], expires_at: datetim
     if expires_at is not None and expires_at <= timezone.now():
         raise ValidationError("Choose an expiry date in the future.")
     secret = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
-    row = ApiKey.objects.create(
-        user=user,
-        name=title,
-        prefix=secret[:SHOWN_CHARS],
-        digest=hash_key(secret),
-        scopes=[scope for scope in SCOPES if scope in named],
-        expires_at=expires_at,
-    )
+    with transaction.atomic():
+        make_room(active_keys(user), user.pk)
+        _remove_ended(user)
+        row = ApiKey.objects.create(
+            user=user,
+            name=title,
+            prefix=secret[:SHOWN_CHARS],
+            digest=hash_key(secret),
+            scopes=[scope for scope in SCOPES if scope in named],
+            expires_at=expires_at,
+        )
     return row, secret
+
+
+def _remove_ended(user: User) -> None:
+    """Remove the oldest keys that no longer work: as many are listed as may work."""
+    ended = ApiKey.objects.filter(~_valid(timezone.now()), user=user).order_by("-created_at", "-pk")
+    ApiKey.objects.filter(pk__in=list(ended.values_list("pk", flat=True)[QUOTAS["accounts.apikey"].rows :])).delete()
 
 
 def find_active_key(secret: str) -> ApiKey | None:

@@ -33,13 +33,14 @@ from chat.archive.id_map import IdMap, reference_columns
 from chat.archive.safe_zip import INVALID_ZIP, MEGABYTE, BoundedZip, NotImportedError, is_zip, open_zip
 from chat.archive.tables import BY_LABEL, FORMAT, MANIFEST, TABLES, VERSION, Row, Table
 from chat.archive.values import InvalidValueError, from_json
-from chat.models import Conversation
+from chat.models import Attachment, Conversation
 from memory.documents.revisions import BEGINNINGS
 from memory.forget_epoch import lock_user
 from memory.forgetting.execute import apply_forget_list
 from memory.index.indexer import restore_words
 from memory.models import Document, ForgetList, Forgetting, Tombstone
 from recall.db.postgres import new_ids
+from recall.db.quotas import QuotaError, make_room
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -116,6 +117,7 @@ def restore_archive(user: User, file: BinaryIO) -> dict[str, int]:
         _restore_preferences(user, packed)  # before the texts, which are indexed in the user's language
         for table in _imported_tables():
             _import_table(user, table, archive, ids)
+        _check_files(user)
         if not is_acyclic(user):
             raise NotImportedError(NOT_CONSISTENT)
         apply_forget_list(user)
@@ -141,6 +143,14 @@ def _check_empty(user: User) -> None:
     what = describe_contents(user)
     if what:
         raise NotImportedError(NOT_EMPTY.format(what=what))
+
+
+def _check_files(user: User) -> None:
+    """A small archive may hold large files."""
+    try:
+        make_room(Attachment.objects.for_user(user), user.pk, more=0)
+    except QuotaError as full:
+        raise NotImportedError(str(full)) from full
 
 
 def _existing_rows(user: User, table: Table) -> models.QuerySet[Any]:

@@ -32,6 +32,7 @@ from memory.documents.readers.formats import NotReadableError, recognize
 from memory.documents.readers.isolated import NoFreeReaderError, read_file, turn
 from recall.db.connections import release_connection
 from recall.db.postgres import wait_for_turn
+from recall.db.quotas import QuotaError, make_room
 from recall.llm.tokens import count_tokens
 from recall.text import storable
 
@@ -79,10 +80,16 @@ def accept(user: User, name: str, content: bytes, *, is_paste: bool = False) -> 
         raise AttachmentRefusedError(str(refusal)) from refusal
     mark = hashlib.sha256(content).hexdigest()
     row = {"user": user, "name": name, "size": len(content), "content": content, "content_hash": mark} | fields
+    attached = Attachment(**row)
     with transaction.atomic():
         wait_for_turn("chat.attachments", user.pk)
         _check(user, name, len(content))  # again: other files of the user may have been read meanwhile
-        return Attachment.objects.create(**row)
+        try:
+            make_room(Attachment.objects.for_user(user), user.pk, size=attached.stored_bytes)
+        except QuotaError as full:
+            raise AttachmentRefusedError(str(full)) from full
+        attached.save(force_insert=True)
+    return attached
 
 
 def fitting_name(name: str) -> str:

@@ -23,6 +23,7 @@ from chat.projects.undo_tokens import UndoExpiredError, load_undo, sign_undo
 from memory.documents import tree
 from memory.models import Document, Upload
 from recall.db.notify import publish_event
+from recall.db.quotas import QuotaError, make_room
 
 ROOT: Final = "/projects"
 NAMELESS: Final = "project"
@@ -44,12 +45,17 @@ def folders_without_project(user: User) -> list[tree.Entry]:
 
 
 def create(user: User, name: str, instructions: str = "", *, only_project: bool = False) -> Project:
-    """Create a project and its folder."""
+    """Create a project and its folder.
+
+    Raises:
+        QuotaError: the user has too many.
+    """
     while True:
         path = _choose_folder(user, name)
         project = Project(user=user, name=name, path=path, instructions=instructions, only_project=only_project)
         try:
             with transaction.atomic():
+                make_room(Project.objects.for_user(user), user.pk)
                 project.save()
         except IntegrityError:  # `one_project_a_folder`: another tab took it
             continue
@@ -152,7 +158,7 @@ def restore(user: User, token: str) -> Project:
     """Restore the project, with the conversations that were in it and haven't joined another since.
 
     Raises:
-        UndoExpiredError: it was deleted too long ago, or its folder has another project now.
+        UndoExpiredError: it was deleted too long ago, its folder has another project now, or there are too many.
     """
     fields = load_undo("project", user, token)
     conversations = fields.pop("conversations")
@@ -162,9 +168,12 @@ def restore(user: User, token: str) -> Project:
     archived_at = timezone.now() if fields.pop("is_archived") else None
     try:
         with transaction.atomic():
+            make_room(Project.objects.for_user(user), user.pk)
             project = Project.objects.create(user=user, archived_at=archived_at, **fields)
     except IntegrityError:  # `one_project_a_folder`: another request restored it
         raise taken from None
+    except QuotaError as full:
+        raise UndoExpiredError(f"The project was not restored. {full}") from full
     for only in (True, False):
         pks = [pk for pk, was_only in conversations.items() if was_only == only]
         unassigned = Conversation.objects.for_user(user).filter(pk__in=pks, scope="")

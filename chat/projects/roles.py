@@ -11,6 +11,7 @@ from accounts.models import User
 from chat.models import Conversation, Role
 from chat.projects.undo_tokens import UndoExpiredError, load_undo, sign_undo
 from recall.db.notify import publish_event
+from recall.db.quotas import QuotaError, make_room
 
 MAX_NAME: Final = 80
 """Characters of a name: the column's width."""
@@ -72,6 +73,7 @@ def create(user: User, name: str, instructions: str) -> Role:
 
     Raises:
         NameTakenError: the user has a role of this name.
+        QuotaError: the user has too many.
     """
     return _save(Role(user=user, name=name, instructions=instructions))
 
@@ -102,7 +104,7 @@ def restore(user: User, token: str) -> Role:
     """Restore the role in the conversations that had it and haven't got another since.
 
     Raises:
-        UndoExpiredError: it was deleted too long ago, or there is another role of its name now.
+        UndoExpiredError: it was deleted too long ago, another role has its name now, or there are too many.
     """
     fields = load_undo("role", user, token)
     conversations = fields.pop("conversations")
@@ -110,8 +112,8 @@ def restore(user: User, token: str) -> Role:
         raise UndoExpiredError("This role already exists.")
     try:
         role = _save(Role(user=user, **fields))
-    except NameTakenError as taken:
-        raise UndoExpiredError(f"The role was not restored. {taken}") from taken
+    except (NameTakenError, QuotaError) as refusal:
+        raise UndoExpiredError(f"The role was not restored. {refusal}") from refusal
     Conversation.objects.for_user(user).filter(pk__in=conversations, role=None).update(role=role)
     return role
 
@@ -123,6 +125,8 @@ def _fields(role: Role) -> dict[str, Any]:
 def _save(role: Role) -> Role:
     try:
         with transaction.atomic():
+            if role._state.adding:
+                make_room(Role.objects.for_user(role.user), role.user_id)
             role.save()
     except IntegrityError as error:  # `one_role_a_name`
         raise NameTakenError(f"You already have a role called “{role.name}”.") from error

@@ -28,6 +28,7 @@ from chat.turns.recovery import mark_if_abandoned
 from recall.db.notify import PROCESS_KEY, publish_event
 from recall.db.postgres import new_ids, new_ids_read
 from recall.db.prepared import PreparedInsert, PreparedQuery, PreparedUpdate, Read, read_together, write_together
+from recall.db.quotas import QuotaError, make_room
 from recall.llm.tokens import count_tokens
 from recall.text import storable
 
@@ -323,6 +324,13 @@ def editable(user: User, message_id: int) -> Message:
 def _copy_attachments(earlier: Message, question: Message) -> None:
     """Copy the images, files and pastes of the earlier wording; each keeps its own."""
     rows = list(Attachment.objects.filter(message=earlier))
+    if not rows:
+        return
+    owned = Attachment.objects.for_user(question.user)
+    try:
+        make_room(owned, question.user_id, more=len(rows), size=sum(row.stored_bytes for row in rows))
+    except QuotaError as full:
+        raise TurnRejectedError("attachments", str(full)) from full
     for row in rows:
         row.pk, row.message = None, question
     Attachment.objects.bulk_create(rows)

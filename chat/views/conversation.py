@@ -34,6 +34,7 @@ from chat.turns.comparison import comparison
 from chat.turns.oversized_message import keep_as_document
 from memory.librarian import run as librarian
 from memory.models import LibrarianRun
+from recall.db.quotas import QuotaError
 from recall.text import whole_number
 from recall.views import is_htmx, signed_in_page, signed_in_post, signed_in_user
 
@@ -139,7 +140,11 @@ def keep_message(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method != "POST" and answer.parent is not None:
         beginning = truncatechars(answer.parent.text, PREVIEW_CHARS)
         return render(request, "chat/keep.html", {"answer": answer, "beginning": beginning})
-    document = keep_as_document(answer)
+    try:
+        document = keep_as_document(answer)
+    except QuotaError as full:
+        messages.warning(request, str(full))
+        return redirect("conversation", answer.conversation_id)
     if document is None:
         messages.warning(request, "This message wasn't too long, so nothing was saved.")
     else:

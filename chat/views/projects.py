@@ -14,6 +14,7 @@ from chat.projects import projects
 from chat.projects.undo_tokens import UndoExpiredError
 from memory.documents import uploads
 from memory.documents.tree import NotMovedError
+from recall.db.quotas import QuotaError
 from recall.views import first_error, post_only, signed_in_form, signed_in_post, signed_in_user
 
 LIST = "chat/projects.html"
@@ -30,7 +31,11 @@ def project_list(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         typed = {"sentence": first_error(form), "new": request.POST}
         return render(request, LIST, {**build_list_context(user), **typed}, status=422)
-    created = projects.create(user, **form.cleaned_data)
+    try:
+        created = projects.create(user, **form.cleaned_data)
+    except QuotaError as full:
+        typed = {"sentence": str(full), "new": request.POST}
+        return render(request, LIST, {**build_list_context(user), **typed}, status=409)
     messages.success(request, f"Project “{created.name}” created.")
     return redirect("project", created.pk)
 

@@ -12,6 +12,7 @@ from chat.models import Role
 from chat.projects import roles
 from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
 from chat.projects.undo_tokens import UndoExpiredError
+from recall.db.quotas import QuotaError
 from recall.views import first_error, post_only, signed_in_form, signed_in_user
 
 PAGE = "chat/roles.html"
@@ -27,8 +28,8 @@ def role_list(request: HttpRequest) -> HttpResponse:
         if not form.is_valid():
             return _render_error(request, first_error(form), 422, new=request.POST)
         role = roles.create(signed_in_user(request), form.cleaned_data["name"], form.cleaned_data["instructions"])
-    except roles.NameTakenError as taken:
-        return _render_error(request, str(taken), 409, new=request.POST)
+    except (roles.NameTakenError, QuotaError) as refusal:
+        return _render_error(request, str(refusal), 409, new=request.POST)
     messages.success(request, f"Role “{role.name}” created. Choose it in the model menu of a conversation.")
     return _redirect_to(role)
 

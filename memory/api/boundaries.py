@@ -45,7 +45,7 @@ def list_boundaries(request: HttpRequest) -> Any:
 @router.post("/boundaries", response={201: Boundary}, auth=require_scope("settings"), summary="Add a boundary")
 def add_boundary(request: HttpRequest, given: NewBoundary) -> Any:
     """It applies from the next answer."""
-    added = models.Boundary.objects.create(user=person(request), text=given.text.strip())
+    added = models.Boundary.add(person(request), given.text.strip())
     _notify(request)
     return Status(201, added)
 

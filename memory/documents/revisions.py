@@ -16,6 +16,7 @@ from memory.index.indexer import index_document
 from memory.models import Document, Revision
 from memory.tombstones import ForgottenTextError, adds_forgotten, mask
 from recall.db.notify import publish_event
+from recall.db.quotas import make_room
 from recall.llm.tokens import count_tokens
 from recall.text import storable
 
@@ -130,6 +131,7 @@ def save(
     Raises:
         DocumentChangedError: someone else wrote a newer revision.
         ForgottenTextError: it adds something that was forgotten.
+        QuotaError: it is new, and the user has too many.
         ValidationError: `path` is invalid.
     """
     text = storable(text).replace("\r\n", "\n")
@@ -182,6 +184,7 @@ def add(user: User, path: str, text: str, author: str, origin: Origin, *, title:
 
     Raises:
         PathTakenError: `path` is taken.
+        QuotaError: the user writes it, and has too many.
         ValidationError: `path` is invalid.
     """
     document = Document(
@@ -194,6 +197,8 @@ def add(user: User, path: str, text: str, author: str, origin: Origin, *, title:
     )
     try:
         with transaction.atomic():
+            if author == Revision.Author.USER:
+                make_room(Document.objects.for_user(user), user.pk)
             document.save()
     except IntegrityError as error:
         raise PathTakenError(path) from error
@@ -320,6 +325,8 @@ def title_of(path: str) -> str:
 
 def _lock_document(user: User, path: str, title: str) -> Document:
     """The document's row, locked, created if needed: concurrent saves of a path are serialized here."""
+    if not Document.objects.for_user(user).filter(path=path).exists():
+        make_room(Document.objects.for_user(user), user.pk)
     # Two first saves conflict in the unique index: the later one waits for the commit and reads the row.
     Document.objects.bulk_create([Document(user=user, path=path, title=title[:200])], ignore_conflicts=True)
     document: Document = Document.objects.for_user(user).select_for_update(no_key=True).get(path=path)

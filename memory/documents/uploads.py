@@ -28,6 +28,7 @@ from recall.celery import enqueue_on_commit
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
 from recall.db.postgres import wait_for_turn
+from recall.db.quotas import QuotaError, make_room
 from recall.jobs import LeasedJob
 
 if TYPE_CHECKING:
@@ -104,8 +105,13 @@ def _validate(user: User, name: str, content: bytes, folder: str) -> str:
     if len(folder) > MAX_FOLDER_CHARS:
         raise UploadRefusedError("This folder's path is too long.")
     wait_for_turn(LOCK, user.pk)
-    if Upload.objects.for_user(user).filter(state__in=UNFINISHED).count() >= MAX_WAITING:
+    waiting = Upload.objects.for_user(user).filter(state__in=UNFINISHED).count()
+    if waiting >= MAX_WAITING:
         raise UploadRefusedError(f"{MAX_WAITING} files are already queued. Try again when some are done.")
+    try:
+        make_room(Document.objects.for_user(user), user.pk, more=waiting + 1)
+    except QuotaError as full:
+        raise UploadRefusedError(str(full)) from full
     return kind.media_type
 
 

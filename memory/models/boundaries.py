@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Self
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
 
 from recall.db.prepared import PreparedQuery, Read
+from recall.db.quotas import make_room
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -43,6 +44,17 @@ class Boundary(models.Model):
 
     def __str__(self) -> str:
         return self.text[:80]
+
+    @staticmethod
+    @transaction.atomic
+    def add(user: User, text: str) -> Boundary:
+        """Add a personal boundary.
+
+        Raises:
+            QuotaError: the user has too many.
+        """
+        make_room(Boundary.objects.filter(user=user), user.pk)
+        return Boundary.objects.create(user=user, text=text)
 
     @staticmethod
     def for_prompt(user: User) -> list[Boundary]:

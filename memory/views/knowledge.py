@@ -34,6 +34,7 @@ from memory.pages.time_travel import build_past_profile, build_sliders
 from memory.text.fact_lines import without_marks
 from memory.tombstones import ForgottenTextError
 from recall.db.notify import publish_event
+from recall.db.quotas import QuotaError
 from recall.text import whole_number
 from recall.views import first_error, is_htmx, post_only, signed_in_form, signed_in_page, signed_in_post, signed_in_user
 
@@ -66,9 +67,13 @@ def time_travel(request: HttpRequest) -> HttpResponse:
 def add_boundary(request: HttpRequest) -> HttpResponse:
     """Add a boundary."""
     form = BoundaryForm(request.POST)
-    if not form.is_valid():
+    if form.is_valid():
+        try:
+            Boundary.add(signed_in_user(request), form.cleaned_data["text"])
+        except QuotaError as full:
+            form.add_error("text", full)
+    if form.errors:
         return render(request, "memory/about.html", _build_about(request, new_boundary=form), status=422)
-    Boundary.objects.create(user=signed_in_user(request), text=form.cleaned_data["text"])
     return _redirect_to_boundaries(request, "Boundary added. It applies from the next answer.")
 
 
@@ -147,7 +152,7 @@ def new_document(request: HttpRequest) -> HttpResponse:
             return _render_documents(request, status=422, new=form, not_begun=first_error(form))
         path, text = form.cleaned_data["path"], form.cleaned_data["text"].replace("\r\n", "\n")
         add(signed_in_user(request), path, text, Revision.Author.USER, Origin())
-    except (PathTakenError, ForgottenTextError) as refusal:
+    except (PathTakenError, ForgottenTextError, QuotaError) as refusal:
         return _render_documents(request, status=409, new=form, not_begun=str(refusal))
     messages.success(request, f"Document created at {path}.")
     return redirect(knowledge.document_url(path))

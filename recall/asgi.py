@@ -18,6 +18,7 @@ http = get_asgi_application()  # sets Django up; the imports below need that
 
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
+from django.core.exceptions import ImproperlyConfigured  # noqa: E402
 from psycopg.conninfo import make_conninfo  # noqa: E402
 
 from accounts.socket_auth import SocketUserMiddleware  # noqa: E402
@@ -63,7 +64,11 @@ if settings.ENVIRONMENT.redis_url:
 async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """Start what a web process needs before its first request; stop it after the last."""
     await receive()  # lifespan.startup
-    tasks = await start()
+    try:
+        tasks = await start()
+    except ImproperlyConfigured as refusal:
+        await send({"type": "lifespan.startup.failed", "message": str(refusal)})
+        return
     await send({"type": "lifespan.startup.complete"})
     await receive()  # lifespan.shutdown
     await stop(tasks)

@@ -12,7 +12,7 @@ import pytest
 from tests.processes.browser import Browser
 from tests.processes.conftest import Provider, Turn
 from tests.processes.machine import COMPOSE, Machine, documented, is_embedded
-from tests.running import free_port, own_redis, own_server, wait_until
+from tests.running import PROJECT, free_port, own_redis, own_server, wait_until
 
 pytestmark = [pytest.mark.processes, pytest.mark.redis, pytest.mark.timeout(300)]
 
@@ -69,3 +69,9 @@ def test_the_documented_commands_make_one_recall_of_many_processes(tmp_path: Pat
 def test_the_compose_file_runs_the_same_commands(service: str) -> None:
     command = documented(f"celery --quiet --app recall {service}")
     assert shlex.join(COMPOSE[service]["command"]) == f"{command} --loglevel INFO"
+
+
+def test_the_image_runs_the_documented_web_process() -> None:
+    image = (PROJECT / "docker" / "Dockerfile").read_text().replace("\\\n", "")
+    (command,) = re.findall(r"^CMD (\[.*\])$", image, re.MULTILINE)
+    assert set(shlex.split(documented("uvicorn"))) <= set(json.loads(command))

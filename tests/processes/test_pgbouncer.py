@@ -103,13 +103,20 @@ def test_transaction_mode_is_refused_with_the_reason(server: Server, is_busy: bo
 
 
 @pytest.mark.parametrize(
-    "command", ["python manage.py prepare", "celery --quiet --app recall worker", "celery --quiet --app recall beat"]
+    "command",
+    [
+        "python manage.py prepare",
+        "uvicorn",
+        "celery --quiet --app recall worker",
+        "celery --quiet --app recall beat",
+    ],
 )
 def test_a_process_says_so_in_one_sentence(server: Server, tmp_path: Path, command: str) -> None:
     with pooling(server, "transaction") as address:
         machine = Machine(tmp_path, DATABASE_URL=address)
+        machine.use_static_files(server)
         failed = subprocess.run(
-            machine.here(documented(command)),
+            machine.here(documented(command), free_port()),
             shell=True,
             cwd=Path(__file__).parents[2],
             env=machine.environment,

@@ -6,6 +6,7 @@ API keys       keep working after a password change, whose page says so. A reset
 the session    records when it started (`accounts/reauthentication.py`)
 """
 
+import logging
 import time
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_K
 from django.contrib.auth.signals import user_logged_in, user_logged_out
 from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.backends.db import SessionStore as DatabaseSessionStore
+from django.db import DatabaseError, transaction
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 from django.http import HttpRequest
@@ -28,6 +30,8 @@ from accounts.api import keys
 from accounts.models import User
 from accounts.reauthentication import SIGNED_IN_AT
 from recall.db.notify import publish_event
+
+log = logging.getLogger(__name__)
 
 SESSIONS_CHANGED = "sessions_changed"
 
@@ -44,6 +48,16 @@ class SessionStore(DatabaseSessionStore):
     def _validate_session_key(self, key: str | None) -> bool:
         is_key: bool = super()._validate_session_key(key)  # type: ignore[misc]  # the stubs leave it out
         return is_key and bool(key and key.isascii() and key.isalnum())
+
+
+def list_sessions(user: User) -> list[UserSession]:
+    """The user's sessions that haven't ended; rows of those that have are removed, unless nothing can be written."""
+    try:
+        with transaction.atomic():
+            return list(UserSession.objects.purge_and_list(user))
+    except DatabaseError as error:
+        log.warning("Ended sessions were not removed (%s).", type(error).__name__)
+        return [session for session in UserSession.objects.filter(user=user) if session.exists()]
 
 
 def forget_words(user: User, current: SessionBase | None = None) -> None:

@@ -20,6 +20,7 @@ from django.views.decorators.debug import sensitive_variables
 from accounts.api import keys
 from accounts.forms import ProfileForm
 from accounts.models import User
+from accounts.sessions import list_sessions
 from chat.conversations.model_choice import ModelNotOfferedError, validate_effort, validate_model
 from chat.pages import settings
 from chat.prompt.stated_identity import offer_id
@@ -153,7 +154,7 @@ class Security(IndexView):  # type: ignore[misc]
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """The current session first, then the most recently seen."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
-        sessions = list(UserSession.objects.purge_and_list(signed_in_user(self.request)))
+        sessions = list_sessions(signed_in_user(self.request))
         sessions.sort(key=lambda session: (session.is_current(), session.last_seen_at), reverse=True)
         return {**context, "sessions": sessions}
 

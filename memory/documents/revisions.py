@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final, Literal
 
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 
 from memory.documents import fact_line_edits
 from memory.documents.merge import three_way_merge
@@ -22,6 +23,8 @@ from recall.text import storable
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +104,19 @@ class Origin:
 
 
 def beginnings(user: User) -> list[Document]:
-    """The user's starter documents, created on first use."""
+    """The user's starter documents, created on first use; while nothing can be written, those that exist."""
     paths = [beginning.path for beginning in BEGINNINGS]
     owned = Document.objects.for_user(user).filter(path__in=paths)
     found: Mapping[str, Document] = {document.path: document for document in owned}
     if len(found) < len(paths):
         missing = [Document(user=user, path=b.path, title=b.title) for b in BEGINNINGS if b.path not in found]
-        Document.objects.bulk_create(missing, ignore_conflicts=True)
+        try:
+            with transaction.atomic():
+                Document.objects.bulk_create(missing, ignore_conflicts=True)
+        except DatabaseError as error:
+            logger.warning("Starter documents were not created (%s).", type(error).__name__)
         found = {document.path: document for document in owned.all()}
-    return [found[path] for path in paths]
+    return [found[path] for path in paths if path in found]
 
 
 def save(

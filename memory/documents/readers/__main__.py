@@ -23,9 +23,10 @@ READERS: Final = {
 def main() -> Ending:
     """Read one file within the limits."""
     reader = import_module(READERS[sys.argv[1]])
-    _limit(resource.RLIMIT_AS, limits.MEMORY)
+    _limit(resource.RLIMIT_AS, limits.MEMORY, limits.MEMORY)
     content = sys.stdin.buffer.read()
-    _limit(resource.RLIMIT_CPU, limits.seconds_for(len(content)))
+    seconds = limits.seconds_for(len(content))
+    _limit(resource.RLIMIT_CPU, seconds, seconds + 1)  # SIGXCPU first, which says why: at the second limit it is killed
     try:
         text = within_limits(reader.read(content))
     except NotReadableError as refusal:
@@ -37,9 +38,9 @@ def main() -> Ending:
     return Ending.READ
 
 
-def _limit(what: int, most: int) -> None:
+def _limit(what: int, most: int, end: int) -> None:
     try:
-        resource.setrlimit(what, (most, most))
+        resource.setrlimit(what, (most, end))
     except (ValueError, OSError):  # macOS has no memory limit: there, the size limits must do
         return
 

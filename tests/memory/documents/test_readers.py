@@ -321,6 +321,11 @@ def test_a_small_file_gets_little_processor_time(size: int, seconds: int) -> Non
     assert limits.seconds_for(size) == seconds
 
 
+def test_a_file_that_used_up_its_processor_time_is_said_to_take_too_long() -> None:
+    with pytest.raises(NotReadableError, match="takes too long"):
+        read_file("a.docx", word("<w:p/>" * 390_000))
+
+
 def test_a_deep_page_is_read_or_refused_in_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SECONDS", 3)
 

@@ -11,6 +11,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -200,7 +201,7 @@ def prepare_database(how_to_sign_in: Callable[[], str]) -> str:
         # First: Django's pool would hide why it can't connect.
         check_sessions(make_conninfo(**settings.DATABASE_DSN))
         check_sessions(make_conninfo(**settings.OWNER_DSN))
-        with by("migrations"):
+        with alone(), by("migrations"):
             check_database(connection)
             row_security.install_roles()  # the web process waits for them
             if unapplied_migrations():
@@ -219,6 +220,16 @@ def prepare_database(how_to_sign_in: Callable[[], str]) -> str:
     finally:
         connection.close()
         cast(DatabaseWrapper, connection).close_pool()  # the supervisor needs no database from here on
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Wait until no other machine prepares the same database."""
+    with psycopg.connect(make_conninfo(**settings.OWNER_DSN), autocommit=True) as waiting:
+        # It asks again and again: a statement that waits holds a snapshot, which building an index waits for.
+        while waiting.execute("SELECT pg_try_advisory_lock(hashtext('recall.prepare'), 0)").fetchone() != (True,):
+            time.sleep(0.2)
+        yield
 
 
 async def wait_for_answer(page: socket.socket) -> None:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import psycopg
@@ -59,6 +60,13 @@ MAKE_ANN: Final = (
     "from accounts.models import User; User.objects.create_user('ann@example.org', 'correct horse battery')"
 )
 MAKE_OR_FIND_ANN: Final = "from accounts.models import User; User.objects.get_or_create(email='ann@example.org')"
+
+
+@pytest.mark.parametrize("server", [DOCUMENTED], indirect=True, ids=["documented"])
+def test_machines_that_prepare_one_database_at_once_take_turns(server: Server) -> None:
+    with ThreadPoolExecutor(3) as machines:
+        prepared = list(machines.map(lambda _: manage(server, "prepare"), range(3)))
+    assert [machine.returncode for machine in prepared] == [0, 0, 0], [machine.stderr for machine in prepared]
 
 
 @pytest.mark.parametrize("server", [DOCUMENTED], indirect=True, ids=["documented"])

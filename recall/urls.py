@@ -19,6 +19,7 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 # `status` is loaded by the template, at each request.
 admin.site.index = partial(admin.site.index, extra_context={"status": status.load})  # type: ignore[method-assign]
 
+handler400 = "recall.views.bad_request"
 handler500 = "recall.views.server_error"
 urlpatterns = [
     path("", include("recall.http.moved_addresses")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from django.contrib.auth.decorators import login_required
 from django.forms import BaseForm
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import _User as User
 
 
+SERVER_ERROR: Final = (
+    "Something went wrong on our side. Your saved data is safe. Details are in the server log, request {}."
+)
+BAD_REQUEST: Final = "Recall can't read this request. Nothing was changed. Go back, reload the page and try again."
+
+
 def signed_in_user(request: HttpRequest) -> User:
     """The user of a view behind `login_required`."""
     assert request.user.is_authenticated
@@ -29,9 +35,17 @@ def signed_in_user(request: HttpRequest) -> User:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """The page for a fault, with the request's id, by which the log is searched. Django's own has no context."""
-    page = render_to_string("500.html", {"request_id": request_id.current()})
-    return HttpResponse(page, status=HTTPStatus.INTERNAL_SERVER_ERROR)
+    """The page for a fault, with the request's id, by which the log is searched."""
+    return _fault("Server error", SERVER_ERROR.format(request_id.current()), HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The page for a request that can't be read. Django's own reads the form again, and fails."""
+    return _fault("Bad request", BAD_REQUEST, HTTPStatus.BAD_REQUEST)
+
+
+def _fault(title: str, sentence: str, status: HTTPStatus) -> HttpResponse:
+    return HttpResponse(render_to_string("fault.html", {"title": title, "sentence": sentence}), status=status)
 
 
 def is_htmx(request: HttpRequest) -> bool:

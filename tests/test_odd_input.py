@@ -1,6 +1,7 @@
 """Whatever is typed into a form or an address is answered with a page or a sentence, never with a fault."""
 
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from budget.models import Receipt
+from recall.views import BAD_REQUEST
 from tests.test_isolation import Hers, hers
 
 __all__ = ["hers"]
@@ -67,6 +69,23 @@ def test_a_fingerprint_that_is_none_is_not_the_previews(hers: Hers, alice: Any, 
 def test_an_origin_with_a_nul_has_nothing_to_read(alice: Any, client: Client) -> None:
     client.force_login(alice)
     assert client.post(reverse("read_imported"), {"origin": "chatgpt\x00"}).status_code == 302
+
+
+UNREADABLE = {
+    "another encoding": ("application/x-www-form-urlencoded; charset=utf-16", b"name=Cook"),
+    "thousands of fields": ("application/x-www-form-urlencoded", b"&".join(b"f%d=1" % n for n in range(2_000))),
+    "no boundary": ("multipart/form-data", b"name=Cook"),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_a_form_that_cannot_be_read_is_answered_with_a_page(kind: str, alice: Any) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(alice)
+    client.get(reverse("roles"))  # sets the cookie
+    media_type, body = UNREADABLE[kind]
+    response = client.generic("POST", reverse("roles"), body, content_type=media_type)
+    assert (response.status_code, BAD_REQUEST in unescape(response.content.decode())) == (400, True)
 
 
 # For staff -----------------------------------------------------------------------------------------------------------

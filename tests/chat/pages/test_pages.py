@@ -7,14 +7,14 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.template.loader import render_to_string
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from chat.messages.rendering import exchange_html, format_time, message_html
 from chat.models import Conversation, Message
 from chat.pages import message_window
 from memory.librarian.rules.engine import VERSION
 from memory.models import Fact, LibrarianRun
+from recall.views import server_error
 
 SignIn = Callable[[Any], Client]
 
@@ -327,4 +327,5 @@ def test_a_stranger_finds_the_way_in(client: Client, db: None, address: str) -> 
 
 
 def test_the_page_for_a_fault_needs_nothing() -> None:
-    assert "Something went wrong on our side." in render_to_string("500.html")
+    page = server_error(RequestFactory().get("/")).content.decode()
+    assert "Something went wrong on our side." in page

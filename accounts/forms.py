@@ -1,15 +1,23 @@
 """Account forms: sign-up, passwords, profile (name, time zone, language, tone) and adding a passkey."""
 
-from typing import Any, cast
+import struct
+from typing import Any, Final, cast
 
 from allauth.account import forms as allauth_forms
 from allauth.core.exceptions import ImmediateHttpResponse
-from allauth.mfa.webauthn.forms import AddWebAuthnForm
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
 from django import forms
 from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import redirect
+from fido2.webauthn import AuthenticationResponse, RegistrationResponse
 
 from accounts import languages, sign_up
 from accounts.models import User, validate_time_zone
@@ -106,12 +114,56 @@ class ProfileForm(forms.ModelForm[User]):
         return typed.strip().replace(" ", "_")
 
 
+MALFORMED: Final = (TypeError, ValueError, LookupError, AttributeError, RecursionError, struct.error)
+"""What fido2's parser raises, depending on where the bytes it is given are wrong."""
+
+
+class CredentialField(forms.JSONField):
+    """What a browser's passkey answered. allauth stores or fails on much that isn't of its shape."""
+
+    def __init__(self, shape: type[RegistrationResponse | AuthenticationResponse]) -> None:
+        super().__init__(widget=forms.HiddenInput)
+        self.shape = shape
+
+    def clean(self, value: Any) -> Any:
+        """The answer, as JSON."""
+        try:
+            answer = super().clean(value)
+            self.shape.from_dict(answer)
+        except MALFORMED as error:
+            raise get_adapter().validation_error("incorrect_code") from error
+        return answer
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """Nothing: the page asks the passkey again."""
+        return initial
+
+
 class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
     """A passkey replaces the password, unless the user wants it as a second factor only."""
 
+    credential = CredentialField(RegistrationResponse)
     passwordless = forms.BooleanField(
         label="Sign in without a password",
         initial=True,
         required=False,
         help_text="If off, you'll be asked for it after your password.",
     )
+
+
+class SecondFactorPasskeyForm(AuthenticateWebAuthnForm):  # type: ignore[misc]
+    """A passkey after the password."""
+
+    credential = CredentialField(AuthenticationResponse)
+
+
+class SignInPasskeyForm(LoginWebAuthnForm):  # type: ignore[misc]
+    """A passkey in place of the password."""
+
+    credential = CredentialField(AuthenticationResponse)
+
+
+class ConfirmPasskeyForm(ReauthenticateWebAuthnForm):  # type: ignore[misc]
+    """A passkey before something that only its owner may do."""
+
+    credential = CredentialField(AuthenticationResponse)

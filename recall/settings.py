@@ -217,7 +217,12 @@ ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/300s/key"}
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(ENVIRONMENT.email_url)
 """Notify users by mail of every change to their sign-in, if a mail server is configured."""
 MFA_ADAPTER = "accounts.adapter.MFAAdapter"
-MFA_FORMS = {"add_webauthn": "accounts.forms.AddPasskeyForm"}
+MFA_FORMS = {
+    "add_webauthn": "accounts.forms.AddPasskeyForm",
+    "authenticate_webauthn": "accounts.forms.SecondFactorPasskeyForm",
+    "login_webauthn": "accounts.forms.SignInPasskeyForm",
+    "reauthenticate_webauthn": "accounts.forms.ConfirmPasskeyForm",
+}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Recall"

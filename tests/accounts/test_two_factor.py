@@ -1,6 +1,7 @@
 """Two factors: an authenticator app is set up, requested, replaced by a recovery code once, encrypted, and
 turned off."""
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -381,3 +382,48 @@ def test_too_many_attempts_are_refused_in_our_look(sign_in: SignIn, alice: User)
     assert answers[-1].status_code == 429
     assert "Too many attempts" in text(answers[-1])
     assert OURS[0] in text(answers[-1])
+
+
+# Passkeys that are none -------------------------------------------------------------------------------------------
+
+ANSWER = {
+    "id": "AAAA",
+    "rawId": "AAAA",
+    "type": "public-key",
+    "response": {"clientDataJSON": "e30", "attestationObject": "oA", "authenticatorData": "AAAA", "signature": "AAAA"},
+}
+NO_ANSWERS = {
+    "a number": "0",
+    "false": "false",
+    "a number of thousands of digits": "1" * 5_000,
+    "brackets without end": "[" * 100_000,
+    "an id alone": '{"id": 1}',
+    "a response without its parts": json.dumps({**ANSWER, "response": {}}),
+    "an empty attestation": json.dumps(ANSWER),
+    "no base64": json.dumps({**ANSWER, "rawId": "!"}),
+}
+
+
+@pytest.mark.parametrize("kind", NO_ANSWERS)
+def test_what_is_no_passkey_is_refused_and_not_stored(kind: str, sign_in: SignIn, alice: User) -> None:
+    client = confirmed(sign_in(alice))
+    page = client.get(reverse("mfa_add_webauthn"))
+    answer = client.post(reverse("mfa_add_webauthn"), {"credential": NO_ANSWERS[kind], "name": "Phone"})
+    assert (page.status_code, answer.status_code) == (200, 200)
+    assert not Authenticator.objects.exists()
+    assert client.get(reverse("mfa_add_webauthn")).status_code == 200
+
+
+@pytest.mark.parametrize("kind", NO_ANSWERS)
+def test_and_signs_nobody_in(kind: str, client: Client, alice: User) -> None:
+    answer = client.post(reverse("mfa_login_webauthn"), {"credential": NO_ANSWERS[kind]})
+    assert answer["Location"] == reverse("account_login")
+    assert not is_in(client)
+
+
+@pytest.mark.parametrize("kind", NO_ANSWERS)
+def test_and_is_no_second_factor(kind: str, sign_in: SignIn, alice: User) -> None:
+    with_app(sign_in(alice))
+    client, asked = sign_in_with_password(alice.email)
+    assert client.post(asked["Location"], {"credential": NO_ANSWERS[kind]}).status_code == 200
+    assert not is_in(client)

@@ -166,12 +166,16 @@ class Erasure:
 
         Every text that contains it matches one of them; `redact` decides whether a match contains it.
         """
+        yield from self.text_hints()
+        for words in batches(sorted(self.words), MAX_HINTS):
+            yield rf"({'|'.join(map(in_any_case, words))})"
+
+    def text_hints(self) -> Iterator[str]:
+        """Those of `hints` that select the forgotten texts."""
         for texts in batches(sorted(self.texts), MAX_HINTS):
             longest = {max(_split(text), key=len, default="") for text in texts} - {""}
             if longest:
                 yield rf"(?<![[:alnum:]])({'|'.join(map(in_any_case, sorted(longest)))})(?![[:alnum:]])"
-        for words in batches(sorted(self.words), MAX_HINTS):
-            yield rf"({'|'.join(map(in_any_case, words))})"
 
     def words_pattern(self) -> re.Pattern[str] | None:
         """Matches any of the words that no remaining text has."""

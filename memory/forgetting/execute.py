@@ -105,7 +105,7 @@ def _erase(user: User, erasure: Erasure, listed: Preview, target: Target, by: Us
     restored = erase.erase(user, erasure)
     for keeper in forgettables():
         keeper.erase(user, erasure)
-    erasure.words = words - words_in_use(user, words, erasure.naming)
+    erasure.words = words - words_in_use(user, words, erasure)
     sweep(user, erasure)
     for keeper in forgettables():
         keeper.refresh_derived(user, erasure)

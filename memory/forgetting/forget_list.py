@@ -47,7 +47,7 @@ def _said_elsewhere(user: User, phrases: set[Phrase]) -> set[Phrase]:
     hits: set[str] = set()
     for column in TEXTS:
         if column.own:
-            hits |= words_in_column(user, column, patterns, ())
+            hits |= words_in_column(user, column, patterns, Erasure(user.pk))
     found = {" ".join(words) for words in map(tombstones.spelled, hits)}
     return {phrase for phrase in phrases if phrase.text in found}
 

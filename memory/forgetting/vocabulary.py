@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django.apps import apps
 from django.db import connection
@@ -85,43 +85,56 @@ def said_elsewhere(user: User, words: Collection[str], erasure: Erasure) -> set[
     found: set[str] = set()
     for column in TEXTS:
         if column.own:
-            found |= words_in_column(user, column, set(words) - found, aside.get(column.model, ()))
+            found |= words_in_column(user, column, set(words) - found, erasure, aside.get(column.model, ()))
     return found
 
 
-def words_in_use(user: User, words: Collection[str], naming: Collection[str]) -> set[str]:
+def words_in_use(user: User, words: Collection[str], erasure: Erasure) -> set[str]:
     """The words that occur in any remaining text, or in Recall's own phrases.
 
     Words in answers (“Noted:”) count too, except the forgotten names and codes.
     """
     found = set(words) & product_words()
-    found |= words_in_column(user, ANSWERS, set(words) - found - set(naming), ())
+    found |= words_in_column(user, ANSWERS, set(words) - found - erasure.naming, erasure)
     for column in TEXTS:
-        found |= words_in_column(user, column, set(words) - found, ())
+        found |= words_in_column(user, column, set(words) - found, erasure)
     return found
 
 
-def words_in_column(user: User, column: Column, words: Collection[str], aside: Collection[int]) -> set[str]:
-    """The words that occur in a column of the user's rows, without the rows `aside`."""
+def words_in_column(
+    user: User, column: Column, words: Collection[str], erasure: Erasure, aside: Collection[int] = ()
+) -> set[str]:
+    """The words that occur in a column of the user's rows beside the forgotten texts, without the rows `aside`."""
+    rows = apps.get_model(column.model)._base_manager
     found: set[str] = set()
+    hints = list(erasure.text_hints())
     for batch in batches(sorted(words), WORDS_PER_PATTERN):
         statement = _SQL.format(
-            table=sql.Identifier(apps.get_model(column.model)._meta.db_table),
+            table=sql.Identifier(rows.model._meta.db_table),
             column=sql.Identifier(column.name),
             own=sql.SQL(column.own or "true"),
         )
         either = "|".join(map(in_any_case, batch))
         pattern = rf"(?<![[:alnum:]])({either})(?![[:alnum:]])"  # an underscore ends a word, unlike for \y
+        values: dict[str, Any] = {"user": user.pk, "pattern": pattern, "aside": list(aside), "hints": hints}
         with connection.cursor() as cursor:
-            cursor.execute(statement, {"user": user.pk, "pattern": pattern, "aside": list(aside)})
-            found |= {unicodedata.normalize("NFC", word).casefold() for (word,) in cursor.fetchall()}
+            cursor.execute(statement, values)
+            hits = cursor.fetchall()
+        for hit, is_beside, ids in hits:
+            word = unicodedata.normalize("NFC", hit).casefold()
+            texts = () if is_beside else rows.filter(pk__in=ids).values_list(column.name, flat=True)
+            if is_beside or any(word in words_of(erasure.redact(text, words=False)) for text in texts):
+                found.add(word)
     return found
 
 
 _SQL: Final = sql.SQL(
-    "SELECT DISTINCT lower(hit[1]) FROM {table}, regexp_matches({column}, %(pattern)s, 'gi') AS hit"
-    " WHERE user_id = %(user)s AND {own} AND NOT (id = ANY(%(aside)s::bigint[]))"
+    "SELECT lower(hit[1]), bool_or(NOT {column} ~* ANY(%(hints)s::text[])), array_agg(DISTINCT id)"
+    " FILTER (WHERE {column} ~* ANY(%(hints)s::text[]))"
+    " FROM {table}, regexp_matches({column}, %(pattern)s, 'gi') AS hit"
+    " WHERE user_id = %(user)s AND {own} AND NOT (id = ANY(%(aside)s::bigint[])) GROUP BY 1"
 )
+"""Each word, whether a row has it that can't hold a forgotten text, and the rows that may."""
 
 
 @cache

@@ -12,7 +12,7 @@ from pgvector.django import CosineDistance
 
 from accounts.models import User
 from chat.evaluation.stores import tables_with
-from chat.models import Conversation, Message
+from chat.models import Attachment, Conversation, Message, Role
 from chat.prompt.assemble import assemble_prompt
 from chat.turn import AcceptedTurn
 from memory.embeddings.port import embedder
@@ -57,6 +57,27 @@ def test_a_forgotten_fact_is_in_no_table(told: Told) -> None:
     forget(told.user, the_fact(told), by=told.user)
 
     assert tables_with(*WORDS, STATEMENT, QUOTE) == {}
+
+
+def test_words_beside_it_go_though_the_same_sentence_was_in_instructions_too(told: Told) -> None:
+    Role.objects.create(user=told.user, name="Guide", instructions=f"Be kind. {QUOTE}.")
+    Attachment.objects.create(user=told.user, kind="file", name="a.txt", media_type="text/plain", size=1, text=QUOTE)
+    Conversation.objects.filter(pk=told.other.pk).update(title="Quillfeather on the islands")
+    path = "/conversations/2026-11-Quillfeather, islands"
+    Document.objects.create(user=told.user, path=path, title="Quillfeather, islands", text="1 turn", source="librarian")
+
+    forget(told.user, the_fact(told), by=told.user)
+
+    assert tables_with(*WORDS, STATEMENT, QUOTE) == {}
+    assert Role.objects.get().instructions == f"Be kind. {FORGOTTEN}."
+
+
+def test_a_name_that_instructions_mention_otherwise_stays(told: Told) -> None:
+    Role.objects.create(user=told.user, name="Guide", instructions=f"Zanzibar has fine beaches. {QUOTE}.")
+
+    forget(told.user, the_fact(told), by=told.user)
+
+    assert Role.objects.get().instructions == f"Zanzibar has fine beaches. {FORGOTTEN}."
 
 
 def test_neither_is_it_in_a_file(told: Told, postgres_server: Cluster) -> None:

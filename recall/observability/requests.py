@@ -9,6 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from recall.observability import metrics, request_id, tracing
 
 HEADER: Final = "X-Request-ID"
+DATA_ONLY: Final = (
+    (b"cache-control", b"private, no-store"),
+    (b"content-security-policy", b"default-src 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+)
+"""Headers of what Django's middleware doesn't see: data for a program, never a page."""
 
 
 class RequestMiddleware:
@@ -34,7 +40,8 @@ async def serve_named(application: Any, scope: dict[str, Any], receive: Any, sen
     async def send_named(message: dict[str, Any]) -> None:
         if message["type"] == "http.response.start":
             _record(scope["method"], scope["path"].lstrip("/"), message["status"], time.perf_counter() - started)
-            message = {**message, "headers": [*message.get("headers", ()), (HEADER.lower().encode(), named.encode())]}
+            added = (*DATA_ONLY, (HEADER.lower().encode(), named.encode()))
+            message = {**message, "headers": [*message.get("headers", ()), *added]}
         await send(message)
 
     await application(scope, receive, send_named)

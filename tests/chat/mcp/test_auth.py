@@ -43,6 +43,16 @@ def test_a_request_is_named_and_counted_like_those_for_pages(
     assert counter._value.get() == before + 1
 
 
+@pytest.mark.parametrize("authorization", [{}, {"authorization": ""}])
+def test_no_answer_is_kept_by_a_cache_or_taken_for_a_page(
+    alice: User, assistant: With, authorization: dict[str, str]
+) -> None:
+    headers = assistant(alice).post(LIST, **authorization).headers
+    assert headers["cache-control"] == "private, no-store"
+    assert headers["content-security-policy"] == "default-src 'none'"
+    assert headers["x-content-type-options"] == "nosniff"
+
+
 @pytest.mark.parametrize(
     "authorization", ["", "Bearer", "Bearer ", "Basic YTpi", "Bearer rcl_unknown", "Bearer rcl_" + "x" * 200]
 )

@@ -12,6 +12,7 @@ setting `recall.user_id`, and clears both before a connection returns to the poo
     the owner        a separate login if there is one: tables and indexes
 """
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import _GeneratorContextManager, contextmanager
 from contextvars import ContextVar
@@ -21,6 +22,9 @@ from functools import wraps
 from typing import Any, Final
 
 from django.apps import apps
+from django.contrib.auth import get_user_model
+
+logger = logging.getLogger(__name__)
 
 
 class Role(StrEnum):
@@ -128,8 +132,7 @@ def for_owner_of(model: str) -> Callable[[Callable[..., Any]], Callable[..., Any
                 owner = apps.get_model(model)._base_manager.filter(pk=pk).values_list("user_id", flat=True).first()
             if owner is None:
                 return None
-            with as_user(owner):
-                return task(pk, *args)
+            return _run_for(owner, task, pk, *args)
 
         return run
 
@@ -141,7 +144,16 @@ def for_user_named(task: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(task)
     def run(user_id: int, *args: Any) -> Any:
-        with as_user(user_id):
-            return task(user_id, *args)
+        return _run_for(user_id, task, user_id, *args)
 
     return run
+
+
+def _run_for(user_id: int, task: Callable[..., Any], *args: Any) -> Any:
+    """Run it for the user; if the account is deleted meanwhile, there is nothing left to do."""
+    with as_user(user_id):
+        try:
+            return task(*args)
+        except get_user_model().DoesNotExist:
+            logger.info("A task of user %s ended early: the account was deleted.", user_id)
+            return None

@@ -12,13 +12,27 @@ from django.db import DataError, ProgrammingError, connection, models, transacti
 from django.test import Client
 from django.urls import reverse
 
+from accounts.deletion import delete_account
 from accounts.middleware import _stream, _stream_async, _way
 from accounts.models import User
 from chat.models import Conversation
+from memory.forget_epoch import lock_user
 from memory.models import Boundary, Fact
 from recall.celery import app
 from recall.db import row_security
-from recall.db.acting import NO_USER, WAYS, Actor, Role, act_for, acting, as_user, by, current, for_owner_of
+from recall.db.acting import (
+    NO_USER,
+    WAYS,
+    Actor,
+    Role,
+    act_for,
+    acting,
+    as_user,
+    by,
+    current,
+    for_owner_of,
+    for_user_named,
+)
 from recall.db.connections import run_in_thread
 from recall.db.engine.base import DatabaseWrapper
 from recall.db.prepared import Read, read_together
@@ -367,6 +381,20 @@ def test_a_task_of_a_row_acts_for_its_owner(alice: User) -> None:
         for_owner_of("memory.Fact")(lambda pk: seen.append((pk, current())))(fact.pk)
         for_owner_of("memory.Fact")(lambda pk: seen.append((pk, current())))(0)
     assert seen == [(fact.pk, Actor(Role.USER, alice.pk))]
+
+
+@pytest.mark.parametrize("of", ["row", "user"])
+def test_a_task_ends_quietly_whose_account_is_deleted_meanwhile(of: str, alice: User) -> None:
+    fact = Fact.objects.create(user=alice, statement=WORD)
+    decorate = for_owner_of("memory.Fact") if of == "row" else for_user_named
+
+    def task(_pk: int) -> None:
+        delete_account(alice)
+        lock_user(alice.pk)
+        raise AssertionError
+
+    with as_user(None):
+        assert decorate(task)(fact.pk if of == "row" else alice.pk) is None
 
 
 def test_each_task_says_for_whom_it_acts() -> None:

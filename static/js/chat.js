@@ -655,9 +655,12 @@ text.addEventListener("input", () => {
   showButtons();
 });
 stop.addEventListener("click", () => connection.ask({ type: "stop", conversation: shown() }));
-scroller.addEventListener("scroll", () => ($("jump").hidden = isAtEnd = isAtBottom()), { passive: true });
 // When the composer grows (the budget line, files, a longer text), keep a reader at the end at the end.
 let isAtEnd = !location.hash && !$("welcome");
+const showJump = () => ($("jump").hidden = isAtEnd = isAtBottom());
+scroller.addEventListener("scroll", showJump, { passive: true });
+// Messages come and go without a scroll, too.
+new IntersectionObserver(showJump, { root: scroller, rootMargin: `0px 0px ${AT_BOTTOM}px` }).observe($("messages-end"));
 new ResizeObserver(() => isAtEnd && !$("welcome") && toBottom()).observe(scroller);
 $("jump").addEventListener("click", async () => {
   if (document.querySelector(".more-later")) await showEnd();

@@ -88,3 +88,22 @@ def look_back(page: Page) -> None:
     expect(page.locator("#announcer")).to_have_text(re.compile("Version 1 of 2"))
     expect(page.get_by_role("button", name="Later version")).to_be_focused()
     expect(page.get_by_role("button", name="Earlier version")).to_be_disabled()
+
+
+def test_there_is_no_latest_to_jump_to_once_all_of_a_shorter_branch_is_shown(
+    somebody: Person, offline: OfflineServer
+) -> None:
+    page = somebody.tab()
+    jump = page.get_by_role("button", name="Jump to latest")
+    offline.reply("\n\n".join(f"Line {number}." for number in range(60)), match="Which long list?")
+    ask(page, "Which long list?")
+    expect(last_answer(page)).to_contain_text("Line 59.")
+    page.locator("#scroller").evaluate("it => { it.scrollTop = 0; }")
+    expect(jump).to_be_visible()
+
+    offline.reply("One line.", match="Which short list?")
+    box = in_other_words(page)
+    box.fill("Which short list?")
+    box.press("Enter")
+    expect(last_answer(page)).to_have_text("One line.")
+    expect(jump).to_be_hidden()

@@ -565,9 +565,23 @@ function showButtons() {
   if (hadFocus && stop.hidden) text.focus();
 }
 
-/** @param {Element} button with an icon, or with a word @param {string} words */
+/** A message as it was written, in Markdown; of a temporary chat, which isn't stored, as it is shown.
+ * @param {any} article @returns {Promise<string>} */
+async function writtenText(article) {
+  const { message } = article.dataset;
+  const stored = Number(message) > 0 ? await fetch(`/api/v1/turns/${message}`).catch(() => null) : null;
+  if (stored?.ok) return (await stored.json()).text;
+  const body = article.querySelector(".message-body");
+  body.classList.add("is-read");
+  const words = body.innerText;
+  body.classList.remove("is-read");
+  return words;
+}
+
+/** @param {Element} button with an icon, or with a word @param {string | Promise<string>} words */
 async function copy(button, words) {
-  await navigator.clipboard.writeText(words);
+  const blob = Promise.resolve(words).then((text) => new Blob([text], { type: "text/plain" }));
+  await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]); // at once: later isn't part of the click
   const use = button.querySelector("use");
   const show = (/** @type {string} */ icon, /** @type {string} */ label) => {
     if (use) use.setAttribute("href", String(use.getAttribute("href")).replace(/#.*/, `#${icon}`));
@@ -595,12 +609,7 @@ const actions = {
     if (narrow.matches) $("context").togglePopover();
     else setContextClosed(getComputedStyle($("context")).visibility === "visible");
   },
-  copy(button, article) {
-    const body = article.querySelector(".message-body");
-    body.classList.add("is-read");
-    copy(button, body.innerText);
-    body.classList.remove("is-read");
-  },
+  copy: (button, article) => copy(button, writtenText(article)),
   "copy-code": (button) => copy(button, button.parentElement.querySelector("code").textContent),
   preview: (button) => scrollAlong(() => togglePreview(button)),
   edit: (_, article) => branches.edit(article),

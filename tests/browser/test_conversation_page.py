@@ -58,6 +58,20 @@ def test_actions_are_shown_on_the_last_message_and_where_the_pointer_or_the_focu
     expect(actions.first.get_by_label("More actions")).to_be_focused()
 
 
+def test_a_message_is_copied_as_it_was_written(somebody: Person, offline: OfflineServer) -> None:
+    page = somebody.open_browser(permissions=["clipboard-read", "clipboard-write"]).new_page()
+    page.goto("/")
+    written = "## Strings\n\n- **Gut** is soft.\n\n| string | note |\n|---|---|\n| first | A |"
+    offline.reply(written, match="Which strings")
+    ask(page, "Which strings?\nOn a cello.")
+    expect(last_answer(page)).to_contain_text("Gut is soft.")
+    for message, words in ((".message-assistant", written), (".message-user", "Which strings?\nOn a cello.")):
+        page.locator(message).hover()
+        page.locator(message).get_by_role("button", name="Copy").click()
+        expect(page.locator(f"{message} [data-action='copy'] use")).to_have_attribute("href", re.compile("#check$"))
+        assert page.evaluate("navigator.clipboard.readText()") == words
+
+
 GAPS = """() => {
   const boxes = [...document.querySelectorAll(".message-body")].map((it) => it.getBoundingClientRect());
   return boxes.slice(1).map(({ top }, at) => Math.round(top - boxes[at].bottom));

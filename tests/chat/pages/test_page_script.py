@@ -600,7 +600,8 @@ def test_the_context_stays_folded_away_over_a_reload(page: Page, server: Server)
 
 
 def test_code_can_be_copied(page: Page, server: Server) -> None:
-    page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text }")
+    text = "await (await item.getType('text/plain')).text()"
+    page.evaluate(f"void (navigator.clipboard.write = async ([item]) => {{ window.copied = {text} }})")
     page.locator(".prose pre").hover()
     page.locator(".code").get_by_role("button", name="Copy").click()
     assert page.evaluate("window.copied") == "print('Mary')\n"

@@ -19,6 +19,7 @@ from tests.browser.test_look import fits_the_screen
 
 pytestmark = pytest.mark.browser
 
+RIGHT = "it => Math.round(it.getBoundingClientRect().right)"
 CODE = "In `Porto`:\n\n```python\nprint('Porto')\n```\n\nAnd $a^2$."
 
 
@@ -45,6 +46,7 @@ def test_a_message_is_asked_in_other_words_and_both_branches_stay(
     expect(last_answer(page)).to_contain_text("In Porto")
     expect(page.locator(".message")).to_have_count(2)
     expect(page.get_by_role("group", name="Version 2 of 2")).to_be_visible()
+    assert page.locator(".message-user .branches").evaluate(RIGHT) == page.locator(".message-user").evaluate(RIGHT)
     expect(composer(page)).to_be_focused()
     expect(page.locator(".prose math msup")).to_be_visible()
     expect(last_answer(second)).to_contain_text("In Porto")

@@ -99,6 +99,13 @@ def test_on_touch_all_actions_are_shown(somebody: Person, offline: OfflineServer
     assert {actions.nth(each).evaluate(OPACITY) for each in range(actions.count())} == {"1"}
 
 
+def test_what_applies_to_the_selected_conversations_is_one_row(somebody: Person, offline: OfflineServer) -> None:
+    talk(somebody, offline)
+    page = somebody.tab("/?select=some")
+    tops = "them => them.map((it) => Math.round(it.getBoundingClientRect().top))"
+    assert len(set(page.locator(".list-deeds .button").evaluate_all(tops))) == 1
+
+
 def test_the_composer_is_one_box_as_wide_as_the_messages(somebody: Person, offline: OfflineServer) -> None:
     page = somebody.open_browser(viewport={"width": 1440, "height": 900}).new_page()
     page.goto("/")

@@ -97,6 +97,11 @@ class Receipt(Owned):
         """All input tokens of all rounds, cached or not."""
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
+    @property
+    def total_tokens(self) -> int:
+        """All tokens of all rounds, in and out, as the usage counts them."""
+        return self.total_input + self.output_tokens
+
 
 class BudgetPlan(Owned):
     """A user's plan: a preset and the ceilings they changed. No row: the default preset."""

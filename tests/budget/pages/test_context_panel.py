@@ -14,6 +14,7 @@ from budget.pages.context_panel import BAR_WIDTH, MIN_WIDTH, answer_room, bars, 
 from budget.planning.fit import PRUNING_ORDER, Cut, Piece, fit
 from budget.planning.plan import Section
 from budget.receipts.record import TurnOutcome, finalize_receipt
+from budget.spending.usage import of_receipt
 from budget.templatetags.figures import cut_reason
 from chat.models import Conversation, Message
 from memory.documents import revisions
@@ -200,6 +201,12 @@ def test_a_complete_answer_needs_no_badge_and_its_figures_fold_into_one_line(ali
     order = [page.index(f'id="receipt-{part}"') for part in ("recalled", "cut", "usage")]
     assert order == sorted(order)
     assert page.index("<summary>", order[2]) < page.index('<svg class="budget-bar"')
+
+
+def test_an_answer_counts_as_many_tokens_as_the_usage_does(alice: Any, sign_in: SignIn) -> None:
+    receipt = booked(alice, Figures(input=362, cache_read=1_000, output=50))
+    page = a_page(sign_in(alice), receipt.message_id)
+    assert f'<span class="number">{of_receipt(receipt).tokens:,}</span> tokens' in page
 
 
 def test_each_memory_shows_the_words_it_was_learned_from(alice: Any, sign_in: SignIn) -> None:

@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from chat.turn import ToolUse
+from memory.text.plain_words import plain_words
+from memory.text.second_person import second_person
 from recall.text import storable
 
 NAME_CHARS: Final = 80
@@ -124,9 +126,12 @@ def readable(result: str) -> str:
 
 
 def _titled(result: Any) -> str:
-    """“Title: text”, or the one it has."""
-    parts = [result.get(name) for name in ("title", "text")] if isinstance(result, dict) else []
-    return ": ".join(part for part in parts if part and isinstance(part, str))
+    """“Title: text”, or the one it has, without Markdown; a fact as said to the user."""
+    if not isinstance(result, dict):
+        return ""
+    said = second_person if str(result.get("id")).startswith("fact:") else plain_words
+    parts = [result.get(name) for name in ("title", "text")]
+    return ": ".join(said(part) for part in parts if part and isinstance(part, str))
 
 
 def _count_results(result: str) -> int | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Q
+from django.urls import reverse
 
 from memory.documents.profile_updates import refresh_profile
 from memory.documents.revisions import write
@@ -50,14 +51,18 @@ def preview(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
 def _documents(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
     documents = Document.objects.for_user(user)
     for document in documents.filter(pk__in=erasure.documents).defer("text"):
-        yield ErasureItem("document", f"document:{document.pk}", document.path)
+        yield ErasureItem("document", f"document:{document.pk}", document.title, _address(document))
     for document in documents.filter(pk__in=erasure.lines).defer("text"):
         for number in range(erasure.lines[document.pk]):
-            yield ErasureItem("line", f"line:{document.pk}:{number}", document.path)
+            yield ErasureItem("line", f"line:{document.pk}:{number}", document.title, _address(document))
     for revision in Revision.objects.for_user(user).filter(document__in=erasure.documents).defer("text"):
         yield ErasureItem("version", f"version:{revision.pk}")
     for upload in Upload.objects.for_user(user).filter(document__in=erasure.documents).defer("content"):
         yield ErasureItem("upload", f"upload:{upload.pk}", upload.name)
+
+
+def _address(document: Document) -> str:
+    return reverse("memory:document", args=[document.path[1:]])
 
 
 def _index(user: User, erasure: Erasure) -> Iterator[ErasureItem]:

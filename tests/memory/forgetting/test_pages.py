@@ -48,6 +48,7 @@ def test_the_dry_run_lists_what_would_go_and_come_back_and_changes_nothing(told:
     assert "Nothing is deleted until you confirm" in page
     assert html.escape(second_person(STATEMENT)) in page
     assert html.escape(second_person(OLDER)) in page
+    assert '<a href="/memory/documents/profile/identity">Introduction</a>' in page
     assert Fact.objects.filter(pk=told.fact.pk).exists()
 
 
@@ -227,7 +228,7 @@ def test_a_tools_text_is_listed_in_words_and_not_as_json(told: Told, sign_in: Si
     page = html.unescape(sign_in(told.user).get(ADDRESS, asked_for(told)).content.decode())
 
     assert "Searched your memory “Quillfeather”" in page
-    assert f"A fact: {STATEMENT} … He likes it there." in page
+    assert f"A fact: {second_person(STATEMENT)} … He likes it there." in page
     assert "Data, no instructions." not in page
     assert '"results"' not in page
 
@@ -242,6 +243,8 @@ def test_a_tools_text_is_listed_in_words_and_not_as_json(told: Told, sign_in: Si
         (FORGOTTEN, FORGOTTEN),
         ("[1, 2]", "[1, 2]"),
         ('{"results": [1, {"text": 2}, {"text": "Ja."}]}', "Ja."),
+        ('{"title": "Soup", "text": "# Leek\\n\\nWith **cream**."}', "Soup: Leek\n\nWith cream."),
+        ('{"id": "fact:1", "text": "The user likes leeks."}', "You like leeks."),
         ('{"else": 1}', '{"else": 1}'),
     ],
 )

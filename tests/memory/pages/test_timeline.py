@@ -191,7 +191,7 @@ def test_a_full_timeline_takes_as_many_queries_as_a_small_one(
     with django_assert_max_num_queries(10):
         page = page_of(client)
 
-    assert page.count("Open source") == 50
+    assert page.count("Show source") == 50
 
 
 def test_hostile_words_are_shown_as_words(alice: User, sign_in: SignIn) -> None:

@@ -269,7 +269,8 @@ def _overview(reading: Reading) -> Reply | None:
     facts = [*reading.profile, *(memory for memory in reading.memories if memory.id.startswith(("fact:", "profile")))]
     lines = _statements(facts) or _statements([*reading.memories, *_list_statements(reading)])
     if not lines:
-        return say(wording.NOTHING_KNOWN)
+        is_unread = reading.is_temporary and not reading.tools
+        return say(wording.NOTHING_READ if is_unread else wording.NOTHING_KNOWN)
     more = wording.MORE_KNOWN.format(count=len(lines) - MAX_LISTED) if len(lines) > MAX_LISTED else ""
     more = more or (wording.MORE_WAITS if any(memory.is_waiting for memory in reading.memories) else "")
     return say(wording.ABOUT_USER, "\n".join(f"- {line}" for line in lines[:MAX_LISTED]), more)

@@ -55,6 +55,7 @@ NOTHING_KNOWN = (
     "Nothing saved yet. Tell me about yourself: Recall reads a conversation after you leave it, and may ask you under "
     "Memory, To review."
 )
+NOTHING_READ = "I don't read your memory in this chat. Turn on “Use my memory”, and ask again."
 ABOUT_USER = "Here's what I know about you:"
 WELCOME = ("Hello{name}!", "Hi{name}!")
 WELCOME_BACK = ("Welcome back{name}!", "Hello again{name}!")

@@ -220,6 +220,13 @@ def test_in_a_temporary_chat_it_notes_nothing() -> None:
     assert "Noted" not in ask("Cats: Miso, Tofu", system=system)
 
 
+def test_a_chat_without_memory_is_not_taken_for_a_user_without_memories() -> None:
+    system = [text("You are Recall."), text(f"# Boundaries\n- {INSTRUCTIONS}")]
+    asked = "What do you know about me?"
+    assert ask(asked, system=system).startswith("I don't read your memory in this chat.")
+    assert ask(asked).startswith("Nothing saved yet.")
+
+
 def test_the_newest_words_of_a_conversation_lead() -> None:
     turns = [user("I live in Nantes."), assistant("Noted."), user("I moved to Lyon last week."), assistant("Noted.")]
     nantes = memory("The user lives in Nantes.", "fact:9")

@@ -324,6 +324,7 @@ def test_a_fact_that_is_not_worth_its_tokens_can_be_retired_and_brought_back(sig
     month_of_turns(alice, 10, [*best, item(fact.ref, Section.MEMORIES, 60, score=0.3)])
     client = sign_in(alice)
     assert "never among the 3 best matches (best rank 4). 600 tokens" in text_of(client.get(ADVANCED))
+    assert "The user" not in text_of(client.get(ADVANCED))
     answer = client.post(reverse("retire_memory", args=[fact.pk]), follow=True)
     assert "No longer remembered: “You once saw a blue door.”" in text_of(answer)
     assert "never among the 3 best matches" not in text_of(answer), "it is not suggested again"

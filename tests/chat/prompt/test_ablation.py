@@ -327,7 +327,7 @@ async def test_both_answers_stand_side_by_side_with_what_they_took(
     for text in (
         "You have a sister.",
         "I do not know.",
-        "sister Mary lives in Lisbon",
+        "Your sister Mary lives in Lisbon",
         "Difference",
         "Keep this answer",
     ):
@@ -337,7 +337,7 @@ async def test_both_answers_stand_side_by_side_with_what_they_took(
     assert fewer < 0
     assert f"−{-fewer:,}" in page
     panel = (await web.get(f"/receipts/{first['message']}")).content.decode()
-    assert f"/m/{other}/compare" in panel
+    assert f'/m/{other}/compare">Your sister Mary lives in Lisbon.</a>' in panel
     assert "excluded at your request" in (await web.get(f"/receipts/{other}")).content.decode()
 
 

@@ -81,7 +81,7 @@ class Reason(StrEnum):
     HEALTH = "about health"
     THIRD_PARTY = "about another person"
     ASK_KIND = "of a kind you want to be asked about"
-    UNSURE = "Recall isn't sure about this"
+    UNSURE = "not sure enough to save it without asking"
 
 
 class Rule(StrEnum):

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from chat.models import Conversation, Message
+from memory.librarian.decision import Reason
 from memory.models import Fact, ReviewAction
 from memory.review.decisions import accept, reject, undo
 
@@ -53,6 +54,13 @@ def test_a_proposal_stands_with_its_words_where_they_were_said(alice: User, sign
     assert "Cooking" in page
     assert "Recall is quite sure." in page
     assert "about another person" in page
+
+
+def test_a_proposal_that_is_fairly_sure_is_not_called_unsure(alice: User, sign_in: SignIn) -> None:
+    propose(alice, reason=Reason.UNSURE, confidence=0.7)
+    page = sign_in(alice).get("/memory/review").content.decode()
+    assert "Recall is fairly sure." in page
+    assert "not sure enough to save it without asking" in page
 
 
 def test_keys_are_shown_beside_something_to_review_only(alice: User, sign_in: SignIn) -> None:

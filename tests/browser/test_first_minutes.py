@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.people import ON_BOTH, Person, ask, composer, last_answer
+from tests.browser.people import ON_BOTH, Person, ask, composer, is_phone, last_answer
 
 pytestmark = pytest.mark.browser
 
@@ -31,6 +31,9 @@ def test_from_the_landing_page_to_a_first_answer_and_back(
     ask(page, "I live in Lyon.")
     expect(last_answer(page)).to_contain_text("Lyon")
     page.goto("/")
+    if not is_phone(page):
+        expect(page.get_by_role("link", name="Lyon"), "the list alone has it").to_have_count(1)
+        page.get_by_role("button", name="Conversations").click()
     expect(page.locator("#welcome").get_by_role("link", name="Lyon")).to_be_visible()
     expect(page.locator("#welcome button")).to_have_count(0)
 

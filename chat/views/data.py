@@ -26,6 +26,8 @@ from recall.views import is_htmx, signed_in_form, signed_in_page, signed_in_post
 
 PAGE = "chat/import.html"
 NO_FILE = "Choose a file first."
+STARTING = "export"
+"""URL field of the page to which a user comes back from reauthentication: it starts their download."""
 EXPORT_CARD = "export-title"
 """Fragment of the page's export section."""
 
@@ -34,7 +36,8 @@ EXPORT_CARD = "export-title"
 def imports(request: HttpRequest) -> HttpResponse:
     """Imports and their progress; a POST uploads a file."""
     if request.method != "POST":
-        return render(request, PAGE, _page_context(signed_in_user(request)))
+        is_starting = STARTING in request.GET and reauthentication.is_confirmed(request)
+        return render(request, PAGE, {**_page_context(signed_in_user(request)), "is_starting": is_starting})
     refusal = _accept_upload(signed_in_user(request), request.FILES.get("file"))
     if is_htmx(request):
         return render(
@@ -77,7 +80,7 @@ def read_imported(request: HttpRequest) -> HttpResponse:
 def export(request: HttpRequest) -> HttpResponseBase:
     """Download everything as one archive, after reauthentication: an open browser alone must not be enough."""
     if not reauthentication.is_confirmed(request):
-        return reauthentication.redirect_to_reauthentication(back_to=f"{reverse('import')}#{EXPORT_CARD}")
+        return reauthentication.redirect_to_reauthentication(back_to=f"{reverse('import')}?{STARTING}#{EXPORT_CARD}")
     user = signed_in_user(request)
     response = StreamingHttpResponse(stream_from_thread(stream_archive, user), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{file_name(user, timezone.now())}"'

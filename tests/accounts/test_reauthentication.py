@@ -24,7 +24,8 @@ SignIn = Callable[[Any], Client]
 FORGET = "/memory/forget"
 EVERYTHING: Final = {"what": "everything"}
 FORM = f"{FORGET}?what=everything"
-EXPORT_CARD = "/import#export-title"
+EXPORT_CARD = "/import?export#export-title"
+STARTS: Final = '<meta http-equiv="refresh" content="0; url=/export">'
 
 
 @pytest.fixture
@@ -49,10 +50,12 @@ def asked(response: Any) -> tuple[str, str]:
     return where.path, parse_qs(where.query)["next"][0]
 
 
-def test_the_export_asks_who_one_is_and_leads_back_to_its_page(found: Client) -> None:
+def test_the_export_asks_who_one_is_and_then_starts_on_its_page(found: Client) -> None:
     refused = found.get(reverse("export"))
     assert asked(refused) == (reverse("account_reauthenticate"), EXPORT_CARD)
-    assert 'id="export-title"' in found.get(reverse("import")).content.decode()
+    page = found.get("/import?export").content.decode()
+    assert 'id="export-title"' in page
+    assert STARTS not in page
 
     wrong = found.post(refused["Location"], {"password": "wrong", "next": EXPORT_CARD})
     assert wrong.status_code == 200
@@ -60,6 +63,8 @@ def test_the_export_asks_who_one_is_and_leads_back_to_its_page(found: Client) ->
 
     right = found.post(refused["Location"], {"password": PASSWORD, "next": EXPORT_CARD})
     assert right["Location"] == EXPORT_CARD
+    assert STARTS in found.get("/import?export").content.decode()
+    assert STARTS not in found.get("/import").content.decode()
     assert found.get(reverse("export"))["Content-Type"] == "application/zip"
 
 

@@ -240,7 +240,7 @@ def as_said(clause: Clause) -> tuple[str, str]:
 MAX_SAID: Final = 25
 """Words of a clause that is kept as it was said."""
 _NO_OPENING: Final = (lists.NEVER_LAST - {"a", "an", "the", "my"}) | as_set(
-    "not i we he she they thanks thank sorry yes since because until same speaking mine ours"
+    "kindly not i we he she they thanks thank sorry yes since because until same speaking mine ours"
 )
 _UNNAMED: Final = as_set("he she him her his hers she's he's")
 """A statement that needs someone named before is none by itself; one with “not” is a correction of what is known."""

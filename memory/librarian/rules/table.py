@@ -214,7 +214,9 @@ _FOLLOWS: Final = rf"(?:is|has been|has gone|went|became) {_EVER}(?:an? )?(?:str
 FREE_OF: Final = r"(?P<what>gluten|dairy|lactose|sugar|nut|egg|soy)[- ]free"
 """No diet that excludes another: who is vegetarian may be gluten-free as well."""
 _HOURS: Final = r"(?:full[- ]time |part[- ]time |remotely |nights |shifts )?"
-_STATES: Final = r"single|divorced|widowed|separated|engaged|married"
+_STATES: Final = (
+    r"single(?! (?:parent|mum|mom|mother|dad|father|room|bed)\b)|divorced|widowed|separated|engaged|married"
+)
 
 ROWS: Final = (
     # Where they live and come from.

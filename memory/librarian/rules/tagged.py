@@ -82,7 +82,9 @@ _NEWS: Final = re.compile(
 _FIRST_PERSON: Final = re.compile(
     r"(?i)(?<![\w'])(?:i|im|ive|id|me|my|mine|myself|we|us|our|ours|i['’]\w+|we['’]\w+)(?![\w'])"
 )
-_RELATIONS: Final = re.compile(rf"(?i)\b(?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})\b")
+_RELATIONS: Final = re.compile(
+    rf"(?i)(?<!called )(?<!named )\b(?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})\b"
+)
 _MINE: Final = re.compile(rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({alternatives(relations.PEOPLE | relations.PETS)})\b")
 """Whose name may follow: “my neighbor had a baby, Ada” names no one of the user's."""
 _SECOND_HAND: Final = re.compile(
@@ -103,6 +105,8 @@ _WORKS: Final = re.compile(r"(?i)(?<!['’])\b(?:i|we|s?he|they)(?: (?:also|stil
 """Before what someone does for a living."""
 _RUNS: Final = re.compile(r"(?i)\b(?P<verb>runs?|owns?|manages?|keeps?) (?:an?|the|our|my|his|her|their) $")
 """Before a business, which isn't what someone works as."""
+_BEGINS: Final = re.compile(r"(?i)\b(?:i|we|s?he|to) (?:will )?(?:starts?|begins?|joins?) (?:[\w'-]+ ){1,8}$")
+"""Before work that is yet to come."""
 _THIRD: Final = re.compile(r"[a-z]+(?<!s)s [a-z]")
 """“drives a lorry”, behind who does."""
 _HEDGED: Final = re.compile(
@@ -203,6 +207,11 @@ class Marked:
     def was_so(self) -> bool:
         """Whether the words before it tell of the past: “I worked as a croupier in Batumi”."""
         return self.tag.label in _STATES and _WAS.search(self.before) is not None
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the words before it tell of work to come: “I start as a trainee at BVG on 1 September”."""
+        return self.tag.label in ("job", "employer") and _BEGINS.search(self.before) is not None
 
     @property
     def does(self) -> bool:
@@ -431,7 +440,13 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,
     "partner": lambda _, sentence: _FORMER.search(sentence) is None and _LEFT.search(sentence) is None,
     "origin": lambda _, sentence: _SPEAKS.search(sentence) is None,
-    "home": lambda value, sentence: not (_OWNS.search(sentence) or _NO_HOME.search(_before(value, sentence))),
+    "home": lambda value, sentence: (
+        not (
+            _OWNS.search(sentence)
+            or _NO_HOME.search(_before(value, sentence))
+            or (_before(value, sentence).lower().endswith(" the ") and value.lower() in sentence)
+        )
+    ),
     "name": lambda value, sentence: not _NOT_A_PERSON.search(_before(value, sentence)),
 }
 """What a value and its sentence must be like, by label."""
@@ -502,7 +517,7 @@ def proposals(
     new: list[ProposedFact] = []
     replaced: list[ProposedFact] = []
     for mark in found:
-        if mark.tag.state != "now" or mark.tag.sure < ASK_FROM or mark.was_so:
+        if mark.tag.state != "now" or mark.tag.sure < ASK_FROM or mark.was_so or mark.is_ahead:
             continue
         fact = _proposal(mark, found, number, today)
         if fact is None or any(_is_same_value(mark, fact, other) for other in new):

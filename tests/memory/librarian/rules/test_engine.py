@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from memory.facts.keys import USER
 from memory.librarian.engine import ExtractionInput, ProposedFact
+from memory.librarian.rules.clauses import clauses_of, sentences
 from memory.librarian.rules.engine import RuleEngine
+from memory.librarian.rules.statement import finished
 from memory.ports.source import Utterance
 from memory.text.language import is_english
 
@@ -81,6 +83,7 @@ READ: list[tuple[str, list[str]]] = [
                                            "The user is allergic to kiwi. | user/allergy:kiwi=yes"]),
     ("i dont eat liver sorry", ["The user does not eat or drink liver. | user/diet:liver=no"]),
     ("I'm nearly 30", []),
+    ("I'm single mum to two boys", ["The user is single mum to two boys."]),
     ("my cholesterol's 6.8 so gimme a lighter version pls", ["The user's cholesterol is 6.8."]),
     ("I don't eat pork.", ["The user does not eat or drink pork. | user/diet:pork=no"]),
     ("I'm vegan, what can I bake?", ["The user is vegan. | user/diet=vegan"]),
@@ -683,3 +686,14 @@ def test_a_list_is_all_that_is_on_it(texts: list[str], said: str) -> None:
 )
 def test_no_list_of_the_users_is_changed_by_other_words(text: str) -> None:
     assert not any("list:" in fact.key for fact in read(text))
+
+
+def test_a_no_that_denies_is_no_filler() -> None:
+    (sentence,) = sentences("no cats on the cover")
+    assert [clause.text for clause in clauses_of(sentence)] == ["no cats on the cover"]
+    (sentence,) = sentences("no, I live in Lyon")
+    assert [clause.text for clause in clauses_of(sentence)][-1] == "I live in Lyon"
+
+
+def test_a_statement_ends_before_a_question_that_follows_it() -> None:
+    assert finished("Power is gone at home how to save a file.") == "Power is gone at home."

@@ -35,10 +35,10 @@ RETURNING: Final = frozenset(_RETURNING.split())
 """Words of a wish to continue, which names no topic beside these and small talk: “So where were we?”"""
 _OF_USER: Final = "about already do everything far have know me of recall remember so tell what you"
 """Words of “So what do you know about me?”, which names no topic either."""
-_LAST_TIME: Final = (
-    "about again and before conversation day did doing earlier have hey hi i in just last me night on other our"
-    " previously recently session so the time today up to us was we week were what yesterday you"
-)
+_LAST_TIME: Final = as_set(
+    "about again before conversation day earlier just last night other previously recently session time today week"
+    " yesterday"
+) | as_set("and did have hey hi i in me on our so the to up us was we were what you")
 _WORKED: Final = as_set("ask asked asking discuss discussed discussing doing talk talked talking working")
 """Words of “hi, what was I working on last time?”, which names no topic either."""
 _BESIDE: Final = "and can carry conversation did from i ill im its ive lets on session time up we where"
@@ -82,7 +82,7 @@ def is_vague_opener(text: str) -> bool:
     words = set(words_of(text.replace("'", "").replace("’", "")))
     if "me" in words and words <= {*_OF_USER.split()} and words & {"know", "recall", "remember"}:
         return True
-    if "what" in words and words & {"i", "we"} and words & _WORKED and words <= {*_LAST_TIME.split()} | _WORKED:
+    if "what" in words and words & {"i", "we"} and words & _WORKED and words <= _LAST_TIME | _WORKED:
         return True
     rest = " ".join(words - RETURNING - {*_BESIDE.split()})
     return is_small_talk(text) or bool(words & RETURNING and (not rest or is_small_talk(rest)))

@@ -30,6 +30,8 @@ pastes hide the question and are rarely the user's own words, which alone are ev
 SHOWN_CHARACTERS: Final = 20_000
 """Characters of a file's text shown on the page; the file itself has the rest."""
 NAME_CHARACTERS: Final = 255
+PASTE_NAME_READ: Final = 1_000
+"""Characters of a paste that its name is made from."""
 PASTE_NAME_WORDS: Final = 6
 
 

@@ -23,6 +23,7 @@ from chat.attachments.limits import (
     MAX_DRAFTS,
     MEGABYTE,
     NAME_CHARACTERS,
+    PASTE_NAME_READ,
     PASTE_NAME_WORDS,
     max_file_bytes,
 )
@@ -30,6 +31,7 @@ from chat.models import Attachment
 from memory.documents.readers import text_files
 from memory.documents.readers.formats import NotReadableError, recognize
 from memory.documents.readers.isolated import NoFreeReaderError, read_file, turn
+from memory.secrets.secrets_filter import mask_name, mask_secrets
 from recall.db.connections import release_connection
 from recall.db.postgres import wait_for_turn
 from recall.db.quotas import QuotaError, make_room
@@ -69,7 +71,7 @@ def accept(user: User, name: str, content: bytes, *, is_paste: bool = False) -> 
         ReadersBusyError: no reader became free.
         AttachmentRefusedError: one sentence on why not.
     """
-    name = fitting_name(name)
+    name = mask_name(fitting_name(name))
     _check(user, name, len(content))
     release_connection()
     try:
@@ -139,5 +141,6 @@ def _read_image(content: bytes) -> dict[str, Any]:
 def _read_paste(content: bytes) -> dict[str, Any]:
     """Read a paste; it is named after its first words."""
     text = text_files.within_limits(text_files.decode(content))
-    name = fitting_name(f"Pasted: {' '.join(text.split()[:PASTE_NAME_WORDS]).replace('/', ' ')}")
+    opening = " ".join(mask_secrets(text[:PASTE_NAME_READ], is_own=False).split()[:PASTE_NAME_WORDS])
+    name = fitting_name(f"Pasted: {opening.replace('/', ' ')}")
     return {"kind": Kind.PASTE, "media_type": "text/plain", "text": text, "name": name, "tokens": count_tokens(text)}

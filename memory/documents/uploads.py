@@ -24,6 +24,7 @@ from memory.documents.readers.isolated import read_file
 from memory.forget_epoch import try_lock_user
 from memory.models import Document, Revision, Upload
 from memory.models.paths import encode
+from memory.secrets.secrets_filter import mask_name
 from recall.celery import enqueue_on_commit
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
@@ -80,7 +81,7 @@ def accept(user: User, name: str, content: bytes, folder: str = FOLDER) -> Uploa
     kind = _validate(user, name, content, folder)
     upload = Upload.objects.create(
         user=user,
-        name=tree.fitting_name(name),
+        name=mask_name(tree.fitting_name(name)),
         media_type=kind,
         size=len(content),
         folder=folder,

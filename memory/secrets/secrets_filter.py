@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, lru_cache
 from importlib import import_module
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from memory.text.user_text import Span
@@ -296,6 +297,13 @@ def mask_secrets(text: str, known: Collection[str] = (), *, is_own: bool = True)
         parts += [text[at:start], MASK]
         at = end
     return "".join(parts) + text[at:]
+
+
+def mask_name(name: str) -> str:
+    """The name of a file without its secrets; its ending stays. The network reads sentences, and names are none."""
+    said = name.replace("_", " ")
+    masked, ending = mask_secrets(said, is_own=False), PurePosixPath(name).suffix
+    return name if masked == said else masked.removesuffix(ending) + ending
 
 
 def secret_values(text: str, *, is_own: bool = True) -> frozenset[str]:

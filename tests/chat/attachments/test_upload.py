@@ -59,6 +59,19 @@ def test_a_long_paste_is_named_by_its_first_words(alice: Any, sign_in: SignIn) -
     assert Attachment.objects.get().kind == "paste"
 
 
+@pytest.mark.parametrize(
+    ("kind", "sent", "kept"),
+    [
+        ("file", "my_password_is_hunter2.txt", "my password is [secret].txt"),
+        ("paste", "p", "Pasted: The pin is [secret], we meet"),
+    ],
+)
+def test_a_name_has_no_secret(kind: str, sent: str, kept: str, alice: Any, sign_in: SignIn) -> None:
+    answer = post(sign_in(alice), sent, b"The pin is 482193, we meet at two.", kind=kind)
+
+    assert answer.json()["name"] == kept
+
+
 REFUSED = [
     ("empty.txt", b"  \n", "This file is empty."),
     ("scan.pdf", b"not a pdf", "This file is called PDF, but it is none."),

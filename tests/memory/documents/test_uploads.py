@@ -82,6 +82,14 @@ def test_a_long_file_becomes_one_document_that_is_shown_in_parts(alice: User) ->
     assert max(len(part.text) for part in parts) <= revisions.PART
 
 
+def test_neither_the_file_nor_its_document_is_called_by_a_secret(alice: User) -> None:
+    document = read(waiting(alice, "my password is Mw3!garden55.md")).document
+
+    assert document is not None
+    assert (document.path, document.title) == ("/reference/my password is [secret].md", "my password is [secret]")
+    assert Upload.objects.get().name == "my password is [secret].md"
+
+
 # Again -----------------------------------------------------------------------------------------------------------
 
 

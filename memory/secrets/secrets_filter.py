@@ -44,6 +44,10 @@ _NO_VALUE = (
     r"|optional|undefined|null)\b(?= (?:and|but|so|again|now|because|for|by)\b|\s{0,5}(?:[.,;:!?)]|$)))"
 )
 """“My password is wrong” and “… is not accepted” state none; “… is correct horse battery staple” does."""
+_FOREIGN_WORD = r"kennwort|passwort|mot de passe|contraseña|senha|wachtwoord|lösenord|adgangskode|hasło|salasana|пароль"
+_IS = r"is|ist|lautet|est|es|é|è|är|это"
+_CODE = r"(?:[-*•]\s?|\d{1,2}[.)]\s?)?(?=[a-z-]{0,12}\d)[a-z0-9]{3,12}(?:-[a-z0-9]{3,12}){0,3}\b"
+_SEED_WORD = r"(?:\d{1,2}[.):]?\s?)?(?!(?:the|and|was|were|are|for|his|her|had|not|but|from|with)\b)[a-z]{3,8}\b"
 _IDENTITY_WORD = (
     r"(?:social (?:security|insurance)|ssn|national insurance|national id|identity card|id card|passport"
     r"|tax(?:payer)? (?:id(?:entification)?|file number)|nhs number|medicare number|aadhaar|pesel|bsn|cpf|curp|dni"
@@ -80,6 +84,42 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         re.compile(
             rf"\b{_LOGIN_WORD}\b[^\n]{{0,60}}?(?<!\S)(?P<value>(?!\S{{1,60}}@\S{{1,60}}\.|\w{{2,8}}://)"
             r"(?=\S{0,40}[A-Za-z])(?=\S{0,40}\d)(?=\S{1,40}[!#$%^&*?@+=~]\S)\S{7,80})",
+            re.I,
+        ),
+    ),
+    # “pw: tulip”, “Passwort: Tulpe”, “Password=tulip;”
+    (
+        KEY,
+        re.compile(
+            rf"\b(?:(?:p/?w|pwd|passwd|{_FOREIGN_WORD})\s?[:=：]|(?:password|passphrase|passcode)\s?=)\s{{0,3}}"
+            rf"[\"'“„«]?{_NO_VALUE}(?P<value>(?![$<{{*•/~(\[\"']|[\w.]{{1,60}}[(\[.]|None\b|null\b)[^\s;]{{3,100}})",
+            re.I,
+        ),
+    ),
+    # “Mein Kennwort ist Tulpe”: a word with a capital or a digit; “falsch” and “demasiado corta” have none.
+    (
+        KEY,
+        re.compile(
+            rf"\b(?:password|{_FOREIGN_WORD})\s(?:{_IS})\s[\"'“„«]?{_NO_VALUE}"
+            r"(?P<value>(?=\S{0,40}(?-i:[\dA-ZÀ-ÞА-Я]))\S{4,100})",
+            re.I,
+        ),
+    ),
+    # “Recovery codes: 8f3a-91bc, 77de-01aa”, on one line or one a line
+    (
+        KEY,
+        re.compile(
+            r"\b(?:recovery|backup|scratch|emergency|one-time) codes?\b[^\n:]{0,30}[:\n]\s{0,5}"
+            rf"(?P<value>{_CODE}(?:[\s,;]{{1,4}}{_CODE}){{0,23}})",
+            re.I,
+        ),
+    ),
+    # “Seed phrase: 1. abandon 2. ability …”: a dozen words or more, of the lengths that such words have
+    (
+        KEY,
+        re.compile(
+            rf"\b(?:seed|mnemonic|wallet|recovery|backup)\b[^\n]{{0,40}}?[:\s]\s{{0,3}}"
+            rf"(?P<value>{_SEED_WORD}(?:[\s,;]{{1,3}}{_SEED_WORD}){{11,23}})",
             re.I,
         ),
     ),
@@ -155,8 +195,10 @@ _SHAPED: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"(?![$<]|os\.|env|getenv|\"\"|''|None\b)\S{3,200}"
         ),
     ),
+    (KEY, re.compile(r"\b[A-Z][A-Z0-9_]{0,60}_(?:PASS|PWD|PW)\s?=\s?(?![$<]|\"\"|'')\S{3,200}")),
+    (KEY, re.compile(r"[?&][a-z_]{0,20}(?:token|secret|password|api_?key|access_?key)=[^\s&#]{6,300}", re.I)),
     (KEY, re.compile(r"<(?:password|passwd|secret)>[^<\s]{1,200}", re.I)),
-    (KEY, re.compile(r"[\"'](?:password|passwd|secret|client_secret)[\"']\s?:\s?[\"'][^\"'\n]{1,200}", re.I)),
+    (KEY, re.compile(r"[\"'](?:password|passwd|pwd|pw|secret|client_secret)[\"']\s?:\s?[\"'][^\"'\n]{1,200}", re.I)),
     (KEY, re.compile(r"\bcurl\b[^\n]{0,120}?\s(?:-u|--user)[ =][\"']?[^\s:\"']{1,60}:[^\s\"']{1,100}")),
     (
         KEY,
@@ -176,7 +218,7 @@ _SHAPED: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 _CHECKED: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = tuple(
     (name, module, re.compile(rf"(?<![\w.-])(?:{shape})(?![\w-])"))
     for name, module, shape in (
-        (ACCOUNT, "iban", r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?"),
+        (ACCOUNT, "iban", r"(?i:[A-Z]{2}\d{2}(?:[ .-]?[A-Z0-9]{4}){2,7}(?:[ .-]?[A-Z0-9]{1,3})?)"),
         (ACCOUNT, "es.ccc", r"\d{4}[ -]\d{4}[ -]\d{2}[ -]\d{10}"),
         (ACCOUNT, "nz.bankaccount", r"\d{2}-\d{4}-\d{7}-\d{2,3}"),
         (IDENTITY, "ar.cuit", r"\d{2}-\d{8}-\d"),
@@ -209,7 +251,13 @@ _CHECKED: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = tuple(
         (IDENTITY, "se.personnummer", r"(?:\d{2})?\d{6}[-+]\d{4}"),
         (IDENTITY, "th.pin", r"\d-\d{4}-\d{5}-\d{2}-\d"),
         (IDENTITY, "za.idnr", r"\d{13}"),
-        (CARD, "luhn", r"[2-6]\d{3}(?:[ -]?\d{4}){3}(?:[ -]?\d{1,3})?|3\d{3}[ -]?\d{6}[ -]?\d{5}|[2-6]\d{12,18}"),
+        (
+            CARD,
+            "luhn",
+            # In groups of four; no card starts with 20 or 21, as a list of years does.
+            r"(?:2[2-7]|[3-6]\d)\d\d(?:(?:[ ._/-]|  )?\d{4}){3}(?:[ ._/-]?\d{1,3})?"
+            r"|3\d{3}[ ._/-]?\d{6}[ ._/-]?\d{5}|[2-6]\d{12,18}",
+        ),
     )
 )
 """Module of python-stdnum, and how such a number is written. Only types for which shape and check digits accept a
@@ -240,6 +288,10 @@ class _Plain(dict[int, str]):
 
 
 _PLAIN: Final = _Plain()
+_MIXED: Final = re.compile(r"(?=\w*[A-Za-z])(?=\w*[\u0370-\u05ff])\w+")
+"""A word of letters of two scripts."""
+_LOOKALIKES: Final = str.maketrans("аеорсухіјѕԁһкмтвԝΑΒΕΗΙΚΜΝΟΡΤΧοανρεικ", "aeopcyxijsdhkmtbwABEHIKMNOPTXoavpeik")
+_FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 _RANDOM: Final = re.compile(r"(?<![\w/.-])[A-Za-z0-9+_-]{28,200}(?![\w/.-])")
 
@@ -261,7 +313,7 @@ the next."""
 CACHED: Final = 2_048
 """Texts whose secrets a process remembers: the texts of a history are in all of its prompts."""
 _MAY_HOLD: Final = re.compile(
-    r"\d|\S{16}|pass|pwd?\b|cv[cv]|cod[eo]|clave|contrase|kennwort|key|token|phrase|private|_authToken|secret|log-?in"
+    r"\d|\S{16}|pass|pwd?\b|cv[cv]|cod[eo]|clave|contrase|kennwort|key|token|phrase|private|_authToken|secret|log-?in|wallet|mnemonic"
     r"|\block|wi-?fi|wlan|\bword\b",
     re.IGNORECASE,
 )
@@ -321,6 +373,7 @@ def lasting(values: Iterable[str]) -> frozenset[str]:
 @lru_cache(maxsize=CACHED)
 def find_secrets(text: str) -> tuple[tuple[str, Span], ...]:
     """The kind and place of each secret in a text of the user, the most certain kind first; places may overlap."""
+    text = _latin(text)
     if len(text) > WINDOW or not _WORD.search(text):
         return shaped_secrets(text)
     if not _MAY_HOLD.search(text):
@@ -335,6 +388,7 @@ def find_secrets(text: str) -> tuple[tuple[str, Span], ...]:
 @lru_cache(maxsize=CACHED)
 def shaped_secrets(text: str) -> tuple[tuple[str, Span], ...]:
     """The same of secrets that a word or their shape gives away, in any text."""
+    text = _latin(text)
     if not _MAY_HOLD.search(text):
         return ()
     found = (
@@ -343,6 +397,13 @@ def shaped_secrets(text: str) -> tuple[tuple[str, Span], ...]:
         for name, (start, end) in _findings(window, (*_SAID_OUT, *_TOLD))
     )
     return tuple(one for one in found if _is_secret(text, one[1]))
+
+
+def _latin(text: str) -> str:
+    """The text, as long, with Latin letters in place of those that only look like them in a word, or are wider."""
+    if text.isascii():
+        return text
+    return _MIXED.sub(lambda word: word[0].translate(_LOOKALIKES), text.translate(_FULL_WIDTH))
 
 
 def _is_secret(text: str, span: Span) -> bool:

@@ -32,7 +32,17 @@ HELD: list[tuple[str, str]] = [
     ("le mot de passe est : tulipe-44", KEY),
     ("пароль: tulip44", KEY),
     ("密码是 tulip44", KEY),
+    ("pw: Tulpe", KEY),
+    ("Passwort: Sonnenblume", KEY),
+    ("Mein Kennwort ist Tulpe", KEY),
+    ("la mia password è Girasole", KEY),
+    ("Recovery codes:\n8f3a-91bc\n77de-01aa", KEY),
+    ("GitHub backup codes\n1. 1a2b3-c4d5e\n2. 6f7g8-h9i0j", KEY),
     # as settings, markup and commands have them
+    ("export DB_PASS=tulip", KEY),
+    ('{"user": "me", "pw": "tulip"}', KEY),
+    ("Server=db;User Id=sa;Password=tulip;", KEY),
+    ("https://example.org/reset?token=abcdef123456", KEY),
     ("export DB_PASSWORD=hunter2", KEY),
     ("<user>me</user><password>tulip</password>", KEY),
     ('{"user": "me", "password": "tulip"}', KEY),
@@ -104,6 +114,17 @@ HARMLESS = [
     "das Passwort ist falsch",
     "curl -u needs a name and a password",
     "<password></password>",
+    "Das Passwort ist leider falsch",
+    "la contraseña es demasiado corta",
+    "pw: $DB_PASSWORD",
+    "PASS=120 FAIL=0",
+    "I gave her the password to Netflix",
+    "pw = getpass()",
+    "backup codes: keep them in the drawer",
+    "The seed catalogue: carrots, leeks, beans, peas, chard, onions, beets, kale",
+    "the years 2019/2020/2021/2022, 2016.2017.2018.2019",
+    "see https://example.org/token?page=2",
+    "Это не пароль, а слово",
     # one digit changed
     "4111 1111 1111 1112",
     "DE88 3704 0044 0532 0130 00",
@@ -163,11 +184,42 @@ def test_what_only_looks_like_one_is_let_through(text: str) -> None:
         ("\uff14\uff11\uff11\uff11 \uff11\uff11\uff11\uff11 \uff11\uff11\uff11\uff11 \uff11\uff11\uff11\uff11", CARD),
         ("DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000", ACCOUNT),
         ("078\u201305\u20131120", IDENTITY),
+        ("4111.1111.1111.1111", CARD),
+        ("4111_1111_1111_1111", CARD),
+        ("4111  1111  1111  1111", CARD),
+        ("de89-3704-0044-0532-0130-00", ACCOUNT),
+        ("DE89.3704.0044.0532.0130.00", ACCOUNT),
     ],
 )
 def test_a_number_is_found_in_any_digits_spaces_and_hyphens(number: str, kind: str) -> None:
     assert sensitive(number) == kind
     assert mask_secrets(f"It is {number}, I think.", is_own=False) == f"It is {MASK}, I think."
+
+
+WORDS = [
+    *("abandon", "ability", "able", "about", "above", "absent"),
+    *("absorb", "abstract", "absurd", "abuse", "access", "accident"),
+]
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        " ".join(WORDS),
+        ", ".join(WORDS),
+        "\n".join(WORDS * 2),
+        " ".join(f"{number}. {word}" for number, word in enumerate(WORDS, 1)),
+    ],
+)
+def test_a_recovery_phrase_is_masked_to_its_end(phrase: str, is_own: bool) -> None:
+    assert mask_secrets(f"My wallet's seed phrase: {phrase}", is_own=is_own) == f"My wallet's seed phrase: {MASK}"
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+@pytest.mark.parametrize("word", ["p\u0430ssword", "passw\u043erd", "\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff44"])
+def test_letters_that_only_look_like_others_hide_nothing(word: str, is_own: bool) -> None:
+    assert mask_secrets(f"My {word} is hunter2.", is_own=is_own) == f"My {word} is {MASK}."
 
 
 def test_a_key_is_masked_to_its_end() -> None:
@@ -182,7 +234,24 @@ def test_it_is_found_wherever_it_stands_in_a_long_text(place: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["http://", "a ", "1", "12 ", "password ", "A", "/", "xox", "my pin ", "-", "eyJ", "DE89 3704 "]
+    "text",
+    [
+        "http://",
+        "a ",
+        "1",
+        "12 ",
+        "password ",
+        "A",
+        "/",
+        "xox",
+        "my pin ",
+        "-",
+        "eyJ",
+        "DE89 3704 ",
+        "seed able ",
+        "wallet ",
+        "backup codes: 8f3a ",
+    ],
 )
 def test_the_time_grows_with_the_length_and_no_faster(text: str) -> None:
     sensitive("warm")

@@ -180,10 +180,12 @@ def propose_from_assistant(name: str, user: User, statement: str, details: Detai
 
 
 def _build_proposal(name: str, statement: str, details: Details) -> ProposedFact:
+    from memory.librarian.rules.own_words import as_stored  # late, like the engine above
+
     subject, attribute = split_key(details.key)
     kind = kind_of(details.key) or Kind.FACT
     return ProposedFact(
-        statement=statement,
+        statement=as_stored(statement),  # “My sister …” is what was rejected as “The user's sister …”
         kind=kind,
         subject=subject or USER,
         attribute=attribute,

@@ -33,7 +33,7 @@ def as_stored(typed: str, known: str = "") -> str:
     """
     if typed == second_person(known):
         return known
-    kept = _with_stored_words(typed, known)
+    kept = _with_stored_words(typed, known) if known else ""
     if kept and second_person(kept) == typed:
         return kept
     told = _in_third_person(typed)

@@ -193,6 +193,16 @@ def test_a_secret_and_what_was_rejected_are_not_proposed(alice: User, assistant:
     assert hers.call("remember", statement=BEES)["outcome"] == "It was not stored: you rejected this before."
 
 
+@pytest.mark.parametrize("said", ["My sister is called Quintilla.", "Your sister is called Quintilla"])
+def test_what_was_rejected_is_not_proposed_in_the_first_or_second_person(
+    said: str, alice: User, assistant: With
+) -> None:
+    decisions.reject(Fact.objects.create(user=alice, statement="The user's sister is called Quintilla."), by=alice)
+
+    outcome = assistant(alice).call("remember", statement=said)["outcome"]
+    assert outcome == "It was not stored: you rejected this before."
+
+
 def test_who_told_it_can_still_be_seen_when_it_is_accepted(alice: User, assistant: With) -> None:
     assistant(alice).call("remember", statement=BEES)
 

@@ -65,6 +65,15 @@ _CLAIMED: Final = PreparedQuery(
     lambda answer: Message.objects.filter(pk=answer, process_key=PROCESS_KEY).select_for_update().only("pk"), answer=int
 )
 """The answer, locked, if it is still this process's to write, even if it was marked abandoned meanwhile."""
+_AWAITED: Final = PreparedQuery(
+    lambda answer: (
+        Message.objects.streaming()
+        .filter(pk=answer, process_key=PROCESS_KEY, receipt=None)
+        .values_list("pk", flat=True)
+    ),
+    answer=int,
+)
+"""The answer, if it is being written and has no receipt yet."""
 _SAVED: Final = PreparedUpdate(Message, "text", "tokens", "status", "event_data", "process_key")
 STATES: Final = {
     Message.Status.COMPLETE: Receipt.State.COMPLETE,
@@ -74,20 +83,34 @@ STATES: Final = {
 
 
 def save_draft_receipt(turn: AcceptedTurn, prompt: AssembledPrompt) -> None:
-    """Save the receipt as far as it is known before the answer, so that the panel fills and a crash leaves a trace."""
-    with transaction.atomic():
+    """Save the receipt as far as it is known before the answer, so that the panel fills and a crash leaves a trace.
+
+    Doing it again changes nothing. If this process was taken for dead, its answer is closed: a receipt that is opened
+    afterwards stays open, unless `finish_turn` closes it.
+    """
+    with transaction.atomic(), read_together(*_reads_of_draft(turn)):
         if lock_forget_epoch(turn.answer.user_id) != prompt.inputs.read.epoch:
             return  # what it names may be forgotten by now: `finish_turn` decides
+        if _AWAITED.first(answer=turn.answer.pk) is None:
+            return
         receipt = build_receipt(turn, prompt)
         receipt.ingredients = ingredients(prompt)
         receipt.save(force_insert=True)
         publish_event(f"user-{turn.answer.user_id}", "budget", conversation=str(turn.conversation.pk))
 
 
+def _reads_of_draft(turn: AcceptedTurn) -> Iterator[Read]:
+    yield from epoch_reads(turn.answer.user_id, lock=True)
+    yield _AWAITED.read(answer=turn.answer.pk)
+
+
 def save_partial(message_id: int, text: str, thinking: str = "") -> None:
-    """Save the text and thinking so far: all that a crash of this process would leave."""
+    """Save the text and thinking so far: all that a crash of this process would leave.
+
+    Not into an answer that was marked abandoned: its receipt counts the text it had, and forgetting has passed over it.
+    """
     changed: dict[str, Any] = {"event_data": merged_event_data(thinking=thinking)} if thinking else {}
-    Message.objects.filter(pk=message_id, process_key=PROCESS_KEY).update(text=text, **changed)
+    Message.objects.streaming().filter(pk=message_id, process_key=PROCESS_KEY).update(text=text, **changed)
 
 
 def finish_turn(

@@ -96,16 +96,19 @@ async def _generate(turn: RunningTurn, progress: Progress, backend: TurnBackend)
 
 
 async def _show_context(turn: RunningTurn, prompt: AssembledPrompt, backend: TurnBackend) -> None:
-    """Fill the context panel while the model writes."""
+    """Fill the context panel while the model writes, an outage later: a crash then leaves a receipt with the text."""
     await asyncio.sleep(SHOW_CONTEXT_AFTER)
-    try:
-        frame = await run_in_thread(backend.show_context, prompt)
-    except OUTAGES:
-        log.warning("The receipt of message %s is saved with its answer.", turn.message_id)
-    except User.DoesNotExist:
-        return  # logged by `_finish`
-    else:
-        turn.broadcast(frame)
+    while True:
+        try:
+            frame = await run_in_thread(backend.show_context, prompt)
+        except OUTAGES:
+            log.warning("The receipt of message %s could not be saved.", turn.message_id)
+            await asyncio.sleep(SAVE_EVERY)
+        except User.DoesNotExist:
+            return  # logged by `_finish`
+        else:
+            turn.broadcast(frame)
+            return
 
 
 async def _save_periodically(turn: RunningTurn, backend: TurnBackend) -> None:

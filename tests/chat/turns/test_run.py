@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import OperationalError
 
 from accounts.deletion import delete_account
 from accounts.models import User
@@ -459,6 +460,16 @@ async def test_a_receipt_that_is_begun_for_a_deleted_account_is_left_out(monkeyp
     turn = Mock()
     await _show_context(turn, Mock(), StoredTurn(Mock()))
     turn.broadcast.assert_not_called()
+
+
+async def test_a_receipt_is_begun_after_the_database_was_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chat.turns.run.SAVE_EVERY", 0.01)
+    save = Mock(side_effect=[OperationalError, OperationalError, None])
+    monkeypatch.setattr("chat.turns.backend.save_draft_receipt", save)
+    turn = Mock()
+    await _show_context(turn, Mock(), StoredTurn(Mock()))
+    assert save.call_count == 3
+    turn.broadcast.assert_called_once()
 
 
 async def test_text_that_cannot_be_stored_is_mended_on_its_way(alice: Any, tabs: Tabs, provider: Provider) -> None:

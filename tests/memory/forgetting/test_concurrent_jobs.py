@@ -221,6 +221,29 @@ def test_the_text_of_a_dead_processs_answer_goes(told: Told) -> None:
     assert Message.objects.get(pk=opened.answer.pk).text == FORGOTTEN
 
 
+def test_a_process_taken_for_dead_writes_nothing_into_its_closed_answer_until_it_ends(told: Told) -> None:
+    opened, compiled = asked(told, "Where does my cousin live?")
+    closed = Message.objects.filter(pk=opened.answer.pk)
+    closed.update(status=Message.Status.INTERRUPTED)  # it keeps the key: the process may finish it after all
+    save_draft_receipt(opened, compiled)
+    forget_it(told)
+    save_partial(opened.answer.pk, "Your cousin Quillfeather", "Quillfeather, Zanzibar")
+
+    assert not Receipt.objects.filter(message=opened.answer).exists()
+    assert tables_with(*WORDS) == {}
+
+    finish_turn(opened, "Hello there!", compiled, AgentRun(), time.monotonic())
+    assert closed.get().status == "complete"
+    assert Receipt.objects.get(message=opened.answer).state == "complete"
+
+
+def test_a_receipt_whose_commit_was_not_confirmed_is_begun_once(told: Told) -> None:
+    opened, compiled = asked(told, "Where does my cousin live?")
+    for _ in range(2):
+        save_draft_receipt(opened, compiled)
+    assert Receipt.objects.get(message=opened.answer).state == "open"
+
+
 def test_remembering_proposes_nothing_in_such_a_turn(told: Told) -> None:
     from chat.ingest.source import utterance
 

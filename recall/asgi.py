@@ -16,9 +16,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "recall.settings")
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 http = get_asgi_application()  # sets Django up; the imports below need that
 
+import psycopg  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.core.exceptions import ImproperlyConfigured  # noqa: E402
+from django.db import InterfaceError, OperationalError  # noqa: E402
 from psycopg.conninfo import make_conninfo  # noqa: E402
 
 from accounts.socket_auth import SocketUserMiddleware  # noqa: E402
@@ -82,9 +84,6 @@ async def start() -> list[asyncio.Task[Any]]:
     loading = asyncio.create_task(asyncio.to_thread(load_models), name="load models")
     await asyncio.gather(*[listener.start() for listener in listeners])
     await wait_for_database()
-    await asyncio.to_thread(check_sessions, make_conninfo(**settings.DATABASE_DSN))
-    with by("start-up"):
-        await run_in_thread(mark_abandoned_answers)
     return [
         asyncio.create_task(remote.listen(), name="listen for other processes"),
         loading,
@@ -104,13 +103,26 @@ def load_models() -> None:
 
 
 async def wait_for_database() -> None:
-    """Wait for the database and its tables, which another process may still be creating."""
+    """Wait for the database and its tables, which another process may still be creating, and do what needs them."""
     logged = None
-    while reason := await run_in_thread(find_problem):
+    while reason := await run_in_thread(prepare):
         if reason != logged:
             logger.info("Waiting: %s.", reason)
             logged = reason
         await asyncio.sleep(0.2)
+
+
+def prepare() -> str | None:
+    """Check the database's connections, and close answers a crashed process left open; why it isn't possible yet."""
+    if reason := find_problem():
+        return reason
+    try:
+        check_sessions(make_conninfo(**settings.DATABASE_DSN))
+        with by("start-up"):
+            mark_abandoned_answers()
+    except (OperationalError, InterfaceError, psycopg.OperationalError):
+        return "database unreachable"  # it ended since it was asked
+    return None
 
 
 async def stop(tasks: list[asyncio.Task[Any]]) -> None:

@@ -2,17 +2,18 @@
 
     make chaos                                                           # five minutes in each mode
     .venv/bin/python -m tests.processes.chaos --minutes 1 --mode redis --seed 7
+    .venv/bin/python -m tests.processes.chaos --record                   # keep the figures of docs/operations.md
 
 PostgreSQL, two web processes, two workers and two clocks (one waits), and Redis in its mode. Whatever is killed by
 SIGKILL is started again after some seconds, as systemd would. Prints what was killed, what was said, and each
 violation; the exit code says whether there was one.
 """
 
-import argparse
 import os
 import random
 import shlex
 import socket
+import statistics
 import subprocess
 import sys
 import threading
@@ -28,6 +29,7 @@ from typing import Any, Final
 import psutil
 import redis as redis_client
 
+from bench.results import Figures, arguments, record
 from tests.processes.conftest import Provider, Rows
 from tests.processes.crowd import Memory, Person
 from tests.processes.invariants import violations
@@ -87,17 +89,36 @@ class Report:
     settled: float = 0.0
     wrong: list[str] = field(default_factory=list)
 
+    @property
+    def messages(self) -> int:
+        """How many were accepted."""
+        return sum(len(memory.accepted) for memory in self.memories)
+
+    @property
+    def waits(self) -> list[float]:
+        """Seconds until each message was accepted, in order."""
+        return sorted(wait for memory in self.memories for wait in memory.waits) or [0.0]
+
+    def figures(self) -> Figures:
+        """What docs/operations.md shows."""
+        return {
+            f"{self.mode}, kills": (self.kills.total(), ""),
+            f"{self.mode}, messages": (self.messages, ""),
+            f"{self.mode}, accepted p50": (statistics.median(self.waits), "s"),
+            f"{self.mode}, facts": (self.facts, ""),
+            f"{self.mode}, settled": (self.settled, "s"),
+            f"{self.mode}, wrong": (len(self.wrong), ""),
+        }
+
     def __str__(self) -> str:
         outcomes = sum((Counter(memory.outcomes) for memory in self.memories), Counter[str]())
         ended = ", ".join(f"{how} {many}" for how, many in sorted(outcomes.items()))
-        messages = sum(len(memory.accepted) for memory in self.memories)
-        waits = sorted(wait for memory in self.memories for wait in memory.waits) or [0.0]
-        median = waits[len(waits) // 2]
+        median, longest = statistics.median(self.waits), self.waits[-1]
         killed = ", ".join(f"{name} {times}" for name, times in sorted(self.kills.items()))
         return "\n".join(
             [
-                f"{self.mode}, seed {self.seed}: {sum(self.kills.values())} kills ({killed})",
-                f"  {messages} messages, accepted after {median:.2f} s (median), {waits[-1]:.1f} at most",
+                f"{self.mode}, seed {self.seed}: {self.kills.total()} kills ({killed})",
+                f"  {self.messages} messages, accepted after {median:.2f} s (median), {longest:.1f} at most",
                 f"  answers: {ended}; {self.facts} facts",
                 f"  ended by themselves: {dict(self.ended) or 'none'}",
                 f"  settled {self.settled:.1f} s after the last kill",
@@ -291,7 +312,7 @@ def queue_length(rows: Rows, redis: RedisServer | None) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--mode", choices=MODES, help="only this one")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(2)))
@@ -300,6 +321,8 @@ def main() -> None:
     for mode in [options.mode] if options.mode else MODES:
         reports.append(run_chaos(mode, options.minutes * 60, options.seed))
         print(reports[-1], flush=True)
+    if options.record:
+        record("chaos", {name: figure for report in reports for name, figure in report.figures().items()})
     sys.exit(any(report.wrong for report in reports))
 
 

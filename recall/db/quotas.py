@@ -40,7 +40,9 @@ QUOTAS: Final[Mapping[str, Quota]] = {
     # The largest collection whose searches are measured (docs/scale.md).
     "memory.document": Quota(100_000, "documents", "Delete some first."),
     # 100 messages of MAX_MESSAGE_BYTES: 200 such users fill a cell of 1 TB (docs/scale.md).
-    "chat.attachment": Quota(20_000, "attachments", "Forget messages with some first.", 5_000, ("content", "text")),
+    "chat.attachment": Quota(
+        20_000, "attachments", "Forget messages with attachments first.", 5_000, ("content", "text")
+    ),
 }
 """By table."""
 

@@ -125,7 +125,7 @@ def test_an_attachment_over_the_limit_is_refused_whether_the_others_were_sent_or
     draft(alice)
     Message.objects.filter(pk=asked.answer.pk).update(status="complete")
     allow("chat.attachment", rows=2)
-    sentence = "You have reached the limit of 2 attachments. Forget messages with some first."
+    sentence = "You have reached the limit of 2 attachments. Forget messages with attachments first."
 
     page = post(sign_in(alice), "roses.txt", b"Roses")
     answer = with_key(alice).post(f"{AT}/attachments", {"file": SimpleUploadedFile("roses.txt", b"Roses")})
@@ -152,7 +152,7 @@ def test_of_attachments_what_is_stored_counts_and_not_what_a_column_says(
         brought(bob, archive)
 
     assert accepted.status_code == 201
-    assert refused.json()["error"] == "Your attachments exceed 1 MB. Forget messages with some first."
+    assert refused.json()["error"] == "Your attachments exceed 1 MB. Forget messages with attachments first."
     assert not Attachment.objects.for_user(bob).exists()
 
 

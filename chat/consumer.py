@@ -215,7 +215,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if event["offset"] > (thought if event["kind"] == THOUGHT else known):
             await run_at_once(publish_watch, UUID(event["conversation"]), known)
         elif event["kind"] == THOUGHT:
-            self.tell(self.remote.think(event["text"], event["offset"]))
+            self.tell(await asyncio.to_thread(self.remote.think, event["text"], event["offset"]))
         elif text := event["text"][known - event["offset"] :]:
             self.tell(await asyncio.to_thread(self.remote.grow, text))
 

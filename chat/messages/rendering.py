@@ -53,8 +53,8 @@ class MessageView:
     """Thinking and tool calls before the answer."""
     folded_steps: str
     """The steps in one line."""
-    thinking: str = ""
-    """What the model thought, as plain text."""
+    thinking: SafeString
+    """What the model thought, as sanitized Markdown."""
     thought: str = ""
     """How long, such as “4 s”."""
     attachments: Sequence[AttachmentView] = ()
@@ -88,7 +88,7 @@ def build_message_view(
         place=place,
         steps=steps,
         folded_steps=summarize_steps(steps, None if thinking else thought),
-        thinking=thinking,
+        thinking=render(thinking) if thinking else SafeString(""),
         thought=f"{max(1, round(thought))} s" if thought is not None else "",
         attachments=attachments,
         secret="" if is_answer else sensitive(message.text, is_own=True) or "",

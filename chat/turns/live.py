@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -56,6 +57,8 @@ class RunningTurn:
     """Characters that were published to other processes; None: no one asked."""
     thinking_shared: int = 0
     """The same of its thinking."""
+    _thinking_kept: int | None = None
+    """Characters of its thinking that still hold, of what is shown; None: all."""
     _shown: LiveText = field(init=False)
     _next_flush: float = 0.0
     _render_seconds: float = 0.0
@@ -85,8 +88,8 @@ class RunningTurn:
         """Drop the thinking after this length: its request failed and is sent again."""
         self.thinking = self.thinking[:length]
         self.thinking_shared = min(self.thinking_shared, length)
-        if len(self._shown.thinking) > length:
-            self.broadcast(self._shown.think("", length))
+        self._thinking_kept = length if self._thinking_kept is None else min(self._thinking_kept, length)
+        self._show_soon()
 
     def _show_soon(self) -> None:
         if self._showing is None or self._showing.done():
@@ -99,31 +102,40 @@ class RunningTurn:
 
     @property
     def _is_behind(self) -> bool:
-        return len(self._shown.text) < len(self.text) or len(self._shown.thinking) < len(self.thinking)
+        return len(self._shown.text) < len(self.text) or self._is_thinking_behind
+
+    @property
+    def _is_thinking_behind(self) -> bool:
+        return self._thinking_kept is not None or len(self._shown.thinking) < len(self.thinking)
 
     async def flush(self) -> None:
         """Send what was not sent yet."""
         async with self._rendering:
-            if len(self._shown.thinking) < len(self.thinking):
-                self._next_flush = time.monotonic() + COALESCE
-                self.broadcast(self._shown.think(self.thinking[len(self._shown.thinking) :]))
+            if self._is_thinking_behind:
+                shown, self._thinking_kept = self._thinking_shown, None
+                await self._show_part(partial(self._shown.think, offset=shown), self.thinking[shown:])
             if len(self._shown.text) < len(self.text):
-                frame = await self._render(self.text[len(self._shown.text) :])
-                self._next_flush = time.monotonic() + max(COALESCE, REST * self._render_seconds)
-                self.broadcast(frame)
+                await self._show_part(self._shown.grow, self.text[len(self._shown.text) :])
             waiting, self._after_text = self._after_text, []
         for each in waiting:
             self.broadcast(each)
 
-    async def _render(self, more: str) -> Frame:
-        """In a thread if it may take long, so that other sockets don't wait for it."""
-        if len(more) <= QUICK_CHARS and self._render_seconds <= QUICK_SECONDS:
-            return self._grow(more)
-        return await asyncio.to_thread(self._grow, more)
+    @property
+    def _thinking_shown(self) -> int:
+        """Characters of the thinking that is shown and still holds."""
+        shown = len(self._shown.thinking)
+        return shown if self._thinking_kept is None else min(shown, self._thinking_kept)
 
-    def _grow(self, more: str) -> Frame:
+    async def _show_part(self, grow: Callable[[str], Frame], more: str) -> None:
+        """Render in a thread if it may take long, so that other sockets don't wait for it."""
+        is_quick = len(more) <= QUICK_CHARS and self._render_seconds <= QUICK_SECONDS
+        frame = self._render(grow, more) if is_quick else await asyncio.to_thread(self._render, grow, more)
+        self._next_flush = time.monotonic() + max(COALESCE, REST * self._render_seconds)
+        self.broadcast(frame)
+
+    def _render(self, grow: Callable[[str], Frame], more: str) -> Frame:
         started = time.thread_time()
-        frame = self._shown.grow(more)
+        frame = grow(more)
         self._render_seconds = time.thread_time() - started
         return frame
 

@@ -109,7 +109,7 @@ const handlers = {
     branches.settle(frame.client_id);
     if (canAppend(frame.replaces)) append(frame.html, frame.replaces);
     else await showEnd(); // the page shows another part or branch of the conversation
-    begin(frame.message, { text: "", html: "", open: [], thinking: "" });
+    begin(frame.message, { text: "", html: "", open: [], thinking: "", thinking_html: "", thinking_open: [] });
     showUnsent();
     if (stick) toBottom();
   },
@@ -148,7 +148,7 @@ const handlers = {
     if (!answer || answer.id !== frame.message || isReopening) return;
     if (frame.offset > answer.thinking.received) return open(); // a gap
     answer.live = true;
-    scrollAlong(() => answer?.thinking.take(frame));
+    scrollAlong(() => answer?.thinking.take(frame).forEach(decorate));
     $(`m-${frame.message}`)?.querySelector("[data-state]")?.setAttribute("hidden", "");
   },
 
@@ -233,7 +233,7 @@ function begin(id, soFar) {
   const body = $(`m-${id}`)?.querySelector("[data-text]");
   if (!body) return;
   const shown = new LiveText(body, soFar);
-  const thinking = new Thinking(body.parentElement.querySelector(".thinking"), soFar.thinking ?? "");
+  const thinking = new Thinking(body.parentElement.querySelector(".thinking"), soFar);
   scrollAlong(() => shown.begin());
   decorate(body.parentElement);
   answer = { id, shown, thinking, received: length(soFar.text), waiting: [], live: false };

@@ -47,6 +47,7 @@ export class LiveText {
 
   /** Blocks far from the end keep the height they have: laying out 10,000 words takes 28 ms a frame, and so 3. */
   #restFar() {
+    if (!this.#body.checkVisibility()) return; // thinking that is folded has no height yet
     for (; this.#far < this.#body.children.length - NEAR; this.#far++) {
       const block = /** @type {HTMLElement} */ (this.#body.children[this.#far]);
       const height = block.getBoundingClientRect().height - 2 * block.clientTop; // without its borders
@@ -65,28 +66,35 @@ export class LiveText {
   }
 }
 
-/** What the model thinks before it answers, as plain text in a closed `<details>`. */
+/** What the model thinks before it answers, in a closed `<details>`. */
 export class Thinking {
   #details;
-  #text;
+  /** @type {LiveText} */ #shown;
   received = 0;
 
-  /** @param {any} details @param {string} soFar */
-  constructor(details, soFar) {
+  /** @param {any} details @param {{thinking: string, thinking_html: string, thinking_open: Part[]}} soFar */
+  constructor(details, { thinking, thinking_html: html, thinking_open: open }) {
     this.#details = details;
-    this.#text = details.querySelector(".thinking-text");
-    this.#text.textContent = soFar;
-    this.received = length(soFar);
-    details.hidden = !soFar;
+    this.#shown = this.#begin({ html, open });
+    this.received = length(thinking);
+    details.hidden = !thinking;
   }
 
-  /** @param {Frame} frame the text from `offset` on */
-  take({ offset, text }) {
-    if (offset < this.received) this.#text.textContent = [...this.#text.textContent].slice(0, offset).join("");
-    this.#text.append(text);
-    this.received = offset + length(text);
+  /** @param {Frame} frame the text from `offset` on @returns {Element[]} what is finished by it */
+  take(frame) {
+    if (frame.offset < this.received) this.#shown = this.#begin({ html: "", open: [] }); // the frame has all of it
+    const finished = this.#shown.take([frame]);
+    this.received = frame.offset + length(frame.text);
     this.#details.hidden = !this.received;
     this.mark(true);
+    return finished;
+  }
+
+  /** @param {{html: string, open: Part[]}} soFar */
+  #begin(soFar) {
+    const shown = new LiveText(this.#details.querySelector(".thinking-text"), soFar);
+    shown.begin();
+    return shown;
   }
 
   /** @param {boolean} isOn whether the model thinks now @returns {boolean} whether that shows */

@@ -7,7 +7,7 @@ from tests.browser.people import OfflineServer, Person, ask, last_answer
 
 pytestmark = pytest.mark.browser
 
-THINKING = "They ask about strings. " + " ".join(f"Point {number} matters." for number in range(12))
+THINKING = "They ask about **strings**. " + " ".join(f"Point {number} matters." for number in range(12))
 
 
 def test_thinking_is_opened_while_it_is_written_and_stays(somebody: Person, offline: OfflineServer) -> None:
@@ -17,6 +17,7 @@ def test_thinking_is_opened_while_it_is_written_and_stays(somebody: Person, offl
     thinking = page.locator(".message-assistant").last.locator(".thinking")
     thinking.locator("summary").click()
     expect(thinking.locator(".thinking-text")).to_contain_text("Point 1")
+    expect(thinking.locator("strong")).to_have_text("strings")
     assert page.locator("[aria-live]:not([aria-live=off]) .thinking, [role=status] .thinking").count() == 0
     expect(page.locator("#announcer")).not_to_contain_text("Point")
 
@@ -31,4 +32,4 @@ def test_thinking_is_opened_while_it_is_written_and_stays(somebody: Person, offl
     expect(thinking.locator(".thinking-text")).to_be_hidden()
     thinking.locator("summary").focus()
     page.keyboard.press("Enter")
-    expect(thinking.locator(".thinking-text")).to_have_text(THINKING)
+    expect(thinking.locator(".thinking-text")).to_have_text(THINKING.replace("**", ""))

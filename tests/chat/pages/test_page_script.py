@@ -54,6 +54,10 @@ class Server:
         """Write more of the answer."""
         self.say(self.text.grow(more))
 
+    def think(self, more: str, offset: int | None = None) -> None:
+        """Think more, or again from `offset` on."""
+        self.say(self.text.think(more, offset))
+
     def so_far(self, text: str, status: Frame | None = None) -> Frame:
         """The answer as `opened` tells it, with this text."""
         self.text = LiveText(self.answer)
@@ -195,25 +199,27 @@ def test_thinking_can_be_read_while_it_streams_and_afterwards(page: Page, server
     expect(thinking).to_be_hidden()
     server.tell("status", message=server.answer, state="thinking", label="Thinking")
     expect(page.get_by_text("Thinking…")).to_be_visible()
-    server.tell("thinking", message=server.answer, offset=0, text="Where does <b>she</b> 🙂")
+    server.think("Where does <b>she</b> 🙂")
     expect(thinking.locator("summary")).to_be_visible()
     expect(page.get_by_text("Thinking…")).to_be_hidden()  # one line says so
     expect(thinking.locator(".thinking-text")).to_be_hidden()
     thinking.locator("summary").focus()
     page.keyboard.press("Enter")
-    server.tell("thinking", message=server.answer, offset=23, text=" live?")
+    server.think(" live?")
     expect(thinking.locator(".thinking-text")).to_have_text("Where does <b>she</b> 🙂 live?")
-    server.tell("thinking", message=server.answer, offset=11, text="Mary live?")  # its request was sent again
+    server.think("**Mary** live?", offset=11)  # its request was sent again
     expect(thinking.locator(".thinking-text")).to_have_text("Where does Mary live?")
+    expect(thinking.locator(".thinking-text strong")).to_have_text("Mary")
     expect(thinking).to_have_attribute("data-live", "")
     server.write("In **Lisbon**.")
     expect(page.locator(f"#m-{server.answer} [data-text] strong")).to_have_text("Lisbon")
     expect(thinking).not_to_have_attribute("data-live", "")
     written = Message.objects.get(pk=server.answer)
-    written.event_data["thinking"] = "Where does Mary live?"
+    written.event_data["thinking"] = "Where does **Mary** live?"
     server.tell("done", message=server.answer, outcome="complete", html=message_html(written, user=server.owner))
     expect(page.locator("#announcer")).to_have_text("Answer finished.")
     expect(thinking.locator(".thinking-text")).to_be_visible()
+    expect(thinking.locator(".thinking-text strong")).to_have_text("Mary")
     expect(thinking.locator("summary")).to_be_focused()
     page.keyboard.press("Enter")
     expect(thinking.locator(".thinking-text")).to_be_hidden()
@@ -222,10 +228,11 @@ def test_thinking_can_be_read_while_it_streams_and_afterwards(page: Page, server
 def test_a_gap_in_the_thinking_asks_for_all_of_it_again(page: Page, server: Server) -> None:
     server.answer_being_written(page)
     opened = len([frame for frame in server.heard if frame["type"] == "open"])
-    server.tell("thinking", message=server.answer, offset=5, text="late")
+    server.say({**LiveText(server.answer).think("late"), "offset": 5})
     server.hear(page, "open", opened + 1)
-    so_far = {**server.so_far(""), "thinking": "very late"}
-    server.tell("opened", conversation=server.conversation, answer=so_far)
+    server.text = LiveText(server.answer)
+    server.text.think("very late")
+    server.tell("opened", conversation=server.conversation, answer=server.text.snapshot())
     expect(page.locator(f"#m-{server.answer} .thinking-text")).to_have_text("very late")
 
 

@@ -238,5 +238,7 @@ async def test_endless_thinking_is_cut() -> None:
 def test_a_frame_replaces_what_comes_after_its_offset() -> None:
     text = LiveText(1)
     text.think("one two")
-    assert text.think("three", 4) == {"type": "thinking", "message": 1, "offset": 4, "text": "three"}
+    frame = text.think("three", 4)
+    assert (frame["offset"], frame["text"]) == (4, "three")
+    assert [part.html for part in frame["open"]] == ["<p>one three</p>\n"], "all of it again"
     assert text.snapshot()["thinking"] == "one three"

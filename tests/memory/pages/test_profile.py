@@ -126,6 +126,16 @@ def test_the_history_shows_who_changed_what(alice: User, sign_in: SignIn) -> Non
     assert "from a talk" in page
 
 
+def test_the_way_to_the_versions_is_called_as_their_page_and_not_as_memorys_history(
+    alice: User, sign_in: SignIn
+) -> None:
+    document, client = save(alice, IDENTITY, "One.", started_from=0), sign_in(alice)
+    for address in ("/memory/about", f"/memory/documents{IDENTITY}"):
+        link = page_of(client, address).partition(f'href="/memory/versions/{document.pk}"')[2].partition("</a>")[0]
+        assert "Versions" in link
+        assert "History" not in link
+
+
 def test_an_earlier_version_shows_what_it_changed_and_offers_the_way_back(alice: User, sign_in: SignIn) -> None:
     save(alice, IDENTITY, "One.", started_from=0)
     document = save(alice, IDENTITY, "Two.", started_from=1)

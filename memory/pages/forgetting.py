@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -16,6 +16,7 @@ from memory.forgetting.targets import of_chat
 from memory.forgetting.verify import holding
 from memory.models import Document, Fact, Forgetting, Tombstone
 from memory.pages.knowledge import document_url
+from memory.text.second_person import second_person
 from recall.redaction import ErasureItem
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ TYPE_NAMES: Final = {
     "link": ("link between facts", "links between facts"),
 }
 """Type → singular and plural, in page order. Other types are shown by their table name."""
+OF_FACTS: Final = ("fact", "shortened", "evidence")
+"""Types whose texts are facts' statements; a shortened one's before and after an arrow."""
 MAX_ITEMS_SHOWN: Final = 50
 """Listed texts per type; all are counted."""
 MAX_RECEIPTS: Final = 100
@@ -79,7 +82,14 @@ def _build_group(what: str, number: int, going: Sequence[ErasureItem]) -> Group:
     counts = Counter((item.text, item.url) for item in going if item.text)
     listed = {(item.text, item.url): item for item in going if item.text}
     shown = dict(list(listed.items())[:MAX_ITEMS_SHOWN])
-    return Group(type_name(what, number), number, tuple(shown.values()), number - sum(counts[one] for one in shown))
+    items = tuple(map(_said_to_the_user, shown.values()))
+    return Group(type_name(what, number), number, items, number - sum(counts[one] for one in shown))
+
+
+def _said_to_the_user(item: ErasureItem) -> ErasureItem:
+    if item.what not in OF_FACTS:
+        return item
+    return replace(item, text=" → ".join(map(second_person, item.text.split(" → "))))
 
 
 def type_name(what: str, number: int) -> str:

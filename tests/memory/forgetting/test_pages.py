@@ -62,6 +62,16 @@ def test_a_document_is_named_once_for_all_its_lines() -> None:
     assert (group.number, group.more) == (4, 1)
 
 
+def test_all_facts_of_the_dry_run_are_said_to_the_user() -> None:
+    kept = ErasureItem("evidence", "evidence:1", "The user has a cat.")
+    cut = ErasureItem("shortened", "fact:2", "The user sings and paints. → The user sings.")
+
+    groups = build_preview(Preview((kept, cut), (), {"evidence": 1, "shortened": 1}, ""))["groups"]
+
+    shown = {item.text for group in groups for item in group.items}
+    assert shown == {"You have a cat.", f"{second_person('The user sings and paints.')} → You sing."}
+
+
 def test_the_deed_leads_to_its_receipt(told: Told, sign_in: SignIn) -> None:
     client = sign_in(told.user)
     fields = fields_of(client.get(ADDRESS, asked_for(told)).content.decode())

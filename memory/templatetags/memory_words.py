@@ -60,8 +60,11 @@ def why_kept(fact: Fact) -> str:
 
 @register.filter
 def key_words(key: str) -> str:
-    """A fact's key in words: `user/favorite_color` is “Your favorite color”, `mary/home` “Mary's home”."""
-    owner, *names = key.replace("_", " ").split("/")
+    """A fact's key in words: `user/favorite_color` is “Your favorite color”, `mary/home` “Mary's home”.
+
+    What comes after a colon is what it is about: `user/taste:rye_bread` is “Your taste: rye bread”.
+    """
+    owner, *names = key.replace("_", " ").replace(":", ": ").split("/")
     if owner == "user":
         return f"Your {APOSTROPHE_S.join(names)}"
     return APOSTROPHE_S.join([owner.capitalize(), *names])

@@ -62,6 +62,7 @@ def test_a_fact_page_names_its_key_in_words(alice: User, sign_in: SignIn) -> Non
     assert "<dt>Your job</dt>" in page
     assert not ENGINE_ROOM.findall(shown_on(page))
     assert (key_words("mary/home"), key_words("user/dog/name")) == ("Mary's home", "Your dog's name")
+    assert key_words("user/taste:rye_bread") == "Your taste: rye bread"
 
 
 def test_a_new_account_has_as_many_documents_everywhere(alice: User, sign_in: SignIn) -> None:

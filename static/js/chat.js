@@ -559,6 +559,7 @@ function announce(sentence) {
 
 function showButtons() {
   const hadFocus = document.activeElement === stop;
+  if (!isBusy() && $("composer-error").textContent === STILL_ANSWERING) showError("");
   stop.hidden = answer === null;
   $("send").hidden = answer !== null;
   $("send").disabled = isBusy() || (!text.value.trim() && !attachments.ids.length);

@@ -486,6 +486,9 @@ def test_while_an_answer_is_written_the_next_message_waits_in_the_composer(page:
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("still answering")
     expect(composer(page)).to_have_value("And another thing")
+    server.tell("done", message=server.answer, outcome="complete", html=server.written)
+    expect(page.get_by_role("alert"), "it answers no more").to_be_hidden()
+    expect(composer(page)).to_have_value("And another thing")
 
 
 def test_somebody_signed_out_is_offered_to_sign_in(page: Page, server: Server) -> None:

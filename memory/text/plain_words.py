@@ -7,7 +7,7 @@ _LINK: Final = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\s]{0,2000}\)")
 _LINE_MARK: Final = re.compile(
     r"^[ \t]*+(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|(?:```|~~~).*$|(?=[ :|-]*+$).*-{3}.*$)", re.M
 )
-_EMPHASIS: Final = re.compile(r"(?<![\w*`])(\*{1,3}|`++)(?=\S)([^*`\n]{1,500}?)(?<=\S)\1(?![\w*])")
+_EMPHASIS: Final = re.compile(r"(?<![\w*`])(\*{1,3}|`++|_(?!_))(?=\S)([^*`\n]{1,500}?)(?<=\S)\1(?![\w*])")
 
 
 def plain_words(text: str) -> str:

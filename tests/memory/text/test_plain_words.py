@@ -15,6 +15,7 @@ from memory.text.plain_words import plain_words
         ("## Soup\n- **two** onions", "Soup\ntwo onions"),
         ("A **gratin of courgettes**, with `nutmeg`.", "A gratin of courgettes, with nutmeg."),
         ("> quoted *words*", "quoted words"),
+        ("_More_ of a_b_c (_d_e_), _f", "More of a_b_c (d_e), _f"),
         ("See [the list](https://example.org/a).", "See the list."),
         ("```python\nprint(1)\n```", "\nprint(1)\n"),
         ("| year | area |\n|---|---:|\n| 2021 | 14 |", "year · area\n\n2021 · 14"),
@@ -35,6 +36,6 @@ def test_plain_text_stays(text: str) -> None:
 
 def test_long_texts_take_no_time() -> None:
     began = time.perf_counter()
-    for piece in ("*", "`", "[", "|", "**a ", "- "):
+    for piece in ("*", "`", "[", "|", "**a ", "_a ", "- "):
         plain_words(piece * 20_000)
     assert time.perf_counter() - began < 2

@@ -61,6 +61,11 @@ SAID_BEFORE: Final = 10
 """Turns whose questions an answer may merely repeat: that is no memory of its own, and is stale once corrected."""
 TOOL_NAME_CHARS: Final = 80
 """A model may invent a name of any length; the column is this wide."""
+_LOCKED: Final = PreparedQuery(
+    lambda conversation: Conversation.objects.filter(pk=conversation).select_for_update().only("next_seq"),
+    conversation=UUID,
+)
+"""The conversation, locked before its answer: an edit locks it first, and then marks the answers it leaves."""
 _CLAIMED: Final = PreparedQuery(
     lambda answer: Message.objects.filter(pk=answer, process_key=PROCESS_KEY).select_for_update().only("pk"), answer=int
 )
@@ -125,8 +130,10 @@ def finish_turn(
         answer.event_data["from_memories"] = True  # its sources are recalled, not the answer
     with transaction.atomic(), read_together(*_reads_of_finish(turn)), write_together():
         was_forgotten = _erase_forgotten(turn, answer, prompt, run)
-        if _CLAIMED.first(answer=answer.pk) is not None:
-            _save_answer(turn, answer, prompt, run.tools)
+        locked = _LOCKED.first(conversation=turn.conversation.pk)
+        if locked is not None and _CLAIMED.first(answer=answer.pk) is not None:
+            _SAVED(answer)
+            _update_conversation(turn, prompt, _save_tool_events(turn, run.tools, locked.next_seq))
             if not turn.is_trial:
                 _index_answer(turn, answer, prompt, run)
             receipt = _record_receipt(turn, answer, prompt, run, started_at, was_forgotten=was_forgotten)
@@ -149,6 +156,7 @@ def finish_turn(
 def _reads_of_finish(turn: AcceptedTurn) -> Iterator[Read]:
     """What finishing reads: it locks the user's row before any other."""
     yield from epoch_reads(turn.answer.user_id, lock=True)
+    yield _LOCKED.read(conversation=turn.conversation.pk)
     yield _CLAIMED.read(answer=turn.answer.pk)
     yield lists_read(turn.answer.user_id)
     yield record.earlier_read(turn.answer.pk)
@@ -214,21 +222,13 @@ def _erase_forgotten(turn: AcceptedTurn, answer: Message, prompt: AssembledPromp
     return True
 
 
-def _save_answer(turn: AcceptedTurn, answer: Message, prompt: AssembledPrompt | None, calls: Sequence[ToolUse]) -> None:
-    """Write the answer, its tool events and the conversation's row."""
-    _SAVED(answer)
-    _update_conversation(turn, prompt, _save_tool_events(turn, calls))
-
-
-def _save_tool_events(turn: AcceptedTurn, calls: Sequence[ToolUse]) -> int:
+def _save_tool_events(turn: AcceptedTurn, calls: Sequence[ToolUse], next_seq: int) -> int:
     """Two events a call, as children of the answer; returns how many sequence numbers they took."""
-    if not calls:
-        return 0
-    conversation = Conversation.objects.select_for_update().only("next_seq").get(pk=turn.conversation.pk)
     events = [event for call in calls for event in _tool_events(turn, call)]
     for number, event in enumerate(events):
-        event.seq = conversation.next_seq + number
-    Message.objects.bulk_create(events)
+        event.seq = next_seq + number
+    if events:
+        Message.objects.bulk_create(events)
     return len(events)
 
 

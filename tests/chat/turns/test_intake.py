@@ -1,18 +1,20 @@
 """A message is committed once, before anything else happens."""
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.models import Conversation, Message
-from chat.turn import AcceptedTurn, TurnRejectedError
+from chat.turn import AcceptedTurn, AgentRun, TurnRejectedError
 from chat.turns import intake
+from chat.turns.finish import finish_turn
 
 pytestmark = pytest.mark.django_db
 
@@ -133,6 +135,28 @@ def test_going_on_is_a_turn_that_names_the_answer_it_continues(alice: Any) -> No
     more = intake.accept_continue(alice, uuid4(), first.answer.pk)
     assert more.question.event_data == {"continues": first.answer.pk}
     assert more.question.turn == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_that_ends_during_an_edit_waits_for_it_without_a_deadlock(alice: Any) -> None:
+    opened = say(alice)
+
+    def end() -> None:
+        try:
+            finish_turn(opened, "Hello to you", None, AgentRun(), time.monotonic())
+        finally:
+            connection.close()
+
+    ending = threading.Thread(target=end)
+    with transaction.atomic(), connection.cursor() as cursor:
+        Conversation.objects.select_for_update().get(pk=opened.conversation.pk)  # as an edit begins
+        ending.start()
+        while not cursor.execute("SELECT FROM pg_locks WHERE NOT granted").fetchall():
+            time.sleep(0.01)
+        Message.objects.filter(pk=opened.answer.pk).update(event_data={"passed_over": True})  # what an edit leaves
+    ending.join()
+    opened.answer.refresh_from_db()
+    assert (opened.answer.status, opened.answer.text) == ("complete", "Hello to you")
 
 
 @pytest.mark.django_db(transaction=True)

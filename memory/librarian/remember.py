@@ -160,10 +160,14 @@ def propose_from_assistant(name: str, user: User, statement: str, details: Detai
         proposal = _build_proposal(name, statement.strip(), details)
     except ValidationError as error:
         return NOT_STORED.format(reason=error.errors()[0]["msg"].lower())
-    vector = embedder().embed([proposal.statement])[0]
+    from memory.librarian.rules.own_words import as_stored  # late, like the engine above
+
+    stored = proposal.model_copy(update={"statement": as_stored(proposal.statement)})
+    vector, stored_vector = embedder().embed([proposal.statement, stored.statement])
     with transaction.atomic():
         lock_user(user.pk)  # concurrent proposals would otherwise both be new
-        if reason := _why_not_stored(user, proposal, vector):
+        # “My sister …” is what was rejected as “The user's sister …”.
+        if reason := _why_not_stored(user, proposal, vector) or _why_not_stored(user, stored, stored_vector):
             return NOT_STORED.format(reason=reason)
         create_fact(
             user.pk,
@@ -180,12 +184,10 @@ def propose_from_assistant(name: str, user: User, statement: str, details: Detai
 
 
 def _build_proposal(name: str, statement: str, details: Details) -> ProposedFact:
-    from memory.librarian.rules.own_words import as_stored  # late, like the engine above
-
     subject, attribute = split_key(details.key)
     kind = kind_of(details.key) or Kind.FACT
     return ProposedFact(
-        statement=as_stored(statement),  # “My sister …” is what was rejected as “The user's sister …”
+        statement=statement,
         kind=kind,
         subject=subject or USER,
         attribute=attribute,

@@ -9,6 +9,7 @@ from django.db import OperationalError
 from recall import asgi
 
 
+@pytest.mark.django_db(transaction=True)  # a thread that earlier tests left a connection looks at it
 async def test_a_database_that_goes_away_again_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Mock(side_effect=["migrations missing", None, None, None])
     checked = Mock(side_effect=[psycopg.OperationalError("terminating connection"), None, None])

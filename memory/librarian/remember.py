@@ -166,8 +166,10 @@ def propose_from_assistant(name: str, user: User, statement: str, details: Detai
     vector, stored_vector = embedder().embed([proposal.statement, stored.statement])
     with transaction.atomic():
         lock_user(user.pk)  # concurrent proposals would otherwise both be new
-        # “My sister …” is what was rejected as “The user's sister …”.
-        if reason := _why_not_stored(user, proposal, vector) or _why_not_stored(user, stored, stored_vector):
+        reason = _why_not_stored(user, proposal, vector)
+        if not reason and stored.statement != proposal.statement:  # “My sister” was rejected as “The user's sister”
+            reason = _why_not_stored(user, stored, stored_vector)
+        if reason:
             return NOT_STORED.format(reason=reason)
         create_fact(
             user.pk,

@@ -614,4 +614,5 @@ def test_code_can_be_copied(page: Page, server: Server) -> None:
     page.evaluate(f"void (navigator.clipboard.write = async ([item]) => {{ window.copied = {text} }})")
     page.locator(".prose pre").hover()
     page.locator(".code").get_by_role("button", name="Copy").click()
+    page.wait_for_function("window.copied !== undefined")  # read from a promise, after the click
     assert page.evaluate("window.copied") == "print('Mary')\n"

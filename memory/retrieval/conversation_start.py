@@ -30,7 +30,7 @@ MAX_EPISODE_AGE: Final = timedelta(days=30)
 MIN_SIGNIFICANCE: Final = 0.5
 """Of an episode that opens a conversation: a decision, a solution, something finished or found. The rules that work
 without a model give .5 or .6 (`memory/librarian/rules/episodes.py: CUES`), so the .7 of a key moment left out all."""
-_RETURNING: Final = "back continue earlier last left off pick proceed resume stopped were"
+_RETURNING: Final = "back continue earlier last leave left off pick proceed resume stop stopped were"
 RETURNING: Final = frozenset(_RETURNING.split())
 """Words of a wish to continue, which names no topic beside these and small talk: “So where were we?”"""
 _OF_USER: Final = "about already do everything far have know me of recall remember so tell what you"
@@ -39,7 +39,9 @@ _LAST_TIME: Final = as_set(
     "about again before conversation day earlier just last night other previously recently session time today week"
     " yesterday"
 ) | as_set("and did have hey hi i in me on our so the to up us was we were what you")
-_WORKED: Final = as_set("ask asked asking discuss discussed discussing doing talk talked talking working")
+_WORKED: Final = as_set(
+    "ask asked asking building discuss discussed discussing doing making planning talk talked talking working writing"
+)
 """Words of “hi, what was I working on last time?”, which names no topic either."""
 _BESIDE: Final = "and can carry conversation did from i ill im its ive lets on session time up we where"
 

@@ -100,6 +100,8 @@ def test_every_episode_that_rules_find_is_significant_enough() -> None:
         "So what do you remember about me so far?",
         "hi, what was I working on last time?",
         "What did we talk about yesterday?",
+        "hey, what was I making last time?",
+        "Where did we leave off?",
     ],
 )
 def test_a_greeting_or_a_wish_to_go_on_is_vague(text: str) -> None:

@@ -287,11 +287,9 @@ def _asked_for(
     """What the assistant is asked to keep: a list, or an order for its answers."""
     lists_here = [fact.attribute for fact in earlier if fact.number in (message.said.number, message.previous)]
     changed = next((one for one in reversed(lists_here) if one.startswith(LIST)), "")
-    lists = {fact.attribute for fact in earlier} | {
-        fact.key.rpartition("/")[2] for fact in known if fact.status in _OPEN
-    }
-    all_lists = [one for one in lists if one.startswith(LIST)]
-    only = all_lists[0] if len(all_lists) == 1 else ""
+    attributes = {fact.key.rpartition("/")[2] for fact in known if fact.status in _OPEN}
+    lists = [one for one in attributes | {fact.attribute for fact in earlier} if one.startswith(LIST)]
+    only = lists[0] if len(lists) == 1 else ""
     if listed := read_list(sentence.text, partial(_what_is_on, earlier, known), changed, only):
         return message.noted(listed, sentence, correction=True)
     order = read_order(spell_out(sentence.text))

@@ -688,7 +688,7 @@ def _says_it_better(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bo
 
 
 def _says_the_same(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:
-    """Whether a fact without a key is the same in other words, and says no more that its statement couldn't."""
+    """Whether a fact without a key is the same in other words, or its statement can be this fact's."""
     if other.key or len(other.statement.split()) > MAX_SAME or not _shares_value(mark, fact, other):
         return False
     takes_it = mark.tag.label in _TAKES_MORE | {"employer"} and other.kind is not Kind.FACT

@@ -156,20 +156,20 @@ def propose_from_assistant(name: str, user: User, statement: str, details: Detai
     Decided like any proposal, but without evidence in the user's words: nothing is stored without asking, and no known
     fact gains confidence. Idempotent.
     """
+    from memory.librarian.rules.own_words import as_stored  # late, like the engine above
+
     try:
         proposal = _build_proposal(name, statement.strip(), details)
     except ValidationError as error:
         return NOT_STORED.format(reason=error.errors()[0]["msg"].lower())
-    from memory.librarian.rules.own_words import as_stored  # late, like the engine above
-
-    stored = proposal.model_copy(update={"statement": as_stored(proposal.statement)})
-    vector, stored_vector = embedder().embed([proposal.statement, stored.statement])
+    # “My sister …” may have been rejected as “The user's sister …”.
+    wordings = list(dict.fromkeys((proposal.statement, as_stored(proposal.statement))))
+    vectors = embedder().embed(wordings)
     with transaction.atomic():
         lock_user(user.pk)  # concurrent proposals would otherwise both be new
-        reason = _why_not_stored(user, proposal, vector)
-        if not reason and stored.statement != proposal.statement:  # “My sister” was rejected as “The user's sister”
-            reason = _why_not_stored(user, stored, stored_vector)
-        if reason:
+        asked = (proposal.model_copy(update={"statement": wording}) for wording in wordings)
+        reasons = (_why_not_stored(user, one, vector) for one, vector in zip(asked, vectors, strict=True))
+        if reason := next(filter(None, reasons), ""):
             return NOT_STORED.format(reason=reason)
         create_fact(
             user.pk,
@@ -178,7 +178,7 @@ def propose_from_assistant(name: str, user: User, statement: str, details: Detai
             reason=TOLD.format(name=name),
             source=Fact.Source.IMPORTED,
             said=None,
-            vector=vector,
+            vector=vectors[0],
             extracted_by=TOLD_BY,
         )
         publish_event(f"user-{user.pk}", "memory")

@@ -415,7 +415,7 @@ def test_what_is_no_passkey_is_refused_and_not_stored(kind: str, sign_in: SignIn
 
 
 @pytest.mark.parametrize("kind", NO_ANSWERS)
-def test_and_signs_nobody_in(kind: str, client: Client, alice: User) -> None:
+def test_and_signs_no_one_in(kind: str, client: Client, alice: User) -> None:
     answer = client.post(reverse("mfa_login_webauthn"), {"credential": NO_ANSWERS[kind]})
     assert answer["Location"] == reverse("account_login")
     assert not is_in(client)

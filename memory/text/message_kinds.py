@@ -47,6 +47,8 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 """How a question starts, with or without a question mark."""
+_ASKS_BARELY: Final = re.compile(r"\W*(?:(?:what|who|where|when|how)s?|which|whose|name of)\b", re.IGNORECASE)
+"""The same in a message that is nothing else."""
 _COMMANDS: Final = re.compile(
     r"\W*(?:please\s+|can you\s+|could you\s+|now\s+|just\s+|ok(?:ay)?,?\s+)*"
     r"(?:translate|summari[sz]e|rewrite|rephrase|write|draft|explain|list|show|give|tell|search|find|look up|compute"
@@ -134,6 +136,11 @@ def kind_of_request(text: str) -> str:
 def only_asks(text: str) -> bool:
     """Whether it is a bare question, small talk or a command."""
     return bool(kind_of_request(text))
+
+
+def asks(text: str) -> bool:
+    """Whether it is a question, in one sentence or at its end: “whats my plate”."""
+    return text.rstrip().endswith("?") or _ASKS.match(text) is not None or _ASKS_BARELY.match(text) is not None
 
 
 def admits_not_knowing(answer: str) -> bool:

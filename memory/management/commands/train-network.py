@@ -7,8 +7,14 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+import numpy as np
 from django.core.management.base import BaseCommand, CommandParser
 
+from memory.answers import labeled as answers
+from memory.answers.answers import WEIGHTS as ANSWERS
+from memory.answers.answers import chances
+from memory.embeddings.limits import MINILM_INT8, Vectors
+from memory.embeddings.port import embedder
 from memory.evaluation.librarian.labels import LabeledMessage, find_stated, read_labels
 from memory.evaluation.librarian.run import utterances_of
 from memory.librarian.claims import labeled as claims
@@ -25,6 +31,10 @@ from memory.librarian.updates.pairs import read
 from memory.librarian.updates.talks import read_talks
 from memory.network.adapted import Weights, mixed, save, trained
 from memory.network.training import EPOCHS, Example, Head, fit
+from memory.query_encoder.encoder import WEIGHTS as QUESTIONS
+from memory.query_encoder.encoder import encode_question
+from memory.query_encoder.labeled import Question, judge, read_questions
+from memory.retrieval.reading import odds
 from memory.secrets import marked as secrets
 from memory.secrets.learned import WEIGHTS as SECRETS
 from memory.secrets.secrets_filter import find_secrets
@@ -120,6 +130,33 @@ def judge_secrets(messages: Sequence[secrets.MarkedSecrets]) -> Iterator[str]:
     yield str(secrets.judge(messages, found))
 
 
+def read_asked(path: Path) -> list[Question]:
+    """The labeled questions of a file."""
+    return read_questions(path.read_text("utf-8"))
+
+
+def learn_answers(path: Path) -> list[Example]:
+    """What is learned from labeled questions (*.ask), or from pairs (*.tsv)."""
+    if path.suffix == ".tsv":
+        return [pair.example for pair in answers.read_pairs(path.read_text("utf-8").splitlines())]
+    chance = Random(path.name)  # noqa: S311 -- a choice of examples, no secret
+    return [pair.example for one in read_asked(path) for pair in answers.pairs_of(one, _cosines(one), chance)]
+
+
+def _cosines(question: Question) -> Vectors:
+    return np.array(embedder(MINILM_INT8).embed(question.memories) @ encode_question(question.text))
+
+
+def judge_answers(questions: Sequence[Question]) -> Iterator[str]:
+    """How often what answers is the likeliest, by what retrieval takes for it, and how often nothing is likely."""
+    read = [np.array([*map(odds, _read(one), _cosines(one))]) for one in questions]
+    return (f"from {least}: {judge(questions, read, least)}" for least in range(6))
+
+
+def _read(question: Question) -> list[float]:
+    return [chances(question.text, memory).answers for memory in question.memories]
+
+
 @dataclass(frozen=True, slots=True)
 class Network:
     """A network that can be fitted."""
@@ -143,6 +180,9 @@ class Network:
 
 NETWORKS: Final = {
     "tagger": Network(TAGGER, tagger.HEADS, read_tags, judge_tags),
+    "answers": Network(
+        ANSWERS, answers.HEADS, read_asked, judge_answers, learn_answers, epochs=7, first=3, base=QUESTIONS
+    ),
     "updates": Network(UPDATES, updates.HEADS, read_updates, judge_updates, epochs=6, first=3, base=TAGGER),
     "claims": Network(CLAIMS, claims.HEADS, read_claims, judge_claims, epochs=4, first=3, base=TAGGER),
     "speech-acts": Network(

@@ -29,6 +29,7 @@ from chat.routing import websocket_urlpatterns  # noqa: E402
 from chat.turns import remote  # noqa: E402
 from chat.turns.live import TURN_REGISTRY  # noqa: E402
 from chat.turns.recovery import mark_abandoned_answers  # noqa: E402
+from memory.answers import answers  # noqa: E402
 from memory.embeddings.port import embedder  # noqa: E402
 from memory.query_encoder.encoder import encode_question  # noqa: E402
 from memory.secrets import learned as secrets  # noqa: E402
@@ -98,6 +99,7 @@ def load_models() -> None:
     encode_question("")
     secrets.load_network()
     speech_acts.load_network()
+    answers.load_network()
     embedder()
     give_back()
 

@@ -71,6 +71,7 @@ PARTS: Final[Mapping[Part, str]] = {
     "opening": "Starts the conversation",
     "keyed_answer": "Exactly what you asked for",
     "cross_encoder": "Read with the question",
+    "read": "Answers, read with the question",
 }
 """Each part of a score in words."""
 

@@ -4,12 +4,15 @@
 `MEASURED` (the default) and `SEED`.
 """
 
+import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import islice
 from typing import Final, Literal
 
+from memory.answers.answers import Chances
 from memory.embeddings.limits import MINILM, MINILM_INT8
 from memory.embeddings.scale import Scale
 from memory.retrieval.attribution import MIN_MARGIN, attribution_margin
@@ -17,6 +20,7 @@ from memory.retrieval.cues import ENGLISH
 from memory.retrieval.decay import decay
 from memory.retrieval.query import Question, names_a_time, words_as_written, words_of
 from memory.retrieval.question_kinds import KINDS, QuestionKind
+from memory.retrieval.reading import ANSWERED_FROM, AS_GOOD_ODDS, READ, RECALLED_FROM, odds
 from recall.environment import setting
 
 Part = Literal[
@@ -37,6 +41,7 @@ Part = Literal[
     "opening",
     "keyed_answer",
     "cross_encoder",
+    "read",
 ]
 Rule = Literal[
     "below the floor",
@@ -290,6 +295,8 @@ class Candidate:
     """Above 0 for what has the key the question asks for: its score, so that it leads whatever its words are."""
     is_over: bool = False
     """It is about what has ended or was replaced."""
+    replaces: str = ""
+    """The text whose place it took, which says what it is about: “switched to matcha”, of coffee in the morning."""
     never_leads: bool = False
     """It doesn't answer, however near: another key is asked for, it holds no more, or it only sums up."""
 
@@ -331,7 +338,9 @@ class RankedCandidate:
     """Relevance to the question, regardless of speaker and date: 0–1.1."""
     rule: Rule | None = None
     is_answer: bool = False
-    """Whether it is so near to the question that it most likely answers it."""
+    """Whether it most likely answers the question."""
+    odds: float = -math.inf
+    """Log odds that it answers, if it was read beside the question."""
 
     def order(self) -> tuple[float, float, str, int]:
         """Best first; with equal scores the newest."""
@@ -351,11 +360,13 @@ def rerank(
     strong: float = STRONG,
     told: Collection[str] = (),
     cross_encode: Callable[[Sequence[str]], Sequence[float]] | None = None,
+    read: Callable[[str], Chances] | None = None,
 ) -> list[RankedCandidate]:
     """The candidates, one per ref, best first: kept ones have no rule, cut ones have theirs.
 
     `told`: refs that the prompt already contains; they take no place, nor do their near-duplicates. `cross_encode`:
-    returns how relevant each text is to the question, 0–1.
+    returns how relevant each text is to the question, 0–1. `read`: how likely a text answers it, if it is to be read
+    (`memory/retrieval/reading.py`).
     """
     known = list(candidates)
     context = _Context(question, known, calibration)
@@ -372,11 +383,15 @@ def rerank(
     best = _spread(_deduplicate_refs(scored), question.kind.repeated)
     if cross_encode is not None:
         best = _cross_encode(best, cross_encode)
-    best = _with_answer_first(question, best, calibration)
+    was_read = read is not None and not any(row.candidate.keyed_answer for row in best)
+    if read is not None and was_read:
+        _read(best, read, calibration)
+    answers = _read_answers(question, best) if was_read else _near_answers(question, best, calibration)
+    best = _with_answer_first(question, best, answers)
     # An explicit search, which needs no STRONG passage, shows what others said, too.
     margin = attribution_margin(question, [(row.candidate, row.parts) for row in scored]) if strong > WEAK else None
     by_others = margin is not None and margin < MIN_MARGIN
-    _assign_cut_rules(best, _Limits(question, calibration, top_k, token_budget, strong, told, by_others))
+    _assign_cut_rules(best, _Limits(question, calibration, top_k, token_budget, strong, told, by_others, was_read))
     return sorted(best, key=lambda row: row.rule is not None)
 
 
@@ -392,35 +407,54 @@ def _cross_encode(
     return [*keyed, *sorted(read, key=lambda row: -row.total), *rest]
 
 
-def _with_answer_first(
-    question: Question, best: Sequence[RankedCandidate], calibration: Calibration
-) -> list[RankedCandidate]:
-    """The best of what most likely answers the question by its vector, first, unless what has its key is as near.
+def _read(best: Iterable[RankedCandidate], read: Callable[[str], Chances], calibration: Calibration) -> None:
+    """Read the first READ in the user's own words beside the question."""
+    for row in islice((row for row in best if row.candidate.own_words), READ):
+        distance, replaced = row.candidate.distance, row.candidate.replaces
+        answers = read(f"{replaced} {row.candidate.text}" if replaced else row.candidate.text).answers
+        cosine = 0.0 if distance is None else 1 - on_scale_of(distance, calibration, CALIBRATIONS[MINILM_INT8])
+        row.odds = odds(answers, cosine)
+        row.parts = {**row.parts, "read": answers}
 
-    Of those that are nearly as good the latest: what was said later corrects it, or says more of it. For a question
-    about the past, what is over.
-    """
-    keyed = [1 - (row.candidate.distance or 0.0) for row in best if row.candidate.keyed_answer]
-    least = max([calibration.answers, *(cosine + calibration.nearer for cosine in keyed)])
-    near = [row for row in best if _is_answer(row.candidate, question, least)]
-    if not near:
+
+def _with_answer_first(
+    question: Question, best: Sequence[RankedCandidate], as_good: Sequence[RankedCandidate]
+) -> list[RankedCandidate]:
+    """What most likely answers the question first: of those that are nearly `as_good` the latest, as what was said
+    later corrects it, or says more of it. For a question about the past, what is over."""
+    if not as_good:
         return list(best)
-    as_good = [row for row in near if row.total >= (OVER_AS_GOOD if question.asks_past else AS_GOOD) * near[0].total]
     if question.asks_past:
-        answer = next((row for row in as_good if row.candidate.is_over), near[0])
+        answer = next((row for row in as_good if row.candidate.is_over), as_good[0])
     else:
         answer = max(as_good, key=lambda row: row.candidate.when)
     answer.is_answer = True
     return [answer, *(row for row in best if row is not answer)]
 
 
-def _is_answer(candidate: Candidate, question: Question, least: float) -> bool:
-    """Whether it is near enough to answer. A named speaker's words need their name and session, too, and words that
-    repeat the question don't answer it."""
+def _read_answers(question: Question, best: Iterable[RankedCandidate]) -> list[RankedCandidate]:
+    """The best of what answers by its odds, and what is nearly as good, best first."""
+    likely = [row for row in best if row.odds >= ANSWERED_FROM and _may_answer(row.candidate, question)]
+    likely.sort(key=lambda row: -row.odds)
+    return [row for row in likely if row.odds >= likely[0].odds - AS_GOOD_ODDS]
+
+
+def _near_answers(
+    question: Question, best: Iterable[RankedCandidate], calibration: Calibration
+) -> list[RankedCandidate]:
+    """The same by its vector, unless what has the question's key is as near."""
+    keyed = [1 - (row.candidate.distance or 0.0) for row in best if row.candidate.keyed_answer]
+    least = max([calibration.answers, *(cosine + calibration.nearer for cosine in keyed)])
+    near = [row for row in best if _may_answer(row.candidate, question) and _is_near(row.candidate, least)]
+    share = OVER_AS_GOOD if question.asks_past else AS_GOOD
+    return [row for row in near if row.total >= share * near[0].total]
+
+
+def _may_answer(candidate: Candidate, question: Question) -> bool:
+    """Whether it may lead. A named speaker's words need their name and session, too, and words that repeat the question
+    don't answer it."""
     may_lead = not (candidate.author or candidate.never_leads or candidate.keyed_answer)
-    if not may_lead or not _is_near(candidate, least):
-        return False
-    return "?" not in question.text or question.text.lower() not in candidate.text.lower()
+    return may_lead and ("?" not in question.text or question.text.lower() not in candidate.text.lower())
 
 
 def _is_near(candidate: Candidate, cosine: float) -> bool:
@@ -568,6 +602,8 @@ class _Limits:
     strong: float
     told: Collection[str]
     said_by_others: bool
+    was_read: bool
+    """The best in the user's words were read beside the question: for these, what that says takes the floors' place."""
 
 
 def _deduplicate_refs(scored: Iterable[RankedCandidate]) -> list[RankedCandidate]:
@@ -608,7 +644,7 @@ def _assign_cut_rules(ranked: Sequence[RankedCandidate], limits: _Limits) -> Non
 def _rule(
     row: RankedCandidate, kept: Sequence[Candidate], told: Sequence[Candidate], limits: _Limits, *, any_strong: bool
 ) -> Rule | None:
-    if not _reaches_floor(row, limits.calibration, any_strong=any_strong):
+    if not _reaches_floor(row, limits, any_strong=any_strong):
         return "below the floor"
     if row.candidate.asks and row.candidate.word_set == limits.question.named:  # asked before: it states nothing
         return "the same question"
@@ -628,14 +664,18 @@ def _rule(
     return None
 
 
-def _reaches_floor(row: RankedCandidate, calibration: Calibration, *, any_strong: bool) -> bool:
+def _reaches_floor(row: RankedCandidate, limits: _Limits, *, any_strong: bool) -> bool:
     if row.candidate.keyed_answer or row.is_answer:
         return True
+    if (
+        limits.was_read and row.candidate.own_words and limits.strong > WEAK
+    ):  # an explicit search shows what is near, too
+        return row.odds >= RECALLED_FROM
     by_words = row.candidate.words >= WORDS_FLOOR
     if row.candidate.is_passage:
-        is_related = by_words or row.candidate.distance is None or _is_near(row.candidate, calibration.related)
+        is_related = by_words or row.candidate.distance is None or _is_near(row.candidate, limits.calibration.related)
         return any_strong and row.relevance >= WEAK and is_related
-    return by_words or _is_near(row.candidate, calibration.floor)
+    return by_words or _is_near(row.candidate, limits.calibration.floor)
 
 
 def is_near_duplicate(first: Candidate, second: Candidate) -> bool:

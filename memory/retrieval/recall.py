@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from memory.answers.answers import chances
 from memory.embeddings.cross_encoder import cross_encoder
 from memory.embeddings.limits import Vectors
 from memory.embeddings.port import Embedder, embedder
@@ -43,6 +44,7 @@ from memory.retrieval.ranking import (
     rerank,
     semantic,
 )
+from memory.retrieval.reading import is_read
 from memory.retrieval.truth import CURRENT, SUPERSEDED, CandidateRow, TruthRule, apply_truth
 from memory.secrets.secrets_filter import mask_secrets
 from recall.db.prepared import array, run_prepared
@@ -211,6 +213,7 @@ def retrieve(
         strong=strong,
         told={row.candidate.ref for row in found if told.covers(row)} if told != NOTHING_IN_PROMPT else (),
         cross_encode=partial(reader.scores, query) if (reader := cross_encoder()) else None,
+        read=partial(chances, question.text) if reader is None and is_read(question, collection.authors) else None,
     )
     result = _build_result(ranked, found, _build_left_out(untrue, scale), watch.laps)
     watch.lap("rank")
@@ -248,6 +251,7 @@ def _inherit(found: Iterable[CandidateRow], untrue: Iterable[tuple[CandidateRow,
         if heir is not None:
             heir.words = max(heir.words, old.words)
             heir.distance = min((one.distance for one in (heir, old) if one.distance is not None), default=None)
+            heir.replaces = old.text
 
 
 def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.answers.answers import Chances
 from memory.embeddings.scale import Scale
 from memory.retrieval.decay import decay
 from memory.retrieval.query import parse_question
@@ -20,7 +21,9 @@ from memory.retrieval.ranking import (
     MEASURED,
     PROFILES,
     SEED,
+    STRONG,
     TOP_K,
+    WEAK,
     WORDS_FLOOR,
     Calibration,
     Candidate,
@@ -117,6 +120,54 @@ def test_a_cross_encoder_orders_the_first_twenty_behind_the_keyed_answer() -> No
     assert refs(rows)[:3] == ["fact:1", "message:19", "message:18"]
     assert refs(rows)[CROSS_ENCODED + 1 :] == [f"message:{number}" for number in range(CROSS_ENCODED, 25)]
     assert rows[1].parts["cross_encoder"] == rows[1].total == 0.95
+
+
+def test_what_is_read_as_the_answer_leads_and_is_recalled_however_far_its_vector_is() -> None:
+    tram = passage("message:1", "on the number 19 tram", distance=0.95)
+    near = passage("message:2", "I work out", distance=0.8, words=0.5)
+
+    rows = ranked(
+        *(tram, near),
+        question="what do I do for work?",
+        read=lambda text: Chances(0.97 if "tram" in text else 0.01, 0.0),
+    )
+
+    assert refs(rows) == ["message:1", "message:2"]
+    assert [(row.is_answer, row.rule) for row in rows] == [(True, None), (False, "below the floor")]
+    assert rows[0].parts["read"] == 0.97
+
+
+def test_of_two_that_answer_as_well_the_later_leads_and_for_the_past_what_is_over() -> None:
+    old = passage("message:1", "34 a month", is_over=True)
+    new = passage("message:2", "19 a month", when=NOW)
+
+    def first(question: str) -> str:
+        return ranked(old, new, question=question, read=lambda _: Chances(0.9, 0.0))[0].candidate.ref
+
+    assert first("what do I pay for my phone?") == "message:2"
+    assert first("what did I pay for my phone before?") == "message:1"
+
+
+def test_an_explicit_search_shows_what_is_near_whatever_was_read() -> None:
+    near = passage(words=0.5)
+
+    def rule(strong: float) -> str | None:
+        return ranked(near, question="where is the lake?", strong=strong, read=lambda _: Chances(0.0, 0.0))[0].rule
+
+    assert (rule(STRONG), rule(WEAK)) == ("below the floor", None)
+
+
+def test_what_others_wrote_and_what_has_the_key_are_not_read() -> None:
+    read: list[str] = []
+
+    def remembered(text: str) -> Chances:
+        read.append(text)
+        return Chances(0.0, 0.0)
+
+    answer = passage("message:1", "The model's words.", own_words=False, words=0.9)
+    assert ranked(answer, question="what lake?", read=remembered)[0].rule is None
+    assert not ranked(candidate(keyed_answer=0.9), question="what lake?", read=remembered)[0].rule
+    assert read == []
 
 
 def test_what_is_below_the_floor_stays_below_it_whatever_a_cross_encoder_says() -> None:

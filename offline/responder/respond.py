@@ -559,7 +559,39 @@ def _answer_marked(reading: Reading) -> Reply | None:
     if not past and (ended := _ended_here(reading, matches)):
         return _answer_from(reading, [ended])
     better = _better(reading, matches, is_keyed=best[0].answers != LIKELY)
-    return _answer_from(reading, [better] if better else matches) if better or matches else None
+    return _answered_by(reading, best[0], [better] if better else matches)
+
+
+def _answered_by(reading: Reading, memory: Memory, matches: Sequence[Match]) -> Reply | None:
+    """The sentences that answer; or all of the message that most likely does, if none of them clearly answers."""
+    is_message = memory.answers == LIKELY and memory.is_own and memory.id.startswith("message:")
+    if is_message and not _is_said_alone(_extract_question(reading), matches):
+        return _quoted(reading, memory)
+    return _answer_from(reading, list(matches)) if matches else None
+
+
+def _is_said_alone(asked: str, matches: Sequence[Match]) -> bool:
+    """Whether one of the sentences has half or more of what is asked for."""
+    wanted = stems(asked)
+    return any(
+        2 * len(stems(one.sentence) & wanted) >= len(wanted)
+        and has_answer_kind(asked, one.sentence)
+        and says_more(asked, one.sentence)
+        for one in matches
+    )
+
+
+def _quoted(reading: Reading, memory: Memory) -> Reply | None:
+    """All that a message states, one of which answers, but for what is said of someone else by their relation."""
+    text = memory.text.rpartition("\n")[0] if memory.is_waiting else memory.text  # what waits is the last line
+    asked = _extract_question(reading)
+    said = [
+        one
+        for one in sentences(text)
+        if not (OWNED.match(one) and is_about_another(asked, one, stems(asked), stems(one)))
+    ]
+    words = " ".join(said)
+    return say(wording.OWN_WORDS.format(words=_short(words)), _source(reading, memory)) if words else None
 
 
 def _of_the_past(memories: Iterable[Memory]) -> list[Memory]:

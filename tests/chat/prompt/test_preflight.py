@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from asgiref.sync import sync_to_async
 
+from budget.counting.calibration import forget_known_ratios
 from budget.models import Receipt
 from budget.planning.plan import SMALL, ResolvedPlan, Section, resolve
 from budget.planning.preflight import MIN_HEAD, PreflightResult, Verdict
@@ -143,6 +144,7 @@ async def test_the_cap_on_memories_holds_for_what_tools_bring_as_well(
 async def test_each_round_is_booked_with_its_prediction_beside_the_providers_figure(
     alice: Any, tabs: Tabs, provider: Provider, long_document: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    forget_known_ratios()  # of the tests before
     with_plan(monkeypatch, roomy(task=3_000))
     provider.script(reading(long_document), reading(long_document), {"text": "So."})
     tab = await tabs.open(alice)

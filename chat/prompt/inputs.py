@@ -289,6 +289,7 @@ def _retrieve(
         ],
         told=already_in_prompt,
         context=[message.text for turn in history.turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)],
+        reads=True,
     )
     if history.turns:
         return recalled

@@ -61,6 +61,7 @@ def search_memories(
         filters=filters,
         project=project,
         strong=WEAK,
+        reads=True,
     )
     return {"note": NOTE, "results": [_as_json(item) for item in result.kept]}
 

@@ -332,7 +332,7 @@ def _retrieve(backend: TemporaryTurn, in_profile: AlreadyInPrompt) -> RetrievalR
     chat, now = backend.chat, timezone.now()
     context = [message.text for turn in chat.turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)]
     turn = backend.turn
-    recalled = retrieve(chat.user, turn.question.text, now=now, context=context, told=in_profile)
+    recalled = retrieve(chat.user, turn.question.text, now=now, context=context, told=in_profile, reads=True)
     if chat.turns:
         return recalled
     return add_opening_memory(chat.user, recalled, now, in_profile, turn.conversation, turn.question.text)

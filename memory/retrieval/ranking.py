@@ -413,7 +413,7 @@ def _read(best: Iterable[RankedCandidate], read: Callable[[str], Chances], calib
         distance, replaced = row.candidate.distance, row.candidate.replaces
         answers = read(f"{replaced} {row.candidate.text}" if replaced else row.candidate.text).answers
         cosine = 0.0 if distance is None else 1 - on_scale_of(distance, calibration, CALIBRATIONS[MINILM_INT8])
-        row.odds = odds(answers, cosine)
+        row.odds = odds(answers, cosine * (1 + PROJECT_BOOST if row.candidate.in_project else 1))
         row.parts = {**row.parts, "read": answers}
 
 

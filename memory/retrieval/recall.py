@@ -173,6 +173,7 @@ def retrieve(
     project: str = "",
     strong: float = STRONG,
     told: AlreadyInPrompt = NOTHING_IN_PROMPT,
+    reads: bool = False,
 ) -> RetrievalResult:
     """The user's memories relevant to `query`; those in `exclude_refs` are not even considered.
 
@@ -180,7 +181,8 @@ def retrieve(
     used if the question refers to them (“And where does she work?”). `token_budget`: base tokens. `project`: path of a
     project whose memories come first (`memory/retrieval/ranking.py: PROJECT_BOOST`); for only that project, use
     `Filters.scope`. `strong`: minimum `relevance` of the best passage; WEAK for a search that was asked for. `told`:
-    what is cut as already in the window.
+    what is cut as already in the window. `reads`: whether the best are read beside the question
+    (`memory/retrieval/reading.py`): for answers, not for a search that shows what is near.
     """
     moment = as_of or now
     watch = Stopwatch()
@@ -202,6 +204,8 @@ def retrieve(
     watch.lap("fetch")
     scale = calibration(embedder().name, question.cues.language)
     found, untrue = _qualify(rows, question, vectors, moment, as_of=as_of is not None)
+    encoder = cross_encoder()
+    is_to_read = reads and encoder is None and is_read(question, collection.authors)
     ranked = rerank(
         question,
         [row.candidate for row in found],
@@ -212,8 +216,8 @@ def retrieve(
         token_budget=token_budget,
         strong=strong,
         told={row.candidate.ref for row in found if told.covers(row)} if told != NOTHING_IN_PROMPT else (),
-        cross_encode=partial(reader.scores, query) if (reader := cross_encoder()) else None,
-        read=partial(chances, question.text) if reader is None and is_read(question, collection.authors) else None,
+        cross_encode=partial(encoder.scores, query) if encoder else None,
+        read=partial(chances, question.text) if is_to_read else None,
     )
     result = _build_result(ranked, found, _build_left_out(untrue, scale), watch.laps)
     watch.lap("rank")

@@ -73,7 +73,7 @@ def ask_all(questions: Sequence[Question], language: str, now: datetime) -> Iter
         places = {ref: place for place, ref in enumerate(_store(user, questions[0], now))}
         index(user)
         for question in questions:
-            kept = retrieve(user, question.text, now=now).kept
+            kept = retrieve(user, question.text, now=now, reads=True).kept
             yield Asked(question, tuple(places[item.ref] for item in kept))
 
 

@@ -272,7 +272,7 @@ def test_an_answer_that_was_told_it_by_a_tool_keeps_nothing_of_it(told: Told) ->
 
 
 def test_a_receipt_does_not_name_what_was_only_considered(told: Told) -> None:
-    opened, compiled = knowing_nothing(told, "What shall I cook tonight?")
+    opened, compiled = knowing_nothing(told, "How do I mend a bike?")
     save_draft_receipt(opened, compiled)
     receipt = Receipt.objects.get(message=opened.answer)
     assert STATEMENT in {one["label"] for one in receipt.items}

@@ -108,8 +108,7 @@ def test_a_vector_of_another_model_is_not_compared(alice: User) -> None:
         user=alice, statement=SISTER, vector=vector, embedded_by="another-model", status=Fact.Status.ACTIVE
     )
 
-    (item,) = retrieve(alice, "Do I have family in Portugal?", now=NOW).kept  # it is read, not compared
-    assert item.parts["semantic"] == 0
+    assert retrieve(alice, "Do I have family in Portugal?", now=NOW).kept == ()
     (item,) = retrieve(alice, "Mary lives where?", now=NOW).kept
     assert item.parts["semantic"] == 0
 
@@ -645,6 +644,20 @@ def test_a_cross_encoder_reads_the_question_with_the_memories_found(
 
     assert "Anna" in retrieve(alice, question, now=NOW).kept[0].text
     assert (question, SISTER) in pairs
+
+
+# Read beside the question ----------------------------------------------------------------------------------------
+
+
+def test_an_answer_in_other_words_leads_where_it_is_read_beside_the_question(alice: User) -> None:
+    tram = "on the number 19 tram my back is killing me by the second loop, stretches for the driver's seat?"
+    talk(alice, tram, "Here are some stretches.", "what do trams weigh", "About forty tonnes.")
+
+    first = retrieve(alice, "What do I do for work?", now=NOW, reads=True).kept[0]
+
+    assert (first.text, first.answers) == (tram, "question")
+    assert first.parts["read"] > 0.5
+    assert all("read" not in item.parts for item in retrieve(alice, "What do I do for work?", now=NOW).kept)
 
 
 # The first messages ----------------------------------------------------------------------------------------------

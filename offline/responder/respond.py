@@ -61,6 +61,7 @@ MAX_LISTED = 8
 SAME_WORDS = 0.6  # of the answer's words: so many are in the message that it was learned from
 MAX_SHOWN = 1_200  # of a file
 MAX_SAID = 240  # characters of one remembered sentence
+MAX_QUOTED = 600  # characters of a message that is quoted as it was written
 
 
 def respond(reading: Reading) -> Reply:
@@ -582,16 +583,13 @@ def _is_said_alone(asked: str, matches: Sequence[Match]) -> bool:
 
 
 def _quoted(reading: Reading, memory: Memory) -> Reply | None:
-    """All that a message states, one of which answers, but for what is said of someone else by their relation."""
+    """The message that answers, as it was written; None: it states nothing, or only of others by their relation."""
     text = memory.text.rpartition("\n")[0] if memory.is_waiting else memory.text  # what waits is the last line
-    asked = _extract_question(reading)
-    said = [
-        one
-        for one in sentences(text)
-        if not (OWNED.match(one) and is_about_another(asked, one, stems(asked), stems(one)))
-    ]
-    words = " ".join(said)
-    return say(wording.OWN_WORDS.format(words=_short(words)), _source(reading, memory)) if words else None
+    asked, said = _extract_question(reading), sentences(text)
+    others = [one for one in said if OWNED.match(one) and is_about_another(asked, one, stems(asked), stems(one))]
+    if len(others) == len(said):
+        return None
+    return say(wording.OWN_WORDS.format(words=_short(" ".join(text.split()), MAX_QUOTED)), _source(reading, memory))
 
 
 def _of_the_past(memories: Iterable[Memory]) -> list[Memory]:
@@ -890,8 +888,8 @@ def _day(date: str) -> str:
     return f"{when:%B} {when.day}, {when.year}"
 
 
-def _short(sentence: str) -> str:
-    return sentence if len(sentence) <= MAX_SAID else f"{sentence[:MAX_SAID].rsplit(' ', 1)[0]} …"
+def _short(sentence: str, most: int = MAX_SAID) -> str:
+    return sentence if len(sentence) <= most else f"{sentence[:most].rsplit(' ', 1)[0]} …"
 
 
 def _lower(sentence: str) -> str:

@@ -479,6 +479,15 @@ def test_of_a_message_that_hardly_fits_all_statements_are_quoted() -> None:
     assert told.startswith("I'm not sure, but you wrote: “Doctor put me on metformin twice a day, type 2.")
 
 
+def test_a_marked_message_is_quoted_as_it_was_written_where_no_sentence_of_it_clearly_answers() -> None:
+    said = "Write to the landlord, the boiler is out. Third time since november.\nPolite, but not too polite"
+    told = ask("What kept breaking in the flat?", memory(said, "message:4") | {"answers": "question"})
+    assert told.startswith(f"You wrote: “{said.replace(chr(10), ' ')}”")
+
+    brothers = memory("My brother Tim is allergic to hazelnuts.", "message:5") | {"answers": "question"}
+    assert "hazelnuts" not in ask("What am I allergic to?", brothers)
+
+
 @pytest.mark.parametrize("asked", ["what size pen do i need for one tortoise", "how to feed a tortoise, nothing fancy"])
 def test_a_question_without_its_mark_states_nothing(asked: str) -> None:
     assert ask("How is my tortoise called?", memory(asked, "message:4")).startswith("I don't know")

@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import islice
 from typing import Final, Literal
 
-from memory.answers.answers import Chances
 from memory.embeddings.limits import MINILM, MINILM_INT8
 from memory.embeddings.scale import Scale
 from memory.retrieval.attribution import MIN_MARGIN, attribution_margin
@@ -360,7 +359,7 @@ def rerank(
     strong: float = STRONG,
     told: Collection[str] = (),
     cross_encode: Callable[[Sequence[str]], Sequence[float]] | None = None,
-    read: Callable[[str], Chances] | None = None,
+    read: Callable[[str], float] | None = None,
 ) -> list[RankedCandidate]:
     """The candidates, one per ref, best first: kept ones have no rule, cut ones have theirs.
 
@@ -407,11 +406,11 @@ def _cross_encode(
     return [*keyed, *sorted(read, key=lambda row: -row.total), *rest]
 
 
-def _read(best: Iterable[RankedCandidate], read: Callable[[str], Chances], calibration: Calibration) -> None:
+def _read(best: Iterable[RankedCandidate], read: Callable[[str], float], calibration: Calibration) -> None:
     """Read the first READ in the user's own words beside the question."""
     for row in islice((row for row in best if row.candidate.own_words), READ):
         distance, replaced = row.candidate.distance, row.candidate.replaces
-        answers = read(f"{replaced} {row.candidate.text}" if replaced else row.candidate.text).answers
+        answers = read(f"{replaced} {row.candidate.text}" if replaced else row.candidate.text)
         cosine = 0.0 if distance is None else 1 - on_scale_of(distance, calibration, CALIBRATIONS[MINILM_INT8])
         row.odds = odds(answers, cosine * (1 + PROJECT_BOOST if row.candidate.in_project else 1))
         row.parts = {**row.parts, "read": answers}
@@ -667,9 +666,8 @@ def _rule(
 def _reaches_floor(row: RankedCandidate, limits: _Limits, *, any_strong: bool) -> bool:
     if row.candidate.keyed_answer or row.is_answer:
         return True
-    if (
-        limits.was_read and row.candidate.own_words and limits.strong > WEAK
-    ):  # an explicit search shows what is near, too
+    is_for_prompt = limits.strong > WEAK  # an explicit search shows what is near, too
+    if limits.was_read and row.candidate.own_words and is_for_prompt:
         return row.odds >= RECALLED_FROM
     by_words = row.candidate.words >= WORDS_FLOOR
     if row.candidate.is_passage:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from memory.answers.answers import chances
+from memory.answers.answers import chance
 from memory.embeddings.cross_encoder import cross_encoder
 from memory.embeddings.limits import Vectors
 from memory.embeddings.port import Embedder, embedder
@@ -217,7 +217,7 @@ def retrieve(
         strong=strong,
         told={row.candidate.ref for row in found if told.covers(row)} if told != NOTHING_IN_PROMPT else (),
         cross_encode=partial(encoder.scores, query) if encoder else None,
-        read=partial(chances, question.text) if is_to_read else None,
+        read=partial(chance, question.text) if is_to_read else None,
     )
     result = _build_result(ranked, found, _build_left_out(untrue, scale), watch.laps)
     watch.lap("rank")

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from memory.answers import labeled as answers
 from memory.answers.answers import WEIGHTS as ANSWERS
-from memory.answers.answers import chances
+from memory.answers.answers import chance
 from memory.embeddings.limits import MINILM_INT8, Vectors
 from memory.embeddings.port import embedder
 from memory.evaluation.librarian.labels import LabeledMessage, find_stated, read_labels
@@ -154,7 +154,7 @@ def judge_answers(questions: Sequence[Question]) -> Iterator[str]:
 
 
 def _read(question: Question) -> list[float]:
-    return [chances(question.text, memory).answers for memory in question.memories]
+    return [chance(question.text, memory) for memory in question.memories]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from memory.answers.answers import ANSWERS, HELPS, NEITHER, chances
+from memory.answers.answers import ANSWERS, HELPS, NEITHER, chance
 from memory.answers.labeled import CHOSEN, LabeledPair, pairs_of, read_pairs
 from memory.embeddings.port import embedder
 from memory.query_encoder.encoder import encode_question
@@ -23,9 +23,7 @@ def test_read_with_its_cosine_an_answer_is_first_more_often_than_by_its_cosine_a
     alone = read = 0
     for one in answered:
         cosines = np.array(embedder().embed(one.memories)) @ encode_question(one.text)
-        fits = [
-            odds(chances(one.text, text).answers, cosine) for text, cosine in zip(one.memories, cosines, strict=True)
-        ]
+        fits = [odds(chance(one.text, text), cosine) for text, cosine in zip(one.memories, cosines, strict=True)]
         alone += int(cosines.argmax()) in one.answers
         read += int(np.argmax(fits)) in one.answers
 
@@ -43,7 +41,7 @@ def test_read_with_its_cosine_an_answer_is_first_more_often_than_by_its_cosine_a
 def test_an_answer_in_other_words_is_likelier_than_what_has_the_same_words(
     question: str, memory: str, other: str
 ) -> None:
-    assert chances(question, memory).answers > 2 * chances(question, other).answers
+    assert chance(question, memory) > 2 * chance(question, other)
 
 
 def test_of_a_question_what_answers_what_helps_and_some_of_the_nearest_others_are_learned_from() -> None:

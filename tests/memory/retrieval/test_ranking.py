@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answers.answers import Chances
 from memory.embeddings.scale import Scale
 from memory.retrieval.decay import decay
 from memory.retrieval.query import parse_question
@@ -129,7 +128,7 @@ def test_what_is_read_as_the_answer_leads_and_is_recalled_however_far_its_vector
     rows = ranked(
         *(tram, near),
         question="what do I do for work?",
-        read=lambda text: Chances(0.97 if "tram" in text else 0.01, 0.0),
+        read=lambda text: 0.97 if "tram" in text else 0.01,
     )
 
     assert refs(rows) == ["message:1", "message:2"]
@@ -142,7 +141,7 @@ def test_of_two_that_answer_as_well_the_later_leads_and_for_the_past_what_is_ove
     new = passage("message:2", "19 a month", when=NOW)
 
     def first(question: str) -> str:
-        return ranked(old, new, question=question, read=lambda _: Chances(0.9, 0.0))[0].candidate.ref
+        return ranked(old, new, question=question, read=lambda _: 0.9)[0].candidate.ref
 
     assert first("what do I pay for my phone?") == "message:2"
     assert first("what did I pay for my phone before?") == "message:1"
@@ -152,7 +151,7 @@ def test_an_explicit_search_shows_what_is_near_whatever_was_read() -> None:
     near = passage(words=0.5)
 
     def rule(strong: float) -> str | None:
-        return ranked(near, question="where is the lake?", strong=strong, read=lambda _: Chances(0.0, 0.0))[0].rule
+        return ranked(near, question="where is the lake?", strong=strong, read=lambda _: 0.0)[0].rule
 
     assert (rule(STRONG), rule(WEAK)) == ("below the floor", None)
 
@@ -160,9 +159,9 @@ def test_an_explicit_search_shows_what_is_near_whatever_was_read() -> None:
 def test_what_others_wrote_and_what_has_the_key_are_not_read() -> None:
     read: list[str] = []
 
-    def remembered(text: str) -> Chances:
+    def remembered(text: str) -> float:
         read.append(text)
-        return Chances(0.0, 0.0)
+        return 0.0
 
     answer = passage("message:1", "The model's words.", own_words=False, words=0.9)
     assert ranked(answer, question="what lake?", read=remembered)[0].rule is None

@@ -38,8 +38,7 @@ class LabeledPair:
     @property
     def example(self) -> Example:
         """What the network should say of it."""
-        pair = join(self.question, self.memory)
-        return Example(pair.ids, ([self.label, *[-1] * (len(pair.ids) - 1)],), pair.segments)
+        return Example.of_pair(join(self.question, self.memory), self.label)
 
 
 def read_pairs(lines: Iterable[str]) -> list[LabeledPair]:

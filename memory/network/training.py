@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from memory.network.adapted import (
     scores,
     softmax,
 )
+from memory.network.pieces import Joined
 
 EPOCHS: Final = 8
 RATE: Final = 1e-3
@@ -62,6 +63,11 @@ class Example:
     targets: tuple[Sequence[int], ...]
     segments: Sequence[int] = ()
     """1 for the pieces of the second text of a pair; empty: a single text."""
+
+    @classmethod
+    def of_pair(cls, pair: Joined, label: int) -> Self:
+        """Two texts that are read together, and their label, which the first piece should get."""
+        return cls(pair.ids, ([label, *[-1] * (len(pair.ids) - 1)],), pair.segments)
 
 
 def fit(

@@ -16,8 +16,8 @@ READ: Final = 6
 MAX_WORDS: Final = 24
 """A longer message is a task: what helps with it is found by its vector."""
 A_COSINE: Final = 15.0
-"""Log odds that a cosine of 1 adds to those of the network. Of 441 questions by an author it hadn't learned from, an
-answer is the best of its author's memories for 69% by the cosine, for 73% by the network, for 80% by both; 12 and 20
+"""Log odds that a cosine of 1 adds to those of the network. Chosen on 441 questions by an author it hadn't learned
+from: an answer is the best of the memories for 69% by the cosine, for 73% by the network, for 80% by both; 12 and 20
 are as good."""
 ANSWERED_FROM: Final = 2.25
 """Log odds from which a memory leads as the answer. Chosen with RECALLED_FROM on two sets, for more answers and more

@@ -27,8 +27,7 @@ class LabeledStatement:
     @property
     def example(self) -> Example:
         """What the network should say of it."""
-        pair = join(self.statement, self.message)
-        return Example(pair.ids, ([self.label, *[-1] * (len(pair.ids) - 1)],), pair.segments)
+        return Example.of_pair(join(self.statement, self.message), self.label)
 
 
 def read_statements(lines: Iterable[str]) -> list[LabeledStatement]:

@@ -147,6 +147,20 @@ def test_of_two_that_answer_as_well_the_later_leads_and_for_the_past_what_is_ove
     assert first("what did I pay for my phone before?") == "message:1"
 
 
+def test_what_took_another_texts_place_is_read_with_it() -> None:
+    read: list[str] = []
+
+    def remembered(text: str) -> float:
+        read.append(text)
+        return 0.0
+
+    ranked(
+        candidate(text="Matcha since June.", replaces="Coffee at dawn."), question="what do I drink?", read=remembered
+    )
+
+    assert read == ["Coffee at dawn. Matcha since June."]
+
+
 def test_an_explicit_search_shows_what_is_near_whatever_was_read() -> None:
     near = passage(words=0.5)
 

@@ -396,7 +396,7 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
     if is_of_someone and not asked_about & sentence_words:
         return True
     if one_of := WHICH_OF.search(question):
-        return SAYS_I.match(sentence) is not None and not stems(one_of[1]) & sentence_words
+        return owned is None and SAYS_I.match(sentence) is not None and not stems(one_of[1]) & sentence_words
     if WHO.match(question) and not OF_ONESELF.search(question):
         return False  # the question asks for the name
     if any(re.search(rf"\b(?:my|our|user's) {word}\b", sentence, re.I) for word in RELATION_ASKED.findall(question)):

@@ -29,8 +29,11 @@ from offline.responder.matching import (
     BEFORE,
     ENDS,
     NAMED,
+    OF_ONESELF,
     OVER,
     OWNED,
+    QUOTED,
+    SENTENCE,
     SEVERAL_ASKED,
     Match,
     asks_past,
@@ -55,9 +58,11 @@ PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, befo
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 # How what is doubted waits, and what was hardly understood: the user's own words say more.
 NO_ANSWER = (DOUBT, "The user mentions")
+NAMES = re.compile(r"(?<!^)\b(?!I\b)[A-Z]\w+")
 PARTS = re.compile(r"[,;\n] ?")
 CLAUSE = re.compile(r"[,;.!?]")  # “I'm allergic to birch, springs are awful” is no feeling of the user's
 MAX_LISTED = 8
+STATED = 0.4  # of a message that isn't marked: a mere question is no answer
 SAME_WORDS = 0.6  # of the answer's words: so many are in the message that it was learned from
 MAX_SHOWN = 1_200  # of a file
 MAX_SAID = 240  # characters of one remembered sentence
@@ -162,6 +167,7 @@ def _tool_answered(reading: Reading) -> Reply | None:
         _answer_marked(reading)
         or _best_answer(reading, found)
         or _undoubted(reading, found)
+        or _nearest(reading)
         or _not_known(reading, wording.NOT_FOUND)
     )
 
@@ -391,7 +397,7 @@ def _recall(reading: Reading) -> Reply | None:
         return say(f"{noted} {_in_turn(wording.ADVICE, reading)}".strip())
     if "search_knowledge" in reading.tools:
         return Reply((ToolCall("search_knowledge", {"query": _extract_question(reading)}),))
-    return _undoubted(reading, ()) or _not_known(reading, wording.UNKNOWN)
+    return _undoubted(reading, ()) or _nearest(reading) or _not_known(reading, wording.UNKNOWN)
 
 
 def _wants_advice(reading: Reading) -> bool:
@@ -564,32 +570,37 @@ def _answer_marked(reading: Reading) -> Reply | None:
 
 
 def _answered_by(reading: Reading, memory: Memory, matches: Sequence[Match]) -> Reply | None:
-    """The sentences that answer; or all of the message that most likely does, if none of them clearly answers."""
+    """The sentences that answer; of a message that most likely does, all of it: which part answers isn't known."""
     is_message = memory.answers == LIKELY and memory.is_own and memory.id.startswith("message:")
-    if is_message and not _is_said_alone(_extract_question(reading), matches):
+    if is_message and all(one.memory == memory for one in matches) and not _is_one_statement(memory):
         return _quoted(reading, memory)
     return _answer_from(reading, list(matches)) if matches else None
 
 
-def _is_said_alone(asked: str, matches: Sequence[Match]) -> bool:
-    """Whether one of the sentences has half or more of what is asked for."""
-    wanted = stems(asked)
-    return any(
-        2 * len(stems(one.sentence) & wanted) >= len(wanted)
-        and has_answer_kind(asked, one.sentence)
-        and says_more(asked, one.sentence)
-        for one in matches
-    )
+def _is_one_statement(memory: Memory) -> bool:
+    return len(sentences(_written(memory))) == 1 == len(SENTENCE.findall(_written(memory)))
+
+
+def _written(memory: Memory) -> str:
+    """A message as it was written, without what waits, which is the last line."""
+    return memory.text.rpartition("\n")[0] if memory.is_waiting else memory.text
 
 
 def _quoted(reading: Reading, memory: Memory) -> Reply | None:
-    """The message that answers, as it was written; None: it states nothing, or only of others by their relation."""
-    text = memory.text.rpartition("\n")[0] if memory.is_waiting else memory.text  # what waits is the last line
-    asked, said = _extract_question(reading), sentences(text)
-    others = [one for one in said if OWNED.match(one) and is_about_another(asked, one, stems(asked), stems(one))]
-    if len(others) == len(said):
-        return None
-    return say(wording.OWN_WORDS.format(words=_short(" ".join(text.split()), MAX_QUOTED)), _source(reading, memory))
+    """The message that answers, as it was written; None: it can't answer."""
+    words = _as_written(_extract_question(reading), memory)
+    return say(wording.OWN_WORDS.format(words=words), _source(reading, memory)) if words else None
+
+
+def _as_written(asked: str, memory: Memory) -> str:
+    """A message as it was written; empty: it states nothing, or only of others by their relation.
+
+    Marked as the answer, a request that says “my” states something, too.
+    """
+    written, wanted = _written(memory), stems(asked)
+    said = sentences(written) or (OF_ONESELF.findall(QUOTED.sub(" ", written)) if memory.answers else [])
+    others = [one for one in said if OWNED.match(one) and is_about_another(asked, one, wanted, stems(one))]
+    return "" if len(others) == len(said) else _short(" ".join(written.split()), MAX_QUOTED)
 
 
 def _of_the_past(memories: Iterable[Memory]) -> list[Memory]:
@@ -702,18 +713,26 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
     near = closest(asked, known) or _first_recalled(asked, reading)
     if near is None:
         return None
-    if near.memory.id.startswith("message:") and (words := _stated(asked, near)):
+    if near.memory.id.startswith("message:") and near.memory.is_own and (words := _as_written(asked, near.memory)):
         return say(wording.CLOSEST_WORDS.format(words=words))
     sentence = near.sentence if asks_past(asked) else without_denied(near.sentence)
     return say(wording.CLOSEST.format(known=_lower(second_person(sentence))))
 
 
-def _stated(asked: str, near: Match) -> str:
-    """All that the message states, any of which may be the answer, but for what is of someone else; from the sentence
-    that comes close on, if that is long."""
-    found = [one for one in sentences(near.memory.text) if not is_about_another(asked, one, stems(asked), stems(one))]
-    words = " ".join(found)
-    return _short(words if len(words) <= MAX_SAID else words[max(0, words.find(near.sentence)) :])
+def _nearest(reading: Reading) -> Reply | None:
+    """The message that Recall found to fit best, if enough of it states something, for a question about the user or
+    someone it names."""
+    asked = _extract_question(reading)
+    first = next((one for one in reading.memories if one.is_current and one.id.startswith("message:")), None)
+    if first is None or not first.is_own:
+        return None
+    written, names = _written(first), NAMES.findall(asked)
+    is_asked = patterns.OWN.search(asked) or (names and all(name in written for name in names))
+    is_stated = len(" ".join(sentences(written))) >= STATED * len(written)
+    if not (is_asked and is_stated and has_answer_kind(asked, written)):
+        return None
+    words = _as_written(asked, first)
+    return say(wording.CLOSEST_WORDS.format(words=words)) if words else None
 
 
 def _undoubted(reading: Reading, found: Sequence[Memory]) -> Reply | None:
@@ -740,11 +759,11 @@ def _newer(reading: Reading, memory: Memory) -> str:
 def _first_recalled(asked: str, reading: Reading) -> Match | None:
     """What Recall itself found to fit best, for a question about the user in other words than the memory's, or about
     someone by name."""
-    names = frozenset(re.findall(r"(?<!^)\b(?!I\b)[A-Z]\w+", asked))
+    names = frozenset(NAMES.findall(asked))
     if not names and not patterns.OWN.search(asked):
         return None
     first = next((memory for memory in reading.memories if memory.is_current and memory.id != "profile"), None)
-    if first is None:
+    if first is None or first.id.startswith("message:"):
         return None
     wanted = stems(asked)
     beyond = wanted - whom_asked(asked) or wanted

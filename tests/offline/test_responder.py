@@ -469,23 +469,34 @@ def test_a_fact_that_comes_close_is_offered_as_no_more() -> None:
     assert ask("Where do I go on holiday?", MARY).startswith("I don't know that yet.")
 
 
-def test_of_a_message_that_hardly_fits_all_statements_are_quoted() -> None:
+def test_a_message_that_hardly_fits_is_quoted_as_it_was_written() -> None:
     said = "Good evening. I drive the number 19 tram. The seat hurts my back. Stretches for it?"
     told = ask("What do I do for work?", memory(said, "message:4"))
-    assert told == "I'm not sure, but you wrote: “I drive the number 19 tram. The seat hurts my back.”"
+    assert told == f"I'm not sure, but you wrote: “{said}”"
 
     said = "Doctor put me on metformin twice a day, type 2. I hate porridge. What can I eat?"
     told = ask("Which type of diabetes do I have?", memory(said, "message:5"))
     assert told.startswith("I'm not sure, but you wrote: “Doctor put me on metformin twice a day, type 2.")
 
 
-def test_a_marked_message_is_quoted_as_it_was_written_where_no_sentence_of_it_clearly_answers() -> None:
+def test_a_marked_message_of_several_sentences_is_quoted_as_it_was_written() -> None:
     said = "Write to the landlord, the boiler is out. Third time since november.\nPolite, but not too polite"
     told = ask("What kept breaking in the flat?", memory(said, "message:4") | {"answers": "question"})
     assert told.startswith(f"You wrote: “{said.replace(chr(10), ' ')}”")
 
+    request = "Which stretches help when I drive the number 19 tram all day?"
+    told = ask("What do I do for work?", memory(request, "message:6") | {"answers": "question"})
+    assert told.startswith(f"You wrote: “{request}”")
+
     brothers = memory("My brother Tim is allergic to hazelnuts.", "message:5") | {"answers": "question"}
     assert "hazelnuts" not in ask("What am I allergic to?", brothers)
+
+
+def test_what_recall_found_is_quoted_where_no_sentence_clearly_answers() -> None:
+    said = memory("having people over. my mate Callum is coeliac, his gf is vegan. one pot for 7?", "message:4")
+    told = ask("Who is the coeliac one in my group?", said)
+    assert told.startswith("I'm not sure, but you wrote: “having people over. my mate Callum")
+    assert ask("What is the capital of France?", said).startswith("I don't know")
 
 
 @pytest.mark.parametrize("asked", ["what size pen do i need for one tortoise", "how to feed a tortoise, nothing fancy"])
@@ -1188,7 +1199,7 @@ def test_an_instrument_that_was_played_is_told_before_the_one_that_is() -> None:
 
 def test_a_breed_is_what_an_animal_is() -> None:
     said = memory("Just got Tilda's DNA results back. Tilda is a cockapoo.", "message:2") | {"answers": "question"}
-    assert ask("What breed is Tilda?", said).startswith("Tilda is a cockapoo")
+    assert "Tilda is a cockapoo" in ask("What breed is Tilda?", said)
 
 
 def test_a_phone_is_known_by_its_make() -> None:
@@ -1233,7 +1244,7 @@ def test_whose_name_is_asked_for_may_be_the_subject() -> None:
     died = memory("Buster died on tuesday. its just us and the cat, Pickles, now", "message:1") | {
         "answers": "question"
     }
-    assert ask("what was the name of my dog that died", died).startswith("Buster died on tuesday.")
+    assert "Buster died on tuesday." in ask("what was the name of my dog that died", died)
 
 
 def test_words_about_a_correction_are_no_lead_in() -> None:

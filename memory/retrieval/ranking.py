@@ -19,7 +19,7 @@ from memory.retrieval.cues import ENGLISH
 from memory.retrieval.decay import decay
 from memory.retrieval.query import Question, names_a_time, words_as_written, words_of
 from memory.retrieval.question_kinds import KINDS, QuestionKind
-from memory.retrieval.reading import ANSWERED_FROM, AS_GOOD_ODDS, READ, RECALLED_FROM, odds
+from memory.retrieval.reading import ANSWERED_FROM, AS_GOOD_ODDS, OVER_KEYED, READ, RECALLED_FROM, odds
 from recall.environment import setting
 
 Part = Literal[
@@ -338,6 +338,8 @@ class RankedCandidate:
     rule: Rule | None = None
     is_answer: bool = False
     """Whether it most likely answers the question."""
+    follows: bool = False
+    """Whether the user wrote it right after the message that answers (`memory/retrieval/followed.py`)."""
     odds: float = -math.inf
     """Log odds that it answers, if it was read beside the question."""
 
@@ -382,8 +384,8 @@ def rerank(
     best = _spread(_deduplicate_refs(scored), question.kind.repeated)
     if cross_encode is not None:
         best = _cross_encode(best, cross_encode)
-    was_read = read is not None and not any(row.candidate.keyed_answer for row in best)
-    if read is not None and was_read:
+    was_read = read is not None
+    if read is not None:
         _read(best, read, calibration)
     answers = _read_answers(question, best) if was_read else _near_answers(question, best, calibration)
     best = _with_answer_first(question, best, answers)
@@ -433,7 +435,10 @@ def _with_answer_first(
 
 def _read_answers(question: Question, best: Iterable[RankedCandidate]) -> list[RankedCandidate]:
     """The best of what answers by its odds, and what is nearly as good, best first."""
-    likely = [row for row in best if row.odds >= ANSWERED_FROM and _may_answer(row.candidate, question)]
+    best = list(best)
+    keyed = max((row.odds for row in best if row.candidate.keyed_answer), default=-math.inf)
+    least = max(ANSWERED_FROM, keyed + OVER_KEYED)
+    likely = [row for row in best if row.odds >= least and _may_answer(row.candidate, question)]
     likely.sort(key=lambda row: -row.odds)
     return [row for row in likely if row.odds >= likely[0].odds - AS_GOOD_ODDS]
 

@@ -26,6 +26,8 @@ RECALLED_FROM: Final = 1.25
 """Log odds from which a memory is recalled."""
 AS_GOOD_ODDS: Final = 1.0
 """Log odds by which a memory may be behind the best and is as good."""
+OVER_KEYED: Final = 3.0
+"""Log odds by which a memory leads before what has the key that is asked for: “which floor do I live on?”."""
 LEAST: Final = 1e-6
 """Of a probability, before it becomes odds."""
 

@@ -26,6 +26,7 @@ from memory.retrieval.candidates import (
     question_vectors,
 )
 from memory.retrieval.changed import qualify_changed
+from memory.retrieval.followed import add_followed
 from memory.retrieval.keyed_answers import mark_answers
 from memory.retrieval.query import Question, parse_question
 from memory.retrieval.ranking import (
@@ -95,7 +96,7 @@ class MemoryItem(NamedTuple):
     `before fact:12 (…)`, `contested by fact:12 (…)`, `asked, not stated`, `made up, not stated` or `waiting (…)`."""
     answers: str = ""
     """The attribute that the question asks for, such as `home`, if this is a value of it; QUESTION if it most likely
-    answers it otherwise."""
+    answers it otherwise; FOLLOWED if the user wrote it right after that."""
 
 
 class CutItem(NamedTuple):
@@ -150,6 +151,7 @@ class AlreadyInPrompt:
 
 
 QUESTION: Final = "question"
+FOLLOWED: Final = "followed"
 MAX_UNTRUE: Final = 12
 """Memories left out by the truth filter that a result lists."""
 NOTHING_IN_PROMPT: Final = AlreadyInPrompt()
@@ -219,6 +221,9 @@ def retrieve(
         cross_encode=partial(encoder.scores, query) if encoder else None,
         read=partial(chance, question.text) if is_to_read else None,
     )
+    if reads:
+        ranked, followed = add_followed(ranked, found, untrue, token_budget)
+        found, untrue = [*found, *followed], [(row, rule) for row, rule in untrue if row not in followed]
     result = _build_result(ranked, found, _build_left_out(untrue, scale), watch.laps)
     watch.lap("rank")
     return result
@@ -279,6 +284,8 @@ def _build_result(
         source = rows[id(row.candidate)]
         if is_answered:  # what has the key doesn't
             source.answers = QUESTION if row.is_answer else ""
+        if row.follows:
+            source.answers = FOLLOWED
         item = _build_item(row, source)
         if row.rule is None:
             # The index masks new rows. Of older ones the user's own are masked here; long answers would take 6 ms.

@@ -55,6 +55,7 @@ from offline.search import demo_page
 type Rule = Callable[[Reading], Reply | None]
 
 PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, before the id of the newer message
+FOLLOWED = "followed"  # and what the user wrote right after it
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 # How what is doubted waits, and what was hardly understood: the user's own words say more.
 NO_ANSWER = (DOUBT, "The user mentions")
@@ -541,6 +542,8 @@ def _answer_marked(reading: Reading) -> Reply | None:
     past = asks_past(asked)
     found = (memory for result in reading.results for memory in result.memories)
     marked = [memory for memory in (*reading.memories, *found) if memory.answers and (past or memory.is_current)]
+    followed = [memory for memory in marked if memory.answers == FOLLOWED]
+    marked = [memory for memory in marked if memory not in followed]
     if SEVERAL_ASKED.search(asked):  # one of them is no answer
         marked = [memory for memory in marked if memory.answers != LIKELY]
     if asked != reading.question.strip():  # the search was for all that was said, the question may be of something else
@@ -566,7 +569,17 @@ def _answer_marked(reading: Reading) -> Reply | None:
     if not past and (ended := _ended_here(reading, matches)):
         return _answer_from(reading, [ended])
     better = _better(reading, matches, is_keyed=best[0].answers != LIKELY)
-    return _answered_by(reading, best[0], [better] if better else matches)
+    reply = _answered_by(reading, best[0], [better] if better else matches)
+    return _with_followed(reply, followed) if reply and not better else reply
+
+
+def _with_followed(reply: Reply, followed: Sequence[Memory]) -> Reply:
+    """The answer, and what the user wrote right after the message that it is from."""
+    words = " ".join(" ".join(_written(one).split()) for one in followed)
+    first, *others = reply.blocks
+    if not words or not isinstance(first, Text):
+        return reply
+    return Reply((Text(f"{first.text}\n\n{wording.WENT_ON.format(words=_short(words, MAX_QUOTED))}"), *others))
 
 
 def _answered_by(reading: Reading, memory: Memory, matches: Sequence[Match]) -> Reply | None:

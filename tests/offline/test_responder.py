@@ -492,6 +492,14 @@ def test_a_marked_message_of_several_sentences_is_quoted_as_it_was_written() -> 
     assert "hazelnuts" not in ask("What am I allergic to?", brothers)
 
 
+def test_what_was_written_right_after_the_answer_is_quoted_with_it() -> None:
+    said = memory("new supplier is Brandt, first delivery 400 kg", "message:4") | {"answers": "question"}
+    corrected = memory("nope, it's 450", "message:5") | {"answers": "followed"}
+    told = ask("How many kilos are in the first delivery?", said, corrected)
+    assert "400 kg" in told
+    assert "Right after that you wrote: “nope, it's 450”" in told
+
+
 def test_what_recall_found_is_quoted_where_no_sentence_clearly_answers() -> None:
     said = memory("having people over. my mate Callum is coeliac, his gf is vegan. one pot for 7?", "message:4")
     told = ask("Who is the coeliac one in my group?", said)

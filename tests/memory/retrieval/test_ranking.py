@@ -170,7 +170,7 @@ def test_an_explicit_search_shows_what_is_near_whatever_was_read() -> None:
     assert (rule(STRONG), rule(WEAK)) == ("below the floor", None)
 
 
-def test_what_others_wrote_and_what_has_the_key_are_not_read() -> None:
+def test_what_others_wrote_is_not_read() -> None:
     read: list[str] = []
 
     def remembered(text: str) -> float:
@@ -179,8 +179,20 @@ def test_what_others_wrote_and_what_has_the_key_are_not_read() -> None:
 
     answer = passage("message:1", "The model's words.", own_words=False, words=0.9)
     assert ranked(answer, question="what lake?", read=remembered)[0].rule is None
-    assert not ranked(candidate(keyed_answer=0.9), question="what lake?", read=remembered)[0].rule
     assert read == []
+
+
+@pytest.mark.parametrize(("of_key", "leads"), [(0.05, "message:1"), (0.7, "fact:1")])
+def test_what_answers_far_better_leads_before_what_has_the_key(of_key: float, leads: str) -> None:
+    keyed = candidate("fact:1", "The user has a tortoise.", keyed_answer=0.9)
+    said = passage("message:1", "my tortoise is from my grandad")
+
+    rows = ranked(
+        keyed, said, question="who gave me my tortoise?", read=lambda text: 0.95 if "from" in text else of_key
+    )
+
+    assert rows[0].candidate.ref == leads
+    assert {row.rule for row in rows} == {None}
 
 
 def test_what_is_below_the_floor_stays_below_it_whatever_a_cross_encoder_says() -> None:

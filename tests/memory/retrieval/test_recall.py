@@ -660,6 +660,19 @@ def test_an_answer_in_other_words_leads_where_it_is_read_beside_the_question(ali
     assert all("read" not in item.parts for item in retrieve(alice, "What do I do for work?", now=NOW).kept)
 
 
+def test_what_was_written_right_after_the_answer_follows_it(alice: User) -> None:
+    said, corrected = "new supplier is Brandt, first delivery 400 kg of rye flour", "nope, i misread that, it's 450"
+    talk(alice, said, "Here is the e-mail.", corrected, "Changed.", "thanks, bye", "Bye.")
+    asked = "how many kilos of flour in the first delivery?"
+
+    kept = retrieve(alice, asked, now=NOW, reads=True).kept
+
+    assert [(item.text, item.answers) for item in kept] == [(said, "question"), (corrected, "followed")]
+    assert "followed" not in [item.answers for item in retrieve(alice, asked, now=NOW).kept]
+    short = retrieve(alice, asked, now=NOW, reads=True, token_budget=kept[0].tokens)
+    assert texts(short) == [said]
+
+
 # The first messages ----------------------------------------------------------------------------------------------
 
 

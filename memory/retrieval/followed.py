@@ -1,0 +1,69 @@
+"""What the user wrote right after the message that answers: it corrects it, or says more of it.
+
+“400 kg of rye flour” is followed by “nope, it's 450”, which has no word of the question. Pure.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from memory.retrieval.ranking import Candidate, Part, RankedCandidate, Rule, relevance
+from memory.retrieval.truth import CandidateRow, TruthRule
+from memory.text.message_kinds import ONLY_ASKS, STATES_NOTHING, is_small_talk
+
+WITHIN: Final = 4
+"""Places in a conversation, the model's answers included: of the user's own, the next two messages."""
+MAX_WORDS: Final = 24
+"""A longer message is found for itself."""
+SAYS_LITTLE: Final = frozenset({STATES_NOTHING, ONLY_ASKS})
+"""Rules of messages that alone answer nothing: “ok was the battery”."""
+TOO_FAR: Final[frozenset[Rule]] = frozenset({"below the floor", "beyond top-K"})
+"""Rules that a message loses by following."""
+
+
+def add_followed(
+    ranked: Sequence[RankedCandidate],
+    found: Iterable[CandidateRow],
+    untrue: Iterable[tuple[CandidateRow, TruthRule]],
+    token_budget: int | None,
+) -> tuple[list[RankedCandidate], list[CandidateRow]]:
+    """The ranking with what followed the answer right behind it, and the rows that were left out till now."""
+    little = [row for row, rule in untrue if rule in SAYS_LITTLE]
+    rows = {id(row.candidate): row for row in (*found, *little)}
+    answered = _message_of_answer(ranked, rows)
+    if answered is None:
+        return list(ranked), []
+    known = {row.candidate.ref for row in ranked}
+    short = {row.candidate.ref: _unranked(row.candidate) for row in little if row.candidate.ref not in known}
+    after = [row for row in (*ranked, *short.values()) if _follows(row, answered)]
+    after.sort(key=lambda row: row.candidate.place)
+    used = sum(row.candidate.tokens for row in ranked if row.rule is None)
+    for row in after:
+        used += row.candidate.tokens if row.rule else 0
+        if token_budget is None or used <= token_budget:
+            row.rule, row.follows = None, True
+    followed = [row for row in after if row.follows]
+    others = [row for row in ranked[1:] if not row.follows]
+    return [ranked[0], *followed, *others], [rows[id(row.candidate)] for row in short.values() if row.follows]
+
+
+def _message_of_answer(ranked: Sequence[RankedCandidate], rows: Mapping[int, CandidateRow]) -> Candidate | None:
+    """The message that leads as the answer, or that the leading fact was learned from; None: nothing leads."""
+    lead = ranked[0] if ranked else None
+    if lead is None or lead.rule or not (lead.is_answer or lead.candidate.keyed_answer):
+        return None
+    ref = f"message:{rows[id(lead.candidate)].message_id}"
+    said = (row.candidate for row in rows.values())
+    return next((one for one in said if one.ref == ref and one.own_words and one.thread is not None), None)
+
+
+def _follows(row: RankedCandidate, answered: Candidate) -> bool:
+    one = row.candidate
+    is_next = one.thread == answered.thread and 0 < one.place - answered.place <= WITHIN
+    is_own = one.source == "message" and one.own_words and one.session == answered.session
+    is_short = len(one.text.split()) <= MAX_WORDS and not (one.asks or is_small_talk(one.text))
+    return is_next and is_own and is_short and (row.rule is None or row.rule in TOO_FAR)
+
+
+def _unranked(candidate: Candidate) -> RankedCandidate:
+    parts: dict[Part, float] = {"keyword": min(1.0, candidate.words), "semantic": 0.0}
+    return RankedCandidate(candidate, parts, 0.0, relevance(parts), "below the floor")

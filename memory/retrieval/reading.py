@@ -22,7 +22,7 @@ are as good."""
 ANSWERED_FROM: Final = 2.25
 """Log odds from which a memory leads as the answer. Chosen with RECALLED_FROM on two sets, for more answers and more
 silence than the floors gave on both (docs/retrieval.md)."""
-RECALLED_FROM: Final = 1.25
+RECALLED_FROM: Final = 1.0
 """Log odds from which a memory is recalled."""
 AS_GOOD_ODDS: Final = 1.0
 """Log odds by which a memory may be behind the best and is as good."""

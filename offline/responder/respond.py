@@ -56,6 +56,7 @@ type Rule = Callable[[Reading], Reply | None]
 
 PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, before the id of the newer message
 FOLLOWED = "followed"  # and what the user wrote right after it
+NOT_STATED = "not stated"  # how the qualifier ends of what seemed asked, or made up: it may be so nevertheless
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 # How what is doubted waits, and what was hardly understood: the user's own words say more.
 NO_ANSWER = (DOUBT, "The user mentions")
@@ -736,7 +737,8 @@ def _nearest(reading: Reading) -> Reply | None:
     """The message that Recall found to fit best, if enough of it states something, for a question about the user or
     someone it names."""
     asked = _extract_question(reading)
-    first = next((one for one in reading.memories if one.is_current and one.id.startswith("message:")), None)
+    said = (one for one in reading.memories if one.id.startswith("message:"))
+    first = next((one for one in said if one.is_current or one.qualifier.endswith(NOT_STATED)), None)
     if first is None or not first.is_own:
         return None
     written, names = _written(first), NAMES.findall(asked)

@@ -995,9 +995,9 @@ def test_a_doubt_about_a_line_of_the_profile_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize("qualifier", ["asked, not stated", "made up, not stated"])
-def test_a_question_or_a_story_that_was_recalled_answers_nothing(qualifier: str) -> None:
+def test_a_question_or_a_story_that_was_recalled_is_quoted_with_doubt(qualifier: str) -> None:
     asked = memory("I live in Hobart, right", "message:8") | {"qualifier": qualifier}
-    assert "Hobart" not in ask("Where do I live?", asked)
+    assert ask("Where do I live?", asked) == "I'm not sure, but you wrote: “I live in Hobart, right”"
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from memory.retrieval.ranking import Candidate, Part, RankedCandidate, Rule, relevance
-from memory.retrieval.truth import CandidateRow, TruthRule
-from memory.text.message_kinds import ONLY_ASKS, STATES_NOTHING, is_small_talk
+from memory.retrieval.truth import SAYS_LITTLE, CandidateRow, TruthRule
+from memory.text.message_kinds import is_small_talk
 
 WITHIN: Final = 4
 """Places in a conversation, the model's answers included: of the user's own, the next two messages."""
 MAX_WORDS: Final = 24
 """A longer message is found for itself."""
-SAYS_LITTLE: Final = frozenset({STATES_NOTHING, ONLY_ASKS})
-"""Rules of messages that alone answer nothing: “ok was the battery”."""
 TOO_FAR: Final[frozenset[Rule]] = frozenset({"below the floor", "beyond top-K"})
 """Rules that a message loses by following."""
 

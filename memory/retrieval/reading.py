@@ -27,7 +27,7 @@ RECALLED_FROM: Final = 1.0
 AS_GOOD_ODDS: Final = 1.0
 """Log odds by which a memory may be behind the best and is as good."""
 OVER_KEYED: Final = 3.0
-"""Log odds by which a memory leads before what has the key that is asked for: “which floor do I live on?”."""
+"""Log odds by which a memory leads before what has the key that is asked for: “what kind of house do I have?”."""
 LEAST: Final = 1e-6
 """Of a probability, before it becomes odds."""
 

@@ -60,6 +60,8 @@ RULES: Final[Mapping[str, str]] = {
     MADE_UP: "It makes something up, and the question asks for what is so.",
 }
 """Each rule, with its reason as pages show it."""
+SAYS_LITTLE: Final[frozenset[TruthRule]] = frozenset({message_kinds.STATES_NOTHING, message_kinds.ONLY_ASKS})
+"""Of messages that alone answer nothing: “ok was the battery”."""
 HISTORY: Final[frozenset[TruthRule]] = frozenset({SUPERSEDED, ENDED})
 """What was true once: recalled for a question about the past, with a qualifier."""
 CURRENT: Final = "current"
@@ -287,10 +289,9 @@ def apply_truth(
     for row in rows:
         if row.omit == message_kinds.STATES_NOTHING and row.facts:
             row.omit = None  # the librarian has read something in it
-        if as_of or row.omit:
-            rule = _rule_of_message(row, asks_what_is_so=asks_what_is_so)
-        else:
-            rule = _judge(row, untrue, true, question, now)
+        rule = _rule_of_message(row, asks_what_is_so=asks_what_is_so) if as_of or row.omit else None
+        if not as_of and (rule in SAYS_LITTLE or not row.omit):  # what says little may follow an answer
+            rule = _judge(row, untrue, true, question, now) or rule
         if rule is None:
             kept.append(row)
         else:

@@ -673,6 +673,18 @@ def test_what_was_written_right_after_the_answer_follows_it(alice: User) -> None
     assert texts(short) == [said]
 
 
+def test_a_message_that_says_little_follows_the_answer_unless_what_it_says_was_rejected(alice: User) -> None:
+    calls, lives = "I call my sister Mary on Sundays at eight in the evening", "My sister Mary lives in Lisbon."
+    talk(alice, calls, "Noted.", lives)
+    Chunk.objects.for_user(alice).filter(text=lives).update(omit="states nothing")
+    asked = "When do I call my sister Mary?"
+    assert texts(retrieve(alice, asked, now=NOW, reads=True))[:2] == [calls, lives]
+
+    (other,) = talk(alice, lives)
+    remember(alice, SISTER, quote=lives, message_id=other, status="rejected")
+    assert lives not in texts(retrieve(alice, asked, now=NOW, reads=True))
+
+
 # The first messages ----------------------------------------------------------------------------------------------
 
 

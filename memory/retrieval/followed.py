@@ -3,7 +3,7 @@
 “400 kg of rye flour” is followed by “nope, it's 450”, which has no word of the question. Pure.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from memory.retrieval.ranking import Candidate, Part, RankedCandidate, Rule, relevance
@@ -20,16 +20,17 @@ TOO_FAR: Final[frozenset[Rule]] = frozenset({"below the floor", "beyond top-K"})
 
 def add_followed(
     ranked: Sequence[RankedCandidate],
-    found: Iterable[CandidateRow],
-    untrue: Iterable[tuple[CandidateRow, TruthRule]],
+    found: Sequence[CandidateRow],
+    untrue: Sequence[tuple[CandidateRow, TruthRule]],
     token_budget: int | None,
-) -> tuple[list[RankedCandidate], list[CandidateRow]]:
-    """The ranking with what followed the answer right behind it, and the rows that were left out till now."""
+) -> tuple[Sequence[RankedCandidate], Sequence[CandidateRow], Sequence[tuple[CandidateRow, TruthRule]]]:
+    """The ranking with what followed the answer right behind it; the rows found, with those that were left out till
+    now; and the rows still left out."""
     little = [row for row, rule in untrue if rule in SAYS_LITTLE]
     rows = {id(row.candidate): row for row in (*found, *little)}
     answered = _message_of_answer(ranked, rows)
     if answered is None:
-        return list(ranked), []
+        return ranked, found, untrue
     known = {row.candidate.ref for row in ranked}
     short = {row.candidate.ref: _unranked(row.candidate) for row in little if row.candidate.ref not in known}
     after = [row for row in (*ranked, *short.values()) if _follows(row, answered)]
@@ -41,7 +42,9 @@ def add_followed(
             row.rule, row.follows = None, True
     followed = [row for row in after if row.follows]
     others = [row for row in ranked[1:] if not row.follows]
-    return [ranked[0], *followed, *others], [rows[id(row.candidate)] for row in short.values() if row.follows]
+    let_in = [rows[id(row.candidate)] for row in short.values() if row.follows]
+    left_out = [(row, rule) for row, rule in untrue if row not in let_in]
+    return [ranked[0], *followed, *others], [*found, *let_in], left_out
 
 
 def _message_of_answer(ranked: Sequence[RankedCandidate], rows: Mapping[int, CandidateRow]) -> Candidate | None:

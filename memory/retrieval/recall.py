@@ -208,7 +208,7 @@ def retrieve(
     found, untrue = _qualify(rows, question, vectors, moment, as_of=as_of is not None)
     encoder = cross_encoder()
     is_to_read = reads and encoder is None and is_read(question, collection.authors)
-    ranked = rerank(
+    ranked: Sequence[RankedCandidate] = rerank(
         question,
         [row.candidate for row in found],
         profile,
@@ -222,8 +222,7 @@ def retrieve(
         read=partial(chance, question.text) if is_to_read else None,
     )
     if reads:
-        ranked, followed = add_followed(ranked, found, untrue, token_budget)
-        found, untrue = [*found, *followed], [(row, rule) for row, rule in untrue if row not in followed]
+        ranked, found, untrue = add_followed(ranked, found, untrue, token_budget)
     result = _build_result(ranked, found, _build_left_out(untrue, scale), watch.laps)
     watch.lap("rank")
     return result
@@ -236,7 +235,7 @@ def _qualify(
     moment: datetime,
     *,
     as_of: bool,
-) -> tuple[list[CandidateRow], list[tuple[CandidateRow, TruthRule]]]:
+) -> tuple[Sequence[CandidateRow], Sequence[tuple[CandidateRow, TruthRule]]]:
     """The rows that may be recalled, with their qualifiers and what answers marked; and the others, with the rule."""
     if spoken := WORDS.get(question.cues.language):
         asked = named_attributes(spoken.asked(question.text))

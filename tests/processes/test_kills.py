@@ -14,7 +14,7 @@ import pytest
 from tests.processes.conftest import Newcomer, Provider, Rows, Said, Turn, on
 from tests.running import App, wait_until
 
-pytestmark = [pytest.mark.processes, on("notify")]
+pytestmark = [pytest.mark.processes, on("notify", "redis")]
 
 STORY = " ".join(f"word{number}" for number in range(60))
 SLOWLY = 0.1

@@ -11,7 +11,7 @@ from chat.messages.history import Turn, load_history
 from chat.models import Conversation
 from memory.models import Fact
 from memory.retrieval.conversation_start import find_opening_memory, is_vague_opener
-from memory.retrieval.recall import AlreadyInPrompt, MemoryItem, RetrievalResult
+from memory.retrieval.recall import LAST_SESSION, AlreadyInPrompt, MemoryItem, RetrievalResult
 from memory.secrets.secrets_filter import sensitive
 from memory.text.message_kinds import COMMAND, kind_of_request
 from memory.tombstones import mask
@@ -20,7 +20,7 @@ from recall.redaction import FORGOTTEN
 MAX_AGE: Final = timedelta(days=30)
 """The same as for episodes: an older session is only recalled if the question asks for it."""
 MAX_MESSAGES: Final = 3
-"""Messages shown: the last one, and what led to it."""
+"""Messages shown: what it started with, which names the topic, and the last ones."""
 MAX_CHARS: Final = 600
 """Characters of one message: a longer one contains pasted text."""
 _REQUEST: Final = re.compile(r"^\W*(?:please\b|(?:can|could|would|will) you\b|help me\b|i need\b)", re.IGNORECASE)
@@ -50,13 +50,15 @@ def add_opening_memory(
         if last is not None and (opening is None or opening.conversation_id != str(last.pk)):
             items += _own_words(last)
     added = {item.ref for item in items}
+    kept = tuple(item for item in recalled.kept if item.ref not in added)
     cut = tuple(candidate for candidate in recalled.cut if candidate.item.ref not in added)
-    return replace(recalled, kept=(*recalled.kept, *items), cut=cut) if items else recalled
+    return replace(recalled, kept=(*kept, *items), cut=cut) if items else recalled
 
 
 def left_open(turns: Sequence[Turn]) -> list[Turn]:
-    """The last turns whose question claims something or asks for a task, oldest first."""
-    return [turn for turn in turns if _says_something(turn.question.text)][-MAX_MESSAGES:]
+    """The first and the last turns whose question claims something or asks for a task, oldest first."""
+    said = [turn for turn in turns if _says_something(turn.question.text)]
+    return [*said[:1], *said[1:][1 - MAX_MESSAGES :]]
 
 
 def _says_something(text: str) -> bool:
@@ -95,6 +97,7 @@ def _own_words(last: Conversation) -> Iterator[MemoryItem]:
             message_id=said.pk,
             parts={"opening": 1.0},
             score=0.0,
+            answers=LAST_SESSION,
             said_by="user",
             conversation_id=str(last.pk),
             tokens=said.tokens,

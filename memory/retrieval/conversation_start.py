@@ -84,10 +84,10 @@ def is_vague_opener(text: str) -> bool:
     words = set(words_of(text.replace("'", "").replace("’", "")))
     if "me" in words and words <= {*_OF_USER.split()} and words & {"know", "recall", "remember"}:
         return True
-    if "what" in words and words & {"i", "we"} and words & _WORKED and words <= _LAST_TIME | _WORKED:
-        return True
-    rest = " ".join(words - RETURNING - {*_BESIDE.split()})
-    return is_small_talk(text) or bool(words & RETURNING and (not rest or is_small_talk(rest)))
+    asks_work = bool("what" in words and words & {"i", "we"} and words & _WORKED)
+    rest = words - RETURNING - {*_BESIDE.split()} - (_LAST_TIME | _WORKED if asks_work else set())
+    is_named = bool(rest) and not is_small_talk(" ".join(rest))
+    return is_small_talk(text) or (not is_named and (asks_work or bool(words & RETURNING)))
 
 
 def find_opening_memory(

@@ -96,7 +96,8 @@ class MemoryItem(NamedTuple):
     `before fact:12 (…)`, `contested by fact:12 (…)`, `asked, not stated`, `made up, not stated` or `waiting (…)`."""
     answers: str = ""
     """The attribute that the question asks for, such as `home`, if this is a value of it; QUESTION if it most likely
-    answers it otherwise; FOLLOWED if the user wrote it right after that."""
+    answers it otherwise; FOLLOWED if the user wrote it right after that; LAST_SESSION if it is what the conversation
+    before was about."""
 
 
 class CutItem(NamedTuple):
@@ -152,6 +153,9 @@ class AlreadyInPrompt:
 
 QUESTION: Final = "question"
 FOLLOWED: Final = "followed"
+LAST_SESSION: Final = "last session"
+NO_ATTRIBUTES: Final = frozenset({"", QUESTION, FOLLOWED, LAST_SESSION})
+"""Values of `MemoryItem.answers` that name no attribute."""
 MAX_UNTRUE: Final = 12
 """Memories left out by the truth filter that a result lists."""
 NOTHING_IN_PROMPT: Final = AlreadyInPrompt()

@@ -57,6 +57,8 @@ type Rule = Callable[[Reading], Reply | None]
 PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, before the id of the newer message
 FOLLOWED = "followed"  # and what the user wrote right after it
 NOT_STATED = "not stated"  # how the qualifier ends of what seemed asked, or made up: it may be so nevertheless
+LAST_SESSION = "last session"  # and what the conversation before started and ended with
+UNMARKED = ("", LAST_SESSION)
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 # How what is doubted waits, and what was hardly understood: the user's own words say more.
 NO_ANSWER = (DOUBT, "The user mentions")
@@ -307,13 +309,16 @@ def _web(reading: Reading) -> Reply | None:
 
 
 def _greeting(reading: Reading) -> Reply | None:
-    """Return a greeting, with the user's name and what was last left open."""
-    greeted = patterns.GREETING.match(reading.question) or patterns.RETURNING.match(reading.question)
-    if not greeted:
+    """Return a greeting, or a question what the last conversation was about, with what was last left open."""
+    last_said = [memory for memory in reading.memories if memory.answers == LAST_SESSION]
+    is_asked = bool(last_said) and _is_question(reading.question)
+    if not (is_asked or patterns.GREETING.match(reading.question) or patterns.RETURNING.match(reading.question)):
         return None
     name, last = _known_name(reading), reading.clock.get("Last session", "this is the first")
     lines = wording.WELCOME if last == "this is the first" or reading.exchanges else wording.WELCOME_BACK
     first = (_in_turn(lines, reading)).format(name=f", {name}" if name else "")
+    if is_asked:
+        return say(first, *_last_time(last_said))
     open_ = [line for m in reading.memories for line in _open_in(m) if line.startswith("The user")]
     if open_:
         return say(f"{first} Last time: {_lower(second_person(open_[0]))}")
@@ -322,6 +327,12 @@ def _greeting(reading: Reading) -> Reply | None:
         return say(wording.STILL_OPEN.format(welcome=first, goal=_lower(second_person(goal))))
     said = [m.text for m in reading.memories if m.id.startswith("message:") and not _is_courtesy(m.text)]
     return say(wording.LAST_SAID.format(welcome=first, said=max(said, key=len)) if said else first)
+
+
+def _last_time(said: Sequence[Memory]) -> list[str]:
+    """What the conversation before started with, and ended with."""
+    first, last = (_short(_written(one), MAX_QUOTED) for one in (said[0], said[-1]))
+    return [wording.STARTED.format(words=first), wording.ENDED.format(words=last) if last != first else ""]
 
 
 def _open_in(memory: Memory) -> list[str]:
@@ -542,7 +553,8 @@ def _answer_marked(reading: Reading) -> Reply | None:
     asked = _extract_question(reading)
     past = asks_past(asked)
     found = (memory for result in reading.results for memory in result.memories)
-    marked = [memory for memory in (*reading.memories, *found) if memory.answers and (past or memory.is_current)]
+    marked = [one for one in (*reading.memories, *found) if one.answers not in UNMARKED]
+    marked = [memory for memory in marked if past or memory.is_current]
     followed = [memory for memory in marked if memory.answers == FOLLOWED]
     marked = [memory for memory in marked if memory not in followed]
     if SEVERAL_ASKED.search(asked):  # one of them is no answer

@@ -533,6 +533,16 @@ def test_who_comes_back_is_told_what_said_most_or_what_waits() -> None:
     assert "Last time: you're training for a race." in ask("Hi, me again", *(one | mine for one in (*said, waits)))
 
 
+def test_who_asks_what_the_last_conversation_was_about_is_told_how_it_started_and_ended() -> None:
+    mine = {"source": "message", "said_by": "user", "answers": "last session"}
+    began, ended = memory("helping my mum with a talk on bees", "message:4"), memory("slide 9 next", "message:7")
+
+    told = ask("hey, what were we working on?", began | mine, ended | mine)
+    assert "Last time you started with: “helping my mum with a talk on bees”" in told
+    assert "At the end you wrote: “slide 9 next”" in told
+    assert "At the end" not in ask("hey, what were we working on?", began | mine)
+
+
 def test_what_most_likely_answers_is_said_in_its_best_sentence() -> None:
     film = memory("movie night! you know my favourite film is Paper Lanterns", "message:3") | {"answers": "question"}
 

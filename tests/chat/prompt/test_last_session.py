@@ -46,6 +46,18 @@ def test_the_last_sessions_own_words_serve_where_there_is_no_episode(alice: User
     assert {piece.parts["opening"] for piece in items} == {1.0}
 
 
+def test_of_a_long_session_the_beginning_and_the_end_are_shown_once_and_marked(alice: User) -> None:
+    session(alice, SAID, "My dog is Rex.", "My bees live in Ulm.", "Now I need the last slide, on working bees.")
+
+    prompt = assemble_prompt(accept_message(alice, uuid4(), None, "What was I working on?"))
+
+    assert [(memory.text, memory.answers) for memory in prompt.contents.recalled] == [
+        (SAID, "last session"),
+        ("My bees live in Ulm.", "last session"),
+        ("Now I need the last slide, on working bees.", "last session"),
+    ]
+
+
 def test_what_is_known_of_a_new_user_is_what_they_just_said_elsewhere(alice: User) -> None:
     session(alice, SAID, days_ago=0)
     assert [piece.label for piece in opened_with(alice, "What do you know about me?")] == [SAID]

@@ -102,6 +102,7 @@ def test_every_episode_that_rules_find_is_significant_enough() -> None:
         "What did we talk about yesterday?",
         "hey, what was I making last time?",
         "Where did we leave off?",
+        "Where did we stop, what were we planning last time?",
     ],
 )
 def test_a_greeting_or_a_wish_to_go_on_is_vague(text: str) -> None:

@@ -1,4 +1,4 @@
-"""What the user wrote right after the message that answers: it corrects it, or says more of it.
+"""What the user wrote right after the message that answers, and what changed it later: it corrects it, or says more.
 
 “400 kg of rye flour” is followed by “nope, it's 450”, which has no word of the question. Pure.
 """
@@ -34,7 +34,7 @@ def add_followed(
     known = {row.candidate.ref for row in ranked}
     short = {row.candidate.ref: _unranked(row.candidate) for row in little if row.candidate.ref not in known}
     after = [row for row in (*ranked, *short.values()) if _follows(row, answered)]
-    after.sort(key=lambda row: row.candidate.place)
+    after.sort(key=lambda row: (row.candidate.when, row.candidate.place))
     used = sum(row.candidate.tokens for row in ranked if row.rule is None)
     for row in after:
         used += row.candidate.tokens if row.rule else 0
@@ -47,22 +47,26 @@ def add_followed(
     return [ranked[0], *followed, *others], [*found, *let_in], left_out
 
 
-def _message_of_answer(ranked: Sequence[RankedCandidate], rows: Mapping[int, CandidateRow]) -> Candidate | None:
+def _message_of_answer(ranked: Sequence[RankedCandidate], rows: Mapping[int, CandidateRow]) -> CandidateRow | None:
     """The message that leads as the answer, or that the leading fact was learned from; None: nothing leads."""
     lead = ranked[0] if ranked else None
     if lead is None or lead.rule or not (lead.is_answer or lead.candidate.keyed_answer):
         return None
     ref = f"message:{rows[id(lead.candidate)].message_id}"
-    said = (row.candidate for row in rows.values())
-    return next((one for one in said if one.ref == ref and one.own_words and one.thread is not None), None)
+    said = (row for row in rows.values() if row.candidate.ref == ref and row.candidate.own_words)
+    return next((row for row in said if row.candidate.thread is not None), None)
 
 
-def _follows(row: RankedCandidate, answered: Candidate) -> bool:
-    one = row.candidate
+def _follows(row: RankedCandidate, answer: CandidateRow) -> bool:
+    one, answered = row.candidate, answer.candidate
+    if row.rule is not None and row.rule not in TOO_FAR:
+        return False
+    if answer.changed_by and one.ref == f"message:{answer.changed_by[0]}":
+        return True
     is_next = one.thread == answered.thread and 0 < one.place - answered.place <= WITHIN
     is_own = one.source == "message" and one.own_words and one.session == answered.session
     is_short = len(one.text.split()) <= MAX_WORDS and not (one.asks or is_small_talk(one.text))
-    return is_next and is_own and is_short and (row.rule is None or row.rule in TOO_FAR)
+    return is_next and is_own and is_short
 
 
 def _unranked(candidate: Candidate) -> RankedCandidate:

@@ -96,6 +96,30 @@ DENIED = (
 """What is left out of an answer about now."""
 
 
+_VALUE = r"\d[\d:.,]*(?<=\d)|[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*|an? [a-z]+(?: [a-z]+)?"
+CONTRASTS = (
+    re.compile(rf"\b(?P<new>{_VALUE})(?P<cut>,? (?:and )?not (?P<old>{_VALUE}))\b"),
+    re.compile(rf"\b(?P<cut>not (?P<old>{_VALUE})(?:[,;:.]| but) )(?:[a-z'’]+ ){{0,3}}?(?P<new>{_VALUE})\b"),
+)
+"""“9 not 8”, “not Trieste, they're in Treviso”, “not a pilot, a radio operator”: both of one kind."""
+
+
+def find_contrast(text: str) -> re.Match[str] | None:
+    """What a text says is so instead of something else: groups `new`, `old`, and `cut`, the words that deny."""
+    found = (pattern.search(text) for pattern in CONTRASTS)
+    return next((one for one in found if one and _kind(one["old"]) == _kind(one["new"])), None)
+
+
+def _kind(value: str) -> tuple[bool, bool]:
+    return value[0].isdigit(), value[0].isupper()
+
+
+def without_contrast(text: str) -> str:
+    """The text without the value that it denies, if it says another."""
+    found = find_contrast(text)
+    return text[: found.start("cut")] + text[found.end("cut") :] if found else text
+
+
 def without_denied(sentence: str) -> str:
     """What a sentence says is so, without what it says is not, or no longer: “Bisto, not Biscuit” → “Bisto”.
 

@@ -19,10 +19,12 @@ from offline.responder.arithmetic import work_out
 from offline.responder.grammar import (
     LEAD_IN,
     TAKES_BACK,
+    find_contrast,
     in_past,
     restate_claim,
     second_person,
     third_person,
+    without_contrast,
     without_denied,
 )
 from offline.responder.matching import (
@@ -55,6 +57,7 @@ from offline.search import demo_page
 type Rule = Callable[[Reading], Reply | None]
 
 PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, before the id of the newer message
+CORRECTED = "corrected"  # the demo's own, of what the user wrote and corrected right after
 FOLLOWED = "followed"  # and what the user wrote right after it
 NOT_STATED = "not stated"  # how the qualifier ends of what seemed asked, or made up: it may be so nevertheless
 LAST_SESSION = "last session"  # and what the conversation before started and ended with
@@ -523,10 +526,15 @@ def _list_statements(reading: Reading) -> list[Memory]:
 def _mended(said: Sequence[str], text: str) -> tuple[int, str]:
     """Which of the texts `text` corrects, and how that reads then; a new one, if it corrects none or not clearly one.
 
-    A name that it denies (“not Oslo”) may be further back; else it means the text right before.
+    What it denies (“not Oslo”) may be further back; else it means the text right before.
     """
+    if contrast := find_contrast(text):
+        denied = re.compile(rf"\b{re.escape(contrast['old'])}(?=(?:st|nd|rd|th)?\b)")
+        for place in reversed(range(len(said))):
+            if denied.search(said[place]):
+                return place, denied.sub(contrast["new"], said[place])
     found = patterns.CORRECTS.match(text)
-    if found:
+    if found and not text.isupper():  # where all words are capitals, none of them tells a name
         named = patterns.NOT_OLD.search(found["rest"])
         form = patterns.NUMBERED if found["new"][0].isdigit() else patterns.NAMED
         for place in reversed(range(0 if named else max(0, len(said) - 1), len(said))):
@@ -552,11 +560,7 @@ def _answer_marked(reading: Reading) -> Reply | None:
     """What Recall marks as the answer, unless this conversation says it newer."""
     asked = _extract_question(reading)
     past = asks_past(asked)
-    found = (memory for result in reading.results for memory in result.memories)
-    marked = [one for one in (*reading.memories, *found) if one.answers not in UNMARKED]
-    marked = [memory for memory in marked if past or memory.is_current]
-    followed = [memory for memory in marked if memory.answers == FOLLOWED]
-    marked = [memory for memory in marked if memory not in followed]
+    marked, followed = _list_marked(reading, past)
     if SEVERAL_ASKED.search(asked):  # one of them is no answer
         marked = [memory for memory in marked if memory.answers != LIKELY]
     if asked != reading.question.strip():  # the search was for all that was said, the question may be of something else
@@ -566,7 +570,7 @@ def _answer_marked(reading: Reading) -> Reply | None:
     if named := BEFORE.search(asked):  # “Where did we live before Lyon?” isn't answered by Lyon
         marked = [memory for memory in marked if (named[1] or named[2]) not in memory.text]
     best = [memory for memory in marked if memory.is_current != past]
-    if past and not best:
+    if past and not best and not any(one.qualifier == CORRECTED for one in marked):
         were = _of_the_past(reading.memories)
         near = closest(asked, were)
         over = best_matches(asked, were) or ([near] if near else [])
@@ -586,9 +590,28 @@ def _answer_marked(reading: Reading) -> Reply | None:
     return _with_followed(reply, followed) if reply and not better else reply
 
 
+def _list_marked(reading: Reading, past: bool) -> tuple[list[Memory], list[Memory]]:
+    """What Recall marks as the answer, as the user corrected it; and what followed it."""
+    found = (memory for result in reading.results for memory in result.memories)
+    marked = [one for one in (*reading.memories, *found) if one.answers not in UNMARKED]
+    followed = [memory for memory in marked if memory.answers == FOLLOWED]
+    marked = [_corrected(memory, followed) for memory in marked if memory not in followed]
+    return [memory for memory in marked if past or memory.is_current], followed
+
+
+def _corrected(memory: Memory, followed: Iterable[Memory]) -> Memory:
+    """The memory with what the user corrected of it."""
+    for later in followed:
+        place, text = _mended([memory.text], _written(later))
+        if place == 0:
+            qualifier = memory.qualifier if memory.is_waiting else CORRECTED
+            memory = replace(memory, text=text, qualifier=qualifier)
+    return memory
+
+
 def _with_followed(reply: Reply, followed: Sequence[Memory]) -> Reply:
     """The answer, and what the user wrote right after the message that it is from."""
-    words = " ".join(" ".join(_written(one).split()) for one in followed)
+    words = without_contrast(" ".join(" ".join(_written(one).split()) for one in followed))
     first, *others = reply.blocks
     if not words or not isinstance(first, Text):
         return reply
@@ -615,7 +638,9 @@ def _written(memory: Memory) -> str:
 def _quoted(reading: Reading, memory: Memory) -> Reply | None:
     """The message that answers, as it was written; None: it can't answer."""
     words = _as_written(_extract_question(reading), memory)
-    return say(wording.OWN_WORDS.format(words=words), _source(reading, memory)) if words else None
+    words = words if asks_past(reading.question) else without_contrast(words)
+    form = wording.CORRECTED_WORDS if memory.qualifier == CORRECTED else wording.OWN_WORDS
+    return say(form.format(words=words), _source(reading, memory)) if words else None
 
 
 def _as_written(asked: str, memory: Memory) -> str:

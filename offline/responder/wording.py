@@ -45,6 +45,7 @@ ADVICE = (
     "That needs a real model: I can only say what I remember.",
 )
 OWN_WORDS = "You wrote: “{words}”"
+CORRECTED_WORDS = "As you corrected it, you wrote: “{words}”"
 WENT_ON = "Right after that you wrote: “{words}”"
 CLOSEST = "I'm not sure, but I have this: {known}"
 CLOSEST_WORDS = "I'm not sure, but you wrote: “{words}”"

@@ -1,6 +1,7 @@
 """The responder: a table of questions, memories and answers. It never pretends to be a model."""
 
 import json
+import re
 import time
 from typing import Any
 
@@ -494,10 +495,44 @@ def test_a_marked_message_of_several_sentences_is_quoted_as_it_was_written() -> 
 
 def test_what_was_written_right_after_the_answer_is_quoted_with_it() -> None:
     said = memory("new supplier is Brandt, first delivery 400 kg", "message:4") | {"answers": "question"}
-    corrected = memory("nope, it's 450", "message:5") | {"answers": "followed"}
-    told = ask("How many kilos are in the first delivery?", said, corrected)
+    more = memory("lorry comes to the back gate", "message:5") | {"answers": "followed"}
+    told = ask("How many kilos are in the first delivery?", said, more)
     assert "400 kg" in told
-    assert "Right after that you wrote: “nope, it's 450”" in told
+    assert "Right after that you wrote: “lorry comes to the back gate”" in told
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "later", "then"),
+    [
+        ("How many kilos are in it?", "first delivery is 400 kg of flour", "nope, it's 450", "450 kg"),
+        ("How many guests?", "party for Delphine, about 40 guests", "typo, not 40, 14 guests. no music", "14 guests"),
+        ("Which birthday is it?", "party for my son's 8th birthday", "hang on hes turning 9 not 8", "9th birthday"),
+        ("What was my aunt?", "my aunt was a pilot. she flew", "not a pilot, a radio operator", "a radio operator"),
+        ("Where do my in-laws live?", "my in-laws in Trieste", "no, not Trieste, they're in Treviso", "in Treviso"),
+    ],
+)
+def test_what_was_corrected_right_after_is_said_as_corrected(asked: str, said: str, later: str, then: str) -> None:
+    old = memory(said, "message:4") | {"answers": "question", "qualifier": "perhaps changed by message:5"}
+    new = memory(later, "message:5") | {"answers": "followed"}
+
+    told = ask(asked, old, new)
+
+    assert then in told
+    assert not re.search(r"400|\b40\b|8th|pilot|Trieste", told)
+
+
+def test_a_correction_that_answers_is_quoted_without_what_it_denies() -> None:
+    said = "wait no, not Trieste, they're in Treviso. i mix them up"
+    lead = memory(said, "message:5") | {"answers": "question"}
+    assert ask("In which city do my in-laws live?", lead).startswith(
+        "You wrote: “wait no, they're in Treviso. i mix them up”"
+    )
+
+
+def test_a_message_in_capitals_corrects_nothing() -> None:
+    said = memory("I LIVE IN SIDMOUTH", "message:1") | {"answers": "home"}
+    more = memory("SORRY ABOUT THE CAPITALS, NOT A CLUE", "message:2") | {"answers": "followed"}
+    assert ask("Where do I live?", said, more).startswith("You LIVE IN SIDMOUTH.")
 
 
 def test_what_recall_found_is_quoted_where_no_sentence_clearly_answers() -> None:

@@ -13,7 +13,7 @@ from memory.embeddings.limits import MINILM, MINILM_INT8
 from memory.embeddings.port import embedder
 from memory.index import indexer
 from memory.index.indexer import embed_pending, index_document
-from memory.models import Chunk, Document, Episode, Fact, PersonalIndex
+from memory.models import Chunk, Document, Episode, Fact, MessageChange, PersonalIndex
 from memory.ports.source import Utterance, get_source
 from memory.refs import fact_ids, ids_by_kind
 from memory.retrieval import candidates, truth
@@ -671,6 +671,20 @@ def test_what_was_written_right_after_the_answer_follows_it(alice: User) -> None
     assert "followed" not in [item.answers for item in retrieve(alice, asked, now=NOW).kept]
     short = retrieve(alice, asked, now=NOW, reads=True, token_budget=kept[0].tokens)
     assert texts(short) == [said]
+
+
+def test_what_changed_the_answer_later_comes_with_it(alice: User) -> None:
+    said, later = "my neighbour Mrs Ash is 90 next week, a verse for her card?", "I had it wrong, she turns 95, not 90!"
+    (first,) = talk(alice, said)
+    (second,) = talk(alice, later)
+    asked = "How old is my neighbour Mrs Ash next week?"
+    assert "followed" not in [item.answers for item in retrieve(alice, asked, now=NOW, reads=True).kept]
+    MessageChange.objects.create(user=alice, message_id=first, changed_by_id=second)
+
+    kept = retrieve(alice, asked, now=NOW, reads=True).kept
+
+    assert [(item.text, item.answers) for item in kept] == [(said, "question"), (later, "followed")]
+    assert kept[0].qualifier == f"perhaps changed by message:{second}"
 
 
 def test_a_message_that_says_little_follows_the_answer_unless_what_it_says_was_rejected(alice: User) -> None:

@@ -39,6 +39,9 @@ LISTED: Final = frozenset({"allergy:", "condition:", "diet:", "pet:", "pastime:"
 """Families that a question asks for as a whole; of the others only the thing that it names."""
 LIST: Final = "list:"
 """Family of the user's lists, each asked for by its name."""
+LESS_SURE: Final = 0.9
+"""How likely a list is meant that isn't named in full."""
+_ANY_LIST: Final = re.compile(r"\b(?:on|of|from) (?:my|our|the) list\b")
 BY_SOMEONE: Final = ("partner", "relationship", "pet:")
 """Starts of attributes of the user that are asked for by naming someone else: “who is my wife”."""
 USER: Final = "user"
@@ -172,8 +175,7 @@ class _AskedAttribute:
     def _chance(self, attribute: str) -> float:
         """How likely the question asks for an attribute, 0 to 1."""
         if attribute.startswith(LIST):
-            name = attribute.removeprefix(LIST).replace("_", " ")
-            return float(f"{name} list" in self._text.lower().replace("-", " "))
+            return self._asks_list(attribute.removeprefix(LIST).split("_"))
         if attribute in PROJECTS:
             return float(PROJECTS[attribute].search(self._text) is not None)
         if attribute in self._attributes:
@@ -187,6 +189,13 @@ class _AskedAttribute:
             ),
             default=0.0,
         )
+
+    def _asks_list(self, name: list[str]) -> float:
+        """“What's on my holiday baking list?”, and less surely “my baking list” and “my list”."""
+        asked = self._text.lower().replace("-", " ")
+        if f"{' '.join(name)} list" in asked or f"list of {' '.join(name)}" in asked:
+            return 1.0
+        return LESS_SURE if f"{name[-1]} list" in asked or _ANY_LIST.search(asked) else 0.0
 
     def _names(self, attribute: str, family: str) -> bool:
         """Whether the question names the thing that an attribute of a family is about, or asks for all of them."""

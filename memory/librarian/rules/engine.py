@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
 from typing import Any, Final
 
 from memory.facts.keys import LIST, USER, make_key
@@ -60,7 +59,7 @@ from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/24"
+VERSION: Final = "rules/25"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -73,6 +72,8 @@ HOLDS_FROM: Final = 0.9
 """Probability from which a known value holds, whatever another form of the message seems to say."""
 PRONOUN_REACH: Final = 2
 """The user's messages before one in which “she” may have been named."""
+ONE_TOPIC: Final = timedelta(minutes=20)
+"""A conversation that paused for longer has another topic."""
 _OPEN: Final = ("active", "proposed")
 """States of a known fact that may be true."""
 NEVER_STORED: Final = "The user told something that is never stored."
@@ -285,23 +286,26 @@ def _asked_for(
     sentence: Sentence, message: _Message, earlier: list[ProposedFact], known: Iterable[KnownFact]
 ) -> Candidate | None:
     """What the assistant is asked to keep: a list, or an order for its answers."""
-    lists_here = [fact.attribute for fact in earlier if fact.number in (message.said.number, message.previous)]
-    changed = next((one for one in reversed(lists_here) if one.startswith(LIST)), "")
-    attributes = {fact.key.rpartition("/")[2] for fact in known if fact.status in _OPEN}
-    lists = [one for one in attributes | {fact.attribute for fact in earlier} if one.startswith(LIST)]
-    only = lists[0] if len(lists) == 1 else ""
-    if listed := read_list(sentence.text, partial(_what_is_on, earlier, known), changed, only):
+    lists, last = _lists(message, earlier, known)
+    if listed := read_list(sentence.text, lists, last):
         return message.noted(listed, sentence, correction=True)
     order = read_order(spell_out(sentence.text))
     return message.noted(order, sentence) if order else None
 
 
-def _what_is_on(earlier: Iterable[ProposedFact], known: Iterable[KnownFact], attribute: str) -> str:
-    """The value of a list of the user's: as it was said last, else as it is known; empty: there is none."""
-    key = make_key(USER, attribute)
-    said = [fact.value for fact in earlier if fact.key == key]
-    said = said or [fact.value for fact in known if fact.key == key and fact.status in _OPEN]
-    return said[-1] if said else ""
+def _lists(
+    message: _Message, earlier: Iterable[ProposedFact], known: Iterable[KnownFact]
+) -> tuple[dict[str, str], str]:
+    """What is on each of the user's lists, and the name of the one that was changed right before."""
+    prefix = f"{USER}/{LIST}"
+    stored = [fact for fact in known if fact.key.startswith(prefix) and fact.status in _OPEN]
+    said = [fact for fact in earlier if fact.key.startswith(prefix)]
+    here = [fact.key for fact in said if fact.number in (message.said.number, message.previous)]
+    if message.previous < 0 and not here:  # what was read just before this reading
+        here = [fact.key for fact in stored if message.said.said_at - fact.said_at <= ONE_TOPIC]
+    lists = {fact.key.removeprefix(prefix): fact.value for fact in stored}
+    lists |= {fact.key.removeprefix(prefix): fact.value for fact in said}
+    return lists, here[-1].removeprefix(prefix) if here else ""
 
 
 def _read_around_secret(sentence: Sentence, message: _Message, limit: CpuLimit) -> Iterator[Candidate]:

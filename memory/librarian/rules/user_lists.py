@@ -1,123 +1,242 @@
 """Lists that the user keeps in the chat: “put rice on my shopping list”, “packing list: socks, torch”, “take it off”.
 
-A list is one fact, whose value is all that is on it; adding and removing replace it. Pure; `what_is_on` gives a list
-as it is known.
+A list is one fact, whose value is all that is on it; adding and removing replace it. Pure. What is to come off tells by
+being on a list which one is meant; what is added needs its name, or to follow it closely.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from memory.facts.keys import LIST
+from memory.librarian.rules.clauses import Sentence, clauses_of
 from memory.librarian.rules.statement import Note
 from memory.librarian.rules.table import items
+from memory.librarian.rules.words import NOT_A_NAME, THIRD
 from memory.models.kinds import Kind
+from memory.text.keywords import FILLER, content, stem
+from memory.text.language import as_set
 
+MAX_WORDS: Final = 4
+"""Of a thing that is added without a verb."""
 EMPTY: Final = "nothing"
 """Value of a list with nothing on it."""
 MAX_SENTENCE: Final = 300
 """Characters of a sentence that changes a list; a longer one is a paste."""
 MAX_ITEMS: Final = 40
 """On one list: a fact's statement holds about as many."""
-_POLITE: Final = (
-    r"(?i)^\W*(?:(?:please|pls|and|also|ok(?:ay)?|oh|hey|then|now|(?:can|could|would|will) you|i need you to)\W+){0,4}"
+_OPENS: Final = (
+    r"(?i)^\W{0,3}(?:(?:please|pls|and|also|plus|actually|ok(?:ay)?|oh|h(?:i|ey|ello)|yes|yeah|no|wait|hmm|good|great"
+    r"|right|sorry|then|now|just|let's|(?:can|could|would|will) (?:you|u)|i need you to)\W{1,3}){0,5}"
 )
 _NAME: Final = (
-    r"(?P<whose>(?:my|our|the|an?|another|a new) )(?P<name>(?!(?:waiting|mailing|email|long|whole|short|price|play)\b)"
-    r"(?:to-?do|[a-z]{3,14})(?: [a-z]{3,14})?) list\b"
+    r"(?!(?:waiting|mailing|email|long|whole|full|short|price|play|following|ingredients?|my|our|your|the|that|this|an"
+    r"|another|new|same)\b)(?:to-?do|[a-z]{3,14})"
+)
+_WHOSE: Final = r"(?P<whose>my|our|the|that|an?|another|(?:a )?new) "
+_NAMED: Final = rf"(?P<name>{_NAME}(?: [a-z]{{3,14}})?) list\b"
+_REF: Final = (
+    rf"(?:(?P<it>it|mine|there|(?:the|my|our|that) list\b(?! (?:of|for)\b))|{_WHOSE}(?:{_NAMED}|(?P<of>{_NAME})"
+    r"(?= (?:i|we) (?:want|need)\b| to (?:buy|do|get|pack|read|see|watch)\b|\W{0,3}$)))"
+)
+"""A list: “it”, “the list”, “my book list”, “the books I want”."""
+_ONTO: Final = rf"(?:(?P<to>on|to|onto|in|into)|off|from|out of)(?: of)? {_REF}"
+_ADD: Final = r"(?P<adds>add|put|write|note|include|stick|jot|pop)"
+_TAKE: Final = (
+    r"(?P<takes>take|remove|delete|cross|tick|drop|strike|cut|scratch|scrap|skip|forget|ditch|instead of|no need for"
+    r"|(?:i|we) (?:don't|dont) need)"
+)
+_HAVE: Final = (
+    r"(?:(?:i|we)(?:'ve|ve| have)? )?(?:already )?(?P<has>have|got|bought|found|done|did|finished|packed|read|seen"
+    r"|watched|done with|finished with)(?: already)?"
 )
 _STARTS: Final = re.compile(
-    rf"{_POLITE}(?:(?:start|make|begin|create|open|keep|write)(?: me| us)? )?{_NAME}(?: for [^:,]{{2,40}})?"
-    r"(?: ?:| [-–—]| is| has| with) (?P<items>[^?]+)"
+    rf"{_OPENS}(?:(?P<keeps>start|begin|open|keep|note|save|make|create|write)(?: me| us| down)? )?(?:{_WHOSE})?"
+    rf"(?:{_NAMED}|list of (?:my |the )?(?P<of>{_NAME})s?\b)(?P<more>[^:?]{{0,60}}?)"
+    r"(?P<sign> ?:| [-–—]| is| are| has| with) (?P<items>[^?]+)"
 )
-_OWN: Final = "shopping|grocery|packing|to-?do"
+_OWN: Final = re.compile(r"shopping|grocery|packing|to-?do", re.I)
 """Lists that are hardly anyone else's: “add milk to the shopping list”, “Shopping list for tomorrow: lentils”."""
-_BARE: Final = re.compile(rf"(?i)^\W*(?P<whose>)(?P<name>{_OWN}) list(?: for [^:,]{{2,40}})? ?: (?P<items>[^?]+)")
-_ADDS: Final = re.compile(
-    rf"{_POLITE}(?:add|put|write|note|include|stick|jot)(?: down)? (?P<items>[^?]{{2,200}}?) (?:on|to|onto|in|into)"
-    rf" {_NAME}"
+_TO_KEEP: Final = re.compile(r"(?i)\b(?:note|keep|save|remember|write)\b")
+"""Behind a list's name: “holiday baking list, note it down: …”."""
+_FOR_A_TASK: Final = re.compile(r"(?i) for (?!me\b|us\b)")
+"""What the assistant is to list: “make a packing list for Iceland: 5 days, camping”."""
+_ORDERS: Final = (
+    re.compile(rf"{_OPENS}(?:{_ADD}|{_TAKE}|{_HAVE})(?: down| off)? (?P<items>[^?]{{2,200}}?),? {_ONTO}"),
+    re.compile(rf"{_OPENS}(?:{_ADD}|{_TAKE}) (?:these |this )?{_ONTO}\W{{1,3}}(?P<items>[^?]{{2,200}})"),
+    re.compile(rf"{_OPENS}(?P<items>[^?]{{2,200}}?) (?P<more>(?:should )?go(?:es)?) {_ONTO}"),
+    re.compile(
+        rf"{_OPENS}(?:(?P<adds>add|put on|put(?=[^?]{{2,200}} on\W{{0,3}}$))|{_TAKE}|{_HAVE})(?P<off> off)?"
+        r" (?P<items>[^?]{2,200})"
+    ),
+    re.compile(
+        r"(?i)^\W{0,3}(?:(?:oh|ok|yes|yeah|wait|hmm)\W{1,3}){0,2}(?P<more>and|also|plus|(?=(?:i|we) also need))\W{0,3}"
+        r"(?:(?:(?:i|we) )?(?:also )?need )?(?P<items>[^?]{2,100})$"
+    ),
 )
-_TAKES: Final = re.compile(
-    rf"{_POLITE}(?:take|remove|delete|cross|drop|strike|cut|scratch)(?: off)? (?P<items>[^?]{{2,200}}?)"
-    rf" (?:off|from|out of)(?: of)? {_NAME}"
+"""What is added, taken off, or there already, with the name of the list and without; “and cumin”."""
+_NEXT: Final = re.compile(
+    rf"(?i)(?:,|;|\band|\bbut|\bthen)\W{{1,3}}(?:(?:and|then|also)\W{{1,3}})?(?=(?:{_ADD}|{_TAKE}) )"
+    r"| (?=instead of )".replace("?P<adds>", "?:").replace("?P<takes>", "?:")
 )
-_MORE: Final = re.compile(
-    rf"{_POLITE}(?P<how>add|put on|include|take off|remove|cross off) (?P<items>[^?]{{2,200}}?)"
-    r"(?: too| as well| instead)?\W*$"
-)
-"""On the list that the sentence before changed: “add a whistle”."""
-_UNNAMED: Final = re.compile(
-    r"(?i)\b(?P<the>(?:to|on|onto|off|from|out of|of|clear|empty|wipe) (?:the|my|our|that)) list\b(?! (?:of|for)\b)"
-)
-"""The list that was changed last, or the only one: “take the limes off the list”."""
-_CLEARS: Final = re.compile(rf"{_POLITE}(?:clear|empty|wipe) {_NAME}")
-_LIST: Final = re.compile(r"\blist\b", re.I)
+"""Between two orders: “take the limes off, add lemons”."""
+_SWAP: Final = re.compile(r"(?i)\b(?:swap|replace) (?P<one>[^,?]{2,60}?) (?:for|with) (?=\w)")
+_CLEARS: Final = re.compile(rf"{_OPENS}(?:clear|empty|wipe) {_REF}")
 _NO_THING: Final = re.compile(
     r"(?i)['’](?:s|re)\b|\b(?:is|are|was|were|has|have|had|needs?|because|apparently|so"
     r"|the (?:end|start|text|e?mail|letter|title|top|bottom|recipe|code|answer))\b|(?:\S+ ){5}\S"
 )
 """Words behind a thing that are none: “add sunscreen, apparently snow is worse than a beach”."""
+_ELSEWHERE: Final = re.compile(
+    r"(?i) (?:to|onto?|in|into|from|about|at) | (?:you|it|them)\b|\b(?:your|jokes?|emojis?|details?|headings?|sections?"
+    r"|paragraphs?|sentences?|lines?|examples?|sources?|links|prices|quantities|columns?|humou?r|tables?)\b"
+)
+"""In what is added to something else: “add more metal to the playlist”, “add a table”."""
 _SMALL: Final = re.compile(r"(?i)^(?:some|the|an?|more|also|my|our) ")
-_BEGINS: Final = {_ADDS: ("my ", "our "), _STARTS: ("my ", "our ", "a ", "an ", "another ", "a new "), _BARE: ("",)}
-"""Whose list it is that begins with these words: “my book list”, and “the” one only if it is known or one of `_OWN`."""
+_TAIL: Final = re.compile(
+    r"(?i)(?: (?:off|on|on it|too|as well|instead|already|now|again|pls|please|thanks|today|any ?more))+$"
+)
+_SIZE: Final = re.compile(r"(?i)(?: size)? \(?x?\d.*$|^\d\S* ")
+"""How much of it: “2kg flour”, “nappies size 4”."""
+_NO_NOUN: Final = FILLER - as_set("of for the a an some with and")
+"""Words of a sentence, rather than of things: “and make it shorter”."""
 
 
-def read_list(sentence: str, what_is_on: Callable[[str], str], changed: str = "", only: str = "") -> Note | None:
+def read_list(sentence: str, lists: Mapping[str, str], last: str = "") -> Note | None:
     """A list as a sentence leaves it; None: it changes none.
 
-    `what_is_on`: the value of a list by its attribute; empty: there's no such list. `changed`: the attribute of the one
-    that the sentences before changed; `only`: of the only one that is known; empty: none.
+    `lists`: what is on each, by its name as keys spell it. `last`: the one that was changed just before, if any.
     """
     if len(sentence) > MAX_SENTENCE:
         return None
-    if meant := changed or only:
-        sentence = _UNNAMED.sub(rf"\g<the> {meant.removeprefix(LIST).replace('_', '-')} list", sentence)
-    is_named = _LIST.search(sentence) is not None
-    if changed and not is_named and (more := _MORE.match(sentence)):
-        said = list(_things(more["items"]))
-        on_it = [one for one in what_is_on(changed).split(", ") if one not in ("", EMPTY)]
-        how = _ADDS if more["how"].lower() in ("add", "put on", "include") else _TAKES
-        return (
-            _note(changed.removeprefix(LIST).replace("_", "-"), changed, _changed(on_it, said, how)) if said else None
-        )
-    if not is_named:
+    if started := _started(sentence, lists):
+        return _note(*started)
+    name, now = "", dict(lists)
+    for part in _NEXT.split(_SWAP.sub(r"take \g<one>, add ", sentence)):
+        changed = _step(part, now, last)
+        if changed is not None and name in ("", changed[0]):
+            name = last = changed[0]
+            now[name] = ", ".join(changed[1]) or EMPTY
+    return _note(name, _on(now, name)) if name and now[name] != lists.get(name) else None
+
+
+def _started(sentence: str, lists: Mapping[str, str]) -> tuple[str, list[str]] | None:
+    found = _STARTS.match(sentence)
+    if found is None:
         return None
-    for pattern in (_ADDS, _TAKES, _CLEARS, _STARTS, _BARE):
-        found = pattern.match(sentence)
-        if found is None:
-            continue
-        attribute = f"{LIST}{found['name'].lower()}"
-        known = what_is_on(attribute)
-        said = list(_things(found["items"])) if pattern is not _CLEARS else []
-        on_it = [one for one in known.split(", ") if one != EMPTY] if known else []
-        is_own = pattern is _ADDS and re.fullmatch(_OWN, found["name"], re.I) is not None
-        is_meant = known or is_own or found["whose"].lower() in _BEGINS.get(pattern, ())
-        if not is_meant or not (said or pattern is _CLEARS):
-            return None
-        return _note(found["name"].lower(), attribute, _changed(on_it, said, pattern))
+    name, keeps, whose = _spelled(found), (found["keeps"] or "").lower(), (found["whose"] or "").lower()
+    is_own = _OWN.fullmatch(found["name"] or "") is not None
+    said = list(_things(found["items"]))
+    is_meant = keeps != "" or whose in ("my", "our")
+    if found["sign"].strip().isalpha():  # “my list is long”
+        is_meant = is_meant and "," in found["items"]
+    else:
+        is_meant = is_meant or is_own or name in lists or _TO_KEEP.search(found["more"]) is not None
+    is_task = keeps in ("make", "create", "write") and (_FOR_A_TASK.match(found["more"]) or len(said) == 1)
+    return (name, said) if is_meant and not is_task and said else None
+
+
+def _step(part: str, lists: Mapping[str, str], last: str) -> tuple[str, list[str]] | None:
+    """What is on which list after one order; None: it is none."""
+    if cleared := _CLEARS.match(part):
+        name = _named(cleared, lists, last)
+        return (name, []) if name in lists else None
+    for order in _ORDERS:
+        if found := order.match(part):
+            groups = found.groupdict()
+            name = _named(found, lists, last) if "whose" in groups else ""
+            if name or "whose" not in groups:
+                return (_taken if groups.get("adds", groups.get("more")) is None else _added)(groups, lists, name, last)
     return None
+
+
+def _named(found: re.Match[str], lists: Mapping[str, str], last: str) -> str:
+    """The list that is named, as keys spell it; empty: none that there is, or that would begin so."""
+    if found["it"]:
+        is_list = last or found["it"].lower().endswith(("list", "mine"))
+        return last or (next(iter(lists)) if is_list and len(lists) == 1 else "")
+    name = _spelled(found)
+    ending = [one for one in lists if one.endswith(f"_{name}")]
+    if name not in lists and len(ending) == 1:
+        return ending[0]
+    begins = found["name"] and (found["whose"].lower() in ("my", "our") or _OWN.fullmatch(found["name"]))
+    return name if name in lists or begins else ""
+
+
+def _added(
+    groups: Mapping[str, str | None], lists: Mapping[str, str], name: str, last: str
+) -> tuple[str, list[str]] | None:
+    words, meant = groups["items"] or "", name or last
+    said = list(_things(words))
+    is_other = (not name and _ELSEWHERE.search(words)) or ("more" in groups and not _are_things(words, said))
+    on_it = {one.casefold(): one for one in (*_on(lists, meant), *said)}
+    return (meant, list(on_it.values())[:MAX_ITEMS]) if meant and said and not is_other else None
+
+
+def _are_things(words: str, said: Sequence[str]) -> bool:
+    """Whether words without a verb name things: “and cumin seeds”."""
+    is_order = any(clause.asked for clause in clauses_of(Sentence(words, 0, False)))
+    return not is_order and not any(
+        _NO_NOUN.intersection(one) or len(one) > MAX_WORDS or one[0] in (THIRD if len(one) > 1 else NOT_A_NAME)
+        for one in (thing.lower().split() for thing in said)
+    )
+
+
+def _taken(
+    groups: Mapping[str, str | None], lists: Mapping[str, str], name: str, last: str
+) -> tuple[str, list[str]] | None:
+    """What is left, if any of it was on the list."""
+    has = (groups.get("has") or "").lower()
+    if groups.get("to"):  # “I have rice on my list”
+        return None
+    meant = name or last or (next(iter(lists)) if len(lists) == 1 else "")
+    if not name and has:  # what is to be packed may well be there
+        meant = "" if "packing" in meant and has != "packed" else meant
+        meant = meant if last or (has in ("got", "bought") and "shopping" in meant) else ""
+    elif not name and not last:
+        is_off = groups.get("off") or re.search(r"(?i) off(?:,|\W*$)", groups["items"] or "")
+        meant = meant if is_off else ""
+    on_it = _on(lists, meant)
+    gone = {thing for one in _things(groups["items"] or "") for thing in _same(one, on_it, exact=bool(has))}
+    return (meant, [one for one in on_it if one not in gone]) if gone else None
+
+
+def _same(said: str, on_it: Sequence[str], *, exact: bool) -> list[str]:
+    """What is meant by it on a list: by all its words, else by its last ones, as “plates” of “paper plates”."""
+    words = content(_SIZE.sub("", said))
+    cores = [(one, _SIZE.sub("", one)) for one in on_it]
+    if not words:
+        return []
+    if same := [one for one, core in cores if content(core) == words or one.casefold() == said.casefold()]:
+        return same
+    last = stem(said.casefold().split()[-1])
+    ending = (one for one, core in cores if words < content(core) and stem(core.casefold().split()[-1]) == last)
+    return [] if exact else list(ending)
+
+
+def _spelled(found: re.Match[str]) -> str:
+    name = (found["name"] or "").lower()
+    of = (found["of"] or "").lower()
+    of = f"{of[:-3]}y" if of.endswith("ies") else of.removesuffix("s")
+    return re.sub(r"to-?do", "to_do", name or of).replace(" ", "_")
+
+
+def _on(lists: Mapping[str, str], name: str) -> list[str]:
+    return [one for one in lists.get(name, "").split(", ") if one not in ("", EMPTY)]
 
 
 def _things(text: str) -> Iterator[str]:
     for one in items(text.strip(" .!,")):
         if _NO_THING.search(one):
             return
-        if thing := _SMALL.sub("", one.strip(" .!,")):
+        if thing := _TAIL.sub("", _SMALL.sub("", one.strip(" .!,"))):
             yield thing
 
 
-def _changed(on_it: Sequence[str], said: Sequence[str], how: re.Pattern[str]) -> list[str]:
-    """What is on the list then, each thing once."""
-    if how in (_TAKES, _CLEARS):
-        gone = {one.casefold().rstrip("s") for one in said}
-        return [one for one in on_it if said and one.casefold().rstrip("s") not in gone]
-    before = on_it if how is _ADDS else []
-    return list({one.casefold(): one for one in (*before, *said)}.values())[:MAX_ITEMS]
-
-
-def _note(name: str, attribute: str, on_it: Sequence[str]) -> Note:
+def _note(name: str, on_it: Sequence[str]) -> Note:
+    label, attribute = name.replace("to_do", "to-do").replace("_", " "), f"{LIST}{name}"
     if not on_it:
-        return Note(Kind.FACT, f"On the user's {name} list is {EMPTY}.", attribute, EMPTY, form="note")
+        return Note(Kind.FACT, f"On the user's {label} list is {EMPTY}.", attribute, EMPTY, form="note")
     *most, last = on_it
     listed = f"are {', '.join(most)} and {last}" if most else f"is {last}"
-    return Note(Kind.FACT, f"On the user's {name} list {listed}.", attribute, ", ".join(on_it), form="note")
+    return Note(Kind.FACT, f"On the user's {label} list {listed}.", attribute, ", ".join(on_it), form="note")

@@ -1,7 +1,7 @@
 """What the rule engine reads in a message, and what it leaves alone."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.facts.keys import USER
-from memory.librarian.engine import ExtractionInput, ProposedFact
+from memory.librarian.engine import ExtractionInput, KnownFact, ProposedFact
 from memory.librarian.rules.clauses import clauses_of, sentences
 from memory.librarian.rules.engine import RuleEngine
 from memory.librarian.rules.statement import finished
+from memory.models.kinds import Kind
 from memory.ports.source import Utterance
 from memory.text.language import is_english
 
@@ -668,6 +669,21 @@ def test_a_breed_is_no_second_animal() -> None:
          "The user loves fish. | user/taste:fish=likes"),
         (["add bubble wrap to the packing list"],
          "On the user's packing list is bubble wrap. | user/list:packing=bubble wrap"),
+        (["new allotment list, keep it please: twine, 5kg compost, slug pellets", "oh and bamboo canes",
+          "scrap the compost, Dai has a heap. we also need netting"],
+         "On the user's allotment list are twine, slug pellets, bamboo canes and netting. | "
+         "user/list:allotment=twine, slug pellets, bamboo canes, netting"),
+        (["could u keep a list of films to watch: Alien, Paddington 2, Heat", "Good night!",
+          "seen Alien, terrifying, off the list. put Ran on the films to watch"],
+         "On the user's film list are Paddington 2, Heat and Ran. | user/list:film=Paddington 2, Heat, Ran"),
+        (["Shopping list: red onions, dog food size L, eggs", "swap the onions for leeks", "got the eggs already"],
+         "On the user's shopping list are dog food size L and leeks. | user/list:shopping=dog food size L, leeks"),
+        (["my DIY shop list: wood glue, 4 hinges, filler", "cross off the hinges and put sandpaper on",
+          "add to the list: masking tape, brushes"],
+         "On the user's diy shop list are wood glue, filler, sandpaper, masking tape and brushes. | "
+         "user/list:diy_shop=wood glue, filler, sandpaper, masking tape, brushes"),
+        (["start a list of gifts: kite, chess set", "Yes, really.", "a puzzle goes on my gift list. drop the kite"],
+         "On the user's gift list are chess set and puzzle. | user/list:gift=chess set, puzzle"),
     ],
 )  # fmt: skip
 def test_a_list_is_all_that_is_on_it(texts: list[str], said: str) -> None:
@@ -682,10 +698,64 @@ def test_a_list_is_all_that_is_on_it(texts: list[str], said: str) -> None:
         "Write a shopping list for a curry",
         "What's on my shopping list?",
         "take the eggs off the shopping list",
+        "Make a packing list for Oslo: four days, ferry, one rucksack",
+        "Ingredients list: flour, eggs",
     ],
 )
 def test_no_list_of_the_users_is_changed_by_other_words(text: str) -> None:
     assert not any("list:" in fact.key for fact in read(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "add a saxophone solo to the song you just wrote",
+        "take off your tie",
+        "drop the sarcasm",
+        "and make it rhyme",
+        "also cook it for longer",
+        "plus my uncle is visiting",
+        "add two more examples",
+        "put it in a table",
+        "remove the eggs from the recipe",
+        "I have eggs on my shopping list",
+        "we have a dog",
+        "my shopping list is long and boring",
+        "what else goes on the list?",
+    ],
+)
+def test_an_order_that_is_about_no_list_leaves_it(text: str) -> None:
+    said = [fact.value for fact in read("Shopping list: eggs, dog food, tea", text) if fact.key == "user/list:shopping"]
+    assert said == ["eggs, dog food, tea"]
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes", "left"),
+    [
+        ("take the eggs off, Jun keeps hens. add rice", 9_000, ["tea, rice"]),
+        ("add rice to the list", 9_000, ["eggs, tea, rice"]),
+        ("bought the eggs", 9_000, ["tea"]),
+        ("add rice", 5, ["eggs, tea, rice"]),
+        ("add rice", 9_000, []),
+        ("drop the eggs, I'm vegan", 9_000, []),
+        ("we have eggs", 9_000, []),
+    ],
+)
+def test_the_only_list_is_meant_later_where_the_words_tell(text: str, minutes: int, left: list[str]) -> None:
+    was = "On the user's shopping list are eggs and tea."
+    known = KnownFact(1, was, Kind.FACT, "user/list:shopping", "eggs, tea", 1.0, "active", "", SATURDAY)
+    said = [Utterance(1, 2, "user", text, SATURDAY + timedelta(minutes=minutes))]
+
+    facts = RuleEngine().extract(ExtractionInput(said, "Alice", LISBON, [known])).facts
+
+    assert [fact.value for fact in facts if "list:" in fact.key][-1:] == left
+
+
+def test_of_two_lists_none_is_meant_without_its_name() -> None:
+    told = read(
+        "Shopping list: eggs, tea", "Packing list: tent, tea", "Good night!", "take the tea off. add it to mine"
+    )
+    assert [fact.value for fact in told if "list:" in fact.key] == ["eggs, tea", "tent, tea"]
 
 
 def test_a_no_that_denies_is_no_filler() -> None:

@@ -25,7 +25,7 @@ from memory.librarian.rules import table
 from memory.network import pieces
 from memory.retrieval import attribute_words, cues, query, question_kinds
 from memory.retrieval.attribute_words import WORDS
-from memory.secrets import secrets_filter
+from memory.secrets import governed, secrets_filter
 from memory.speech_acts import made_up
 from memory.text import (
     dates,
@@ -73,6 +73,12 @@ READS: dict[Any, Callable[[str], object]] = {
     cues: lambda text: [query.parse_question(text, (), NOW, languages=[language]) for language in cues.CUES],
     question_kinds: lambda text: [kind.cue.search(text) and kind.topic(text) for kind in question_kinds.KINDS],
     secrets_filter: lambda text: (secrets_filter.find_secrets(text), secrets_filter.sensitive(text)),
+    governed: lambda text: (
+        governed.NAMES_SECRET.search(text),
+        governed.is_named_secret(text, len(text)),
+        governed.is_something_else(f"{text}4471", len(text), len(text) + 4),
+        governed.is_something_else(text, 0, len(text)),
+    ),
     made_up: lambda text: (made_up.is_about_fiction(text), made_up.is_made_up(text)),
     tombstones: lambda text: (list(tombstones.phrases_of(text)), list(tombstones.identifiers_of(text))),
     rule_engine: rule_engine.kind_of,

@@ -9,25 +9,23 @@ from memory.embeddings.published import Array
 from memory.network.adapted import softmax
 from memory.network.pieces import Pieces, pieces_of, windows
 from memory.network.reader import load, read_scores
+from memory.secrets.governed import NAMES_SECRET, is_named_secret, is_something_else
 from memory.text.user_text import Span
 
 OUTPUTS: Final = 2
 """Of the head, for each piece: it belongs to no secret, or to one."""
 WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
+MASKED: Final = "Xk7#mQ29"
+"""What the network reads for a masked secret, as long: in a text that is masked again, nothing else is the password."""
 SURE_FROM: Final = 0.5
 """Mean probability from which a stretch of words is a secret."""
+SURE_OF_WORDS: Final = 0.65
+"""The same of ordinary words beside a value: what says “code” there is said of the value."""
 MIN_DIGITS: Final = 4
 """Characters of a word with a digit that is a secret without a word that says so."""
+GROUPED_DIGITS: Final = 6
+"""Digits of several words that together are a number: “19 04 62”."""
 _SIGNS: Final = re.compile(r"[\d_#@!$%*+=]")
-_SAYS_SECRET: Final = re.compile(
-    r"pass|\bpw|log ?-?in|sign ?-?in|wi-?fi|wlan|router|hotspot|\bnetwork\b|\bpins?\b|code|combin|phrase|seed|token"
-    r"|secret|credential|lock|\bsafe\b|alarm|user ?name|account|answer|clave|contrase|mot de passe|kennwort|senha"
-    r"|admin|vault|recovery|backup",
-    re.IGNORECASE,
-)
-"""Without one of these in the message, ordinary words and small numbers are no secret. Of 115 secrets by an author that
-the network didn't know, sixteen are such words, and nine of those have one; of the marks in 1,135 ordinary messages,
-one in seven does."""
 _EMPHASIS: Final = re.compile(r"(?<![\w*~])(\*{1,3}|_{1,3}|~~)(?=[^\s*_~])([^\n]{1,200}?)(?<=[^\s*_~])\1(?![\w*~])")
 """Markdown's marks around words; within a word they may be part of a secret."""
 _AROUND: Final = "\"'“”‘’`()<>,;:.!?"
@@ -43,8 +41,16 @@ def learned_secrets(text: str) -> Iterator[Span]:
     """The places of the secrets in a text, in their order."""
     for start, part in windows(_EMPHASIS.sub(_without_marks, text)):
         pieces = pieces_of(part)
-        for first, last, sure in marked(pieces, read_scores(WEIGHTS, pieces.ids, whole=())):
-            if sure >= SURE_FROM and (_SAYS_SECRET.search(text) or not _is_plain(part[first:last])):
+        found = [
+            (first, last, sure)
+            for first, last, sure in marked(pieces, read_scores(WEIGHTS, pieces.ids, whole=()))
+            if sure >= SURE_FROM and not is_something_else(part, first, last)
+        ]
+        has_value = MASKED in text or any(not _is_plain(part[first:last]) for first, last, _ in found)
+        for first, last, sure in found:
+            if not _is_plain(part[first:last]) or (
+                is_named_secret(part, first) if has_value and sure < SURE_OF_WORDS else NAMES_SECRET.search(text)
+            ):
                 yield start + first, start + last
 
 
@@ -56,7 +62,8 @@ def _without_marks(found: re.Match[str]) -> str:
 
 def _is_plain(words: str) -> bool:
     """Whether it looks like ordinary words, a small number or a model's name: “Volvo V60”."""
-    return all(_SIGNS.search(word) is None or (len(word) < MIN_DIGITS and word.isalnum()) for word in words.split())
+    short = all(_SIGNS.search(word) is None or (len(word) < MIN_DIGITS and word.isalnum()) for word in words.split())
+    return short and sum(map(str.isdigit, words)) < GROUPED_DIGITS
 
 
 def marked(pieces: Pieces, outputs: Array) -> Iterator[tuple[int, int, float]]:

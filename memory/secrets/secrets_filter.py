@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from memory.secrets.governed import is_something_else
 from memory.text.user_text import Span
 
 if TYPE_CHECKING:
@@ -131,6 +132,24 @@ _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         re.compile(
             r"\b(?:authorization|bearer|x-api-key|x-auth-token|client_secret)\b[\"']?\s{0,3}[:=]?\s{0,3}[\"']?"
             r"(?:(?:bearer|basic|token)\s{1,3})?(?P<value>(?=[\w.~+/-]{0,60}\d)[\w.~+/-]{8,200}={0,2})",
+            re.I,
+        ),
+    ),
+    # “The new code of the staff room is 6650”
+    (
+        KEY,
+        re.compile(
+            r"\b(?:the|my|our|your|new|old|current) code(?: (?:of|for|to|at|on|in)(?: [\w'’-]{1,20}){1,4})?"
+            r"(?: is| was|:)\s(?P<value>[#*]?(?=[A-Z]?\d)[A-Z]?\d[\d#*-]{3,11}[A-Z]?)(?![\w.,:/%]\w)",
+            re.I,
+        ),
+    ),
+    # “The safe opens with 9917”
+    (
+        KEY,
+        re.compile(
+            r"\b(?:open|unlock|disarm)(?:s|ed)? with\s"
+            r"(?P<value>[#*]?(?=[A-Z]?\d)[A-Z]?\d[\d#*-]{2,11}[A-Z]?)(?![\w.,:/%]\w)",
             re.I,
         ),
     ),
@@ -303,8 +322,6 @@ first line, or an account number, is shorter than the overlap."""
 
 MASK: Final = "[secret]"
 """What replaces a secret."""
-_MASKED: Final = "Xk7#mQ29"
-"""What the network reads in place of MASK, as long: in a text that is masked again, nothing else is the password."""
 MIN_LENGTH: Final = 4
 """Minimum characters of a secret that is also masked where it is repeated."""
 PIN_DIGITS: Final = 6
@@ -378,9 +395,9 @@ def find_secrets(text: str) -> tuple[tuple[str, Span], ...]:
         return shaped_secrets(text)
     if not _MAY_HOLD.search(text):
         return ()
-    from memory.secrets.learned import learned_secrets
+    from memory.secrets.learned import MASKED, learned_secrets
 
-    read = text.replace(MASK, _MASKED)
+    read = text.replace(MASK, MASKED)
     found = [*_findings(text, _SAID_OUT), *((KEY, span) for span in learned_secrets(read))]
     return tuple(one for one in found if _is_secret(text, one[1]))
 
@@ -433,7 +450,9 @@ def _findings(text: str, named: Iterable[tuple[str, re.Pattern[str]]]) -> Iterat
             yield name, (found.start(), _end_of_key(text, found))
     for name, pattern in named:
         for found in pattern.finditer(text):
-            yield name, (found.start("value"), _end_of_value(text, found))
+            place = found.start("value"), _end_of_value(text, found)
+            if not is_something_else(text, *place):
+                yield name, place
     for name, module, pattern in _CHECKED if _DIGIT.search(text) else ():  # every one of them contains a digit
         yield from ((name, found.span()) for found in pattern.finditer(plain) if _passes(module)(found[0]))
     yield from ((KEY, found.span()) for found in _RANDOM.finditer(text) if _looks_random(found[0]))

@@ -1,4 +1,4 @@
-"""Forms of roles, projects and conversation options."""
+"""Forms of roles, projects, conversation options and the answers up to a day."""
 
 from typing import Any, Final
 
@@ -6,6 +6,7 @@ from django import forms
 
 from chat.conversations.model_choice import EFFORTS, MAX_NAME_LENGTH, TYPED_MODEL
 from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
+from memory.forms import DayField
 
 MAX_ID: Final = 2**63 - 1
 
@@ -53,3 +54,9 @@ class OptionsForm(forms.Form):
         if data.get("model") == TYPED_MODEL:
             data["model"] = data.get("other_model", "")
         return data
+
+
+class UntilForm(forms.Form):
+    """The day up to which answers are shown; empty: today."""
+
+    until = DayField("Up to", is_end=True)

@@ -1,10 +1,12 @@
 """Forms of memory's pages, with the length limits of user input."""
 
-from typing import Any, Final, get_args
+from datetime import date
+from typing import Any, Final, Self, get_args
 from zoneinfo import ZoneInfo
 
 from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator
+from django.utils import timezone
 
 from memory.documents.revisions import MAX_TEXT
 from memory.documents.tree import MAX_TAG, MAX_TAGS, normal_tag
@@ -17,6 +19,7 @@ from memory.models import Fact
 from memory.models.kinds import EpisodeKind, Kind
 from memory.models.paths import encode
 from memory.retrieval.ranking import Source
+from memory.text.dates import read_days
 from recall.openapi.fields import EARLIEST, LATEST
 from recall.text import whole_number
 
@@ -28,14 +31,44 @@ MAX_PATH: Final = 500
 """Characters of a typed path."""
 MAX_QUESTION: Final = 1_000
 """Characters of a search question."""
+DAY_FORMATS: Final = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%d %B %Y")
+"""Days in numbers, and as pages show them; `memory/text/dates.py` reads the others."""
+SHOWN_DAY: Final = "%-d %B %Y"
 
 
 class DayField(forms.DateField):
-    """An optional day, limited so that date arithmetic works in every time zone."""
+    """An optional day as people write it: 2026-11-24, 24 Nov 2026, 24.11.2026, yesterday.
 
-    def __init__(self, **kwargs: Any) -> None:
-        validators = [MinValueValidator(EARLIEST.date()), MaxValueValidator(LATEST.date())]
-        super().__init__(required=False, validators=validators, **kwargs)
+    Of a month or a year, the first day is meant, or the last where the day `is_end`. A day without a year is the
+    latest one, or where it `is_ahead` the next one. Limited so that date arithmetic works in every time zone.
+    """
+
+    widget = forms.DateInput(
+        {"class": "day", "placeholder": "24 Nov 2026", "maxlength": 40, "autocomplete": "off", "spellcheck": "false"},
+        SHOWN_DAY,
+    )
+
+    def __init__(self, label: str, help_text: str = "", *, is_end: bool = False, is_ahead: bool = False) -> None:
+        limits = f"“{label}” must be between {EARLIEST.year} and {LATEST.year}."
+        super().__init__(
+            required=False,
+            label=label,
+            help_text=help_text,
+            input_formats=DAY_FORMATS,
+            validators=[MinValueValidator(EARLIEST.date(), limits), MaxValueValidator(LATEST.date(), limits)],
+            error_messages={"invalid": f"“{label}” isn't a date Recall can read. Try 24 Nov 2026, or yesterday."},
+        )
+        self.is_end, self.is_ahead = is_end, is_ahead
+
+    def to_python(self, value: Any) -> date | None:
+        """The day, read in the current time zone."""
+        try:
+            return super().to_python(value)
+        except forms.ValidationError:
+            days = read_days(value, timezone.localdate(), past=not self.is_ahead)
+            if days is None:
+                raise
+        return days[1] if self.is_end else days[0]
 
 
 class StatementForm(forms.Form):
@@ -59,8 +92,15 @@ class StatementForm(forms.Form):
 class FactForm(StatementForm):
     """A correction of an active fact and its validity; omitted fields are unchanged."""
 
-    valid_from = DayField(error_messages={"invalid": "“True from” isn't a valid date. Use the format 2026-05-31."})
-    valid_until = DayField(error_messages={"invalid": "“True until” isn't a valid date. Use the format 2026-05-31."})
+    valid_from = DayField("True from")
+    valid_until = DayField(
+        "True until", "Leave empty if unknown or ongoing. Past facts aren't used.", is_end=True, is_ahead=True
+    )
+
+    @classmethod
+    def of(cls, fact: Fact, zone: ZoneInfo) -> Self:
+        """The form with the days of a stored fact."""
+        return cls(initial={"valid_from": day_of(fact.valid_from, zone), "valid_until": day_of(fact.valid_until, zone)})
 
     def validity(self, kept: Validity, zone: ZoneInfo) -> Validity:
         """The validity in the form, with days in the time zone `zone`."""
@@ -244,9 +284,9 @@ class SearchForm(forms.Form):
     tag = TagsField(max_length=MAX_QUESTION, required=False)
     scope = PathField(required=False)
     least = forms.ChoiceField(choices=[("", "Any"), *((str(level), level) for level in range(2, 6))], required=False)
-    since = DayField()
-    until = DayField()
-    as_of = DayField()
+    since = DayField("From")
+    until = DayField("To", is_end=True)
+    as_of = DayField("Known on", "What Recall knew at the end of that day.", is_end=True)
 
     @property
     def is_narrowed(self) -> bool:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from accounts.models import User
 from budget.models import Receipt
 from budget.planning.plan import Section
-from recall.openapi.fields import EARLIEST, LATEST
 
 MAX_ANSWERS: Final = 30
 """Answers shown at once: those around a day, not all of them."""
@@ -29,15 +28,6 @@ class AnswerProvenance:
     """In the user's time zone."""
     memories: Sequence[dict[str, Any]]
     """Items of its receipt: recalled ones first, then the profile."""
-
-
-def parse_day(text: str) -> date | None:
-    """Parse an ISO date; None if it isn't one, or out of the range in which dates are calculated with."""
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        return None
-    return day if EARLIEST.date() <= day <= LATEST.date() else None
 
 
 def answers_until(user: User, day: date) -> list[AnswerProvenance]:

@@ -57,8 +57,8 @@ class SearchForm(forms.Form):
     role = forms.ChoiceField(
         required=False, label="Author", choices=[("", "Anyone"), ("user", "You"), ("assistant", "Recall")]
     )
-    since = DayField(label="From", widget=forms.DateInput(attrs={"type": "date"}))
-    until = DayField(label="To", widget=forms.DateInput(attrs={"type": "date"}))
+    since = DayField("From")
+    until = DayField("To", is_end=True)
     archived = forms.ChoiceField(
         required=False, label="Archived", choices=[("", "Include"), ("no", "Exclude"), ("only", "Only")]
     )

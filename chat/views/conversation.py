@@ -18,7 +18,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from chat.attachments.view import attached_to
 from chat.compaction import jobs
-from chat.conversations.provenance import answers_until, parse_day
+from chat.conversations.provenance import answers_until
+from chat.forms import UntilForm
 from chat.ingest import librarian_triggers
 from chat.messages.branches import IS_BRANCH, KEPT
 from chat.messages.forget_request import WITHHOLDS
@@ -177,8 +178,14 @@ def message(request: HttpRequest, pk: int) -> HttpResponse:
 def answers(request: HttpRequest) -> HttpResponse:
     """Answers up to a day, latest first, with the memories each one used."""
     user = signed_in_user(request)
-    until = parse_day(request.GET.get("until", "")) or timezone.localdate(timezone=user.zone)
-    return render(request, "chat/answers.html", {"until": until, "given": answers_until(user, until)})
+    form = UntilForm(request.GET)
+    until = (form.is_valid() and form.cleaned_data["until"]) or timezone.localdate()
+    context = {
+        "form": form if form.errors else UntilForm(initial={"until": until}),
+        "until": until,
+        "given": answers_until(user, until),
+    }
+    return render(request, "chat/answers.html", context, status=422 if form.errors else 200)
 
 
 @signed_in_page

@@ -16,6 +16,7 @@ from django.db.models import Max, Min
 from accounts.models import User
 from memory.documents.profile import FOLDER
 from memory.documents.revisions import Change, changes
+from memory.forms import DayField
 from memory.models import Document, Fact, Revision
 from memory.models.facts import FactQuerySet
 from memory.models.kinds import Kind
@@ -26,23 +27,20 @@ from memory.text.second_person import second_person
 
 MAX_FACTS: Final = 300
 """Facts shown; a day with more says so."""
-INVALID_DAY: Final = "Enter a valid date, such as 2026-03-31."
 
 
 class DaysForm(forms.Form):
     """The two days; an empty one equals the other, or today if both are empty."""
 
-    at = forms.DateField(required=False, error_messages={"invalid": INVALID_DAY})
-    true = forms.DateField(required=False, error_messages={"invalid": INVALID_DAY})
+    at = DayField("Known on", "What Recall had learned by the end of that day.", is_end=True)
+    true = DayField("True on", "What was true that day, as far as Recall knows.", is_end=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Slider:
     """One of the two day inputs."""
 
-    name: str
-    label: str
-    hint: str
+    field: forms.BoundField
     first: date
     last: date
     day: date
@@ -104,7 +102,7 @@ class PastProfile:
 
 def build_sliders(user: User, now: datetime) -> tuple[Slider, Slider]:
     """The two day inputs before a day is chosen. Two queries."""
-    return _sliders(user, {}, now)
+    return _sliders(user, DaysForm({}), now)
 
 
 def build_past_profile(user: User, fields: dict[str, str], now: datetime) -> PastProfile:
@@ -113,8 +111,7 @@ def build_past_profile(user: User, fields: dict[str, str], now: datetime) -> Pas
     Eight statements at most.
     """
     form = DaysForm(fields)
-    days = form.cleaned_data if form.is_valid() else {}
-    known, true = _sliders(user, days, now)
+    known, true = _sliders(user, form, now)
     moment, world = _end_of(known.day, user, now), _end_of(true.day, user, now)
     facts_of_user = Fact.objects.for_user(user)
     facts = list(_in_page_order(facts_of_user.known_at(moment, true_at=world))[: MAX_FACTS + 1])
@@ -145,16 +142,16 @@ def _in_page_order(facts: FactQuerySet) -> FactQuerySet:
 # The days ----------------------------------------------------------------------------------------------------------
 
 
-def _sliders(user: User, days: dict[str, date | None], now: datetime) -> tuple[Slider, Slider]:
+def _sliders(user: User, form: DaysForm, now: datetime) -> tuple[Slider, Slider]:
+    """The form's days, each within its range; what can't be read is shown again as it was typed."""
+    days = form.cleaned_data if form.is_valid() else {}
     today = now.astimezone(user.zone).date()
     learned, began = _first_days(user, today)
     at, true = days.get("at"), days.get("true")
     known_on = _clamp(learned, at or true or today, today)
     true_on = _clamp(began, true or at or today, today)
-    return (
-        Slider("at", "Known on", "What Recall had learned by the end of that day.", learned, today, known_on),
-        Slider("true", "True on", "What was true that day, as far as Recall knows.", began, today, true_on),
-    )
+    shown = form if form.errors else DaysForm(initial={"at": known_on, "true": true_on})
+    return Slider(shown["at"], learned, today, known_on), Slider(shown["true"], began, today, true_on)
 
 
 def _first_days(user: User, today: date) -> tuple[date, date]:

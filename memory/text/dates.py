@@ -58,6 +58,21 @@ def find_date(text: str, today: date, *, past: bool = False) -> FoundDate | None
     return None
 
 
+def read_days(text: str, today: date, *, past: bool = False) -> tuple[date, date] | None:
+    """The first and last of the days that all of `text` names, as people fill in a field; None: it isn't a date.
+
+    Also reads “2019” and “May 2024”, and a point after a number: “24. 11. 2026”, “24. November”.
+    """
+    words = " ".join(text.split()).rstrip(".,")
+    for pattern, instead in _TIDIED:
+        words = pattern.sub(instead, words)
+    for form in (words, f"in {words}"):
+        found = find_date(form, today, past=past)
+        if found and (found.start, found.end) == (0, len(form)):
+            return found.first, found.last
+    return None
+
+
 def in_words(first: date, last: date) -> str:
     """The days from `first` to `last` as a sentence names them: a day, a week, a month or a year."""
     if first == last:
@@ -214,5 +229,7 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...
         (r"(?<!the )(?P<which>next|this|last) (?P<unit>week|month|year)", _period),
     )
 )  # fmt: skip
+_TIDIED: Final = ((re.compile(r"(\d)\. ?(?=[^\W\d])"), r"\1 "), (re.compile(r"(\d\.) (?=\d)"), r"\1"))
+"""A point after a number, which no form above has."""
 _SINCE: Final = re.compile(r"(?i)\b(?:since|ever since)(?: last| the)? $")
 """Whatever the verb, what has been so since Tuesday started on the last one."""

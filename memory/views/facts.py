@@ -100,8 +100,11 @@ def _render_fact(request: HttpRequest, fact: Fact, status: int = 200, **more: An
     user = signed_in_user(request)
     tally = memory_use.tally(user, fact.ref)
     usage: dict[str, Any] = {"prompts": memory_use.prompts_with(user, fact.ref), "tally": tally}
+    days = more.get("form") or FactForm.of(fact, user.zone)
     usage["cut_days"] = settings.ENVIRONMENT.cut_candidate_retention_days
-    return render(request, "memory/fact.html", {**build_fact_page(user, fact, **more), **usage}, status=status)
+    return render(
+        request, "memory/fact.html", {**build_fact_page(user, fact, **more), **usage, "days": days}, status=status
+    )
 
 
 def _get_own_fact(request: HttpRequest, pk: int) -> Fact:

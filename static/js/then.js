@@ -1,67 +1,69 @@
 // @ts-check
 /**
- * The two time sliders of the profile: each is in sync with its date field, and the form asks htmx for that day. While
- * both are on the same day, “true then” moves with “known”. Without it the date fields alone work.
+ * The two time sliders of the profile: a slider writes its day into the date field, and the form asks htmx for it; the
+ * server reads what is typed, and its answer moves the slider. While both fields are the same, “true then” moves with
+ * “known”. Without it the date fields alone work.
  */
 
 const DAY = 24 * 60 * 60 * 1000; // ms; dates are in UTC, where every day is this long
 const form = document.getElementById("then-form");
-const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "long", timeZone: "UTC" });
+const format = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }); // as pages write a day
 
 class Slider {
   /** @param {HTMLElement} part */
   constructor(part) {
+    this.name = part.dataset.slider ?? "";
     this.first = Date.parse(part.dataset.first ?? "");
     this.range = /** @type {HTMLInputElement} */ (part.querySelector("[data-range]"));
-    this.date = /** @type {HTMLInputElement} */ (part.querySelector("[data-date]"));
+    this.date = /** @type {HTMLInputElement} */ (part.querySelector(`[name="${this.name}"]`));
     this.range.hidden = false;
-    this.follow();
+    this.range.setAttribute("aria-valuetext", this.day);
   }
 
-  /** The selected day, in ms; NaN while a date is being typed. */
+  /** The day at which the slider is. */
   get day() {
-    return Date.parse(this.date.value);
+    return format.format(this.first + Number(this.range.value) * DAY);
   }
 
-  /** Move both to a day, within the range. @param {number} day */
-  moveTo(day) {
-    this.range.value = String(Math.round((day - this.first) / DAY));
-    this.date.value = new Date(this.first + Number(this.range.value) * DAY).toISOString().slice(0, 10);
-    this.#updateLabel();
+  /** Write the slider's day into the field. */
+  write() {
+    this.date.value = this.day;
+    this.range.setAttribute("aria-valuetext", this.day);
   }
 
-  /** Move the range to the typed date. */
-  follow() {
-    if (!Number.isNaN(this.day)) this.range.value = String(Math.round((this.day - this.first) / DAY));
-    this.#updateLabel();
-  }
-
-  #updateLabel() {
-    if (!Number.isNaN(this.day)) this.range.setAttribute("aria-valuetext", format.format(this.day));
+  /** Move to the day that the server read, unless more has been typed since. @param {string} asked @param {string} day */
+  follow(asked, day) {
+    if (!day || this.date.value !== asked) return;
+    this.range.value = String(Math.round((Date.parse(`${day} UTC`) - this.first) / DAY));
+    this.write();
   }
 }
 
-const [known, world] = [...(form?.querySelectorAll("[data-slider]") ?? [])].map(
+const sliders = [...(form?.querySelectorAll("[data-slider]") ?? [])].map(
   (part) => new Slider(/** @type {HTMLElement} */ (part)),
 );
-let together = known?.day === world?.day;
+const [known, world] = sliders;
+let together = known?.date.value === world?.date.value;
 
-// Before htmx, which listens on the form itself.
+// Before htmx, which listens on the form and the sliders.
 form?.addEventListener(
   "input",
   ({ target }) => {
-    const moved = [known, world].find(({ range, date }) => target === range || target === date);
+    const moved = sliders.find(({ range, date }) => target === range || target === date);
     if (!moved) return;
-    if (target === moved.range) moved.moveTo(moved.first + Number(moved.range.value) * DAY);
-    else moved.follow();
-    if (moved === known && together && !Number.isNaN(known.day)) world.moveTo(known.day);
-    else if (moved === world) together = known.day === world.day;
+    if (target === moved.range) moved.write();
+    if (moved === world) together = known.date.value === world.date.value;
+    else if (together) world.date.value = known.date.value;
+    if (together && target === known.range) world.follow(known.date.value, known.day);
   },
   { capture: true },
 );
 
 form?.addEventListener("htmx:afterRequest", (event) => {
   // htmx's history is off; the URL alone is enough for a reload or a bookmark.
-  const { xhr, successful } = /** @type {CustomEvent} */ (event).detail;
-  if (successful) history.replaceState(history.state, "", xhr.responseURL);
+  const { xhr, successful, requestConfig } = /** @type {CustomEvent} */ (event).detail;
+  if (!successful) return;
+  history.replaceState(history.state, "", xhr.responseURL);
+  const read = document.getElementById("then")?.dataset ?? {};
+  for (const slider of sliders) slider.follow(requestConfig.parameters[slider.name], read[slider.name] ?? "");
 });

@@ -1,7 +1,7 @@
 """The page of one fact: where it comes from, what was decided, where it stands; rewording and retiring it."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -303,7 +303,8 @@ def test_the_days_a_fact_is_true_on_are_whole_days_where_the_person_is(alice: Us
     assert fact.valid_from == datetime(2024, 2, 29, 15, tzinfo=UTC)
     assert fact.valid_until == datetime(2190, 5, 31, 15, tzinfo=UTC) - timedelta(microseconds=1)
     page = page_of(client, fact)
-    assert 'name="valid_from" min="1900-01-01" max="2199-12-31" value="2024-03-01"' in page
+    assert 'name="valid_from" value="1 March 2024"' in page
+    assert 'name="valid_until" value="31 May 2190"' in page, "the days beyond this century can be saved again"
     assert "<dt>True until</dt><dd>31 May 2190</dd>" in page
 
 
@@ -349,8 +350,8 @@ def test_words_alone_leave_the_days_as_they_are(alice: User, sign_in: SignIn) ->
     ("since", "until", "status", "sentence"),
     [
         ("2025-05-02", "2025-05-01", 409, "“True until” is before “True from”"),
-        ("some day", "", 422, "“True from” isn&#x27;t a valid date"),
-        ("", "0001-01-01", 422, "greater than or equal to"),
+        ("some day", "", 422, "“True from” isn&#x27;t a date Recall can read"),
+        ("", "0001-01-01", 422, "“True until” must be between 1900 and 2200."),
         ("", "", 409, "it already says that"),
     ],
 )
@@ -365,6 +366,14 @@ def test_days_that_cannot_be_taken_come_back_with_the_reason(
         assert f'value="{since}"' in response.content.decode()
     fact.refresh_from_db()
     assert (fact.valid_from, fact.valid_until) == (None, None)
+
+
+def test_a_year_alone_is_all_of_it(alice: User, sign_in: SignIn) -> None:
+    fact = know(alice, "The user lived in Rome.")
+    date_it(sign_in(alice), fact, "2024", "2025")
+    fact.refresh_from_db()
+    since, until = (moment.astimezone(alice.zone).date() for moment in (fact.valid_from, fact.valid_until) if moment)
+    assert (since, until) == (date(2024, 1, 1), date(2025, 12, 31))
 
 
 def test_a_day_on_which_it_both_began_and_ended_is_taken(alice: User, sign_in: SignIn) -> None:

@@ -228,7 +228,7 @@ def test_a_new_account_is_shown_what_to_do_instead_of_zeros(alice: User, sign_in
     [
         {"in": "facts", "kind": "nonsense"},
         {"in": "documents", "folder": "/a//b"},
-        {"since": "yesterday"},
+        {"since": "some day"},
         {"in": "facts", "as_of": "31.2.2026"},
         {"q": "x" * 301},
         {"q": "NUL \x00"},
@@ -275,6 +275,8 @@ def marys(alice: User) -> None:
         ("conversations", {"until": "2026-03-04"}, {"walk"}),
         ("conversations", {"until": "2026-03-03"}, set()),
         ("conversations", {"since": "2026-03-04", "until": "2026-03-04"}, {"walk"}),
+        ("conversations", {"since": "4. 3. 2026", "until": "4 Mar 2026"}, {"walk"}),
+        ("conversations", {"until": "Feb 2026"}, set()),
         ("", {"since": "2026-03-05"}, {"fact", "episode", "document"}),
         ("", {"until": "2026-03-04"}, set()),
         ("facts", {"least": "3"}, {"fact", "episode"}),
@@ -353,6 +355,15 @@ def test_time_travel_finds_what_was_known_then(alice: User, sign_in: SignIn) -> 
     assert '<span class="badge badge-warn">Superseded</span>' in then
     assert "lives in Lisbon" in now
     assert "lives in Porto" not in now
+
+
+def test_days_are_text_and_shown_as_they_were_read(alice: User, sign_in: SignIn, marys: None) -> None:
+    days = {"since": "Jan 2026", "until": "March 5th 2026", "as_of": "2026-07-01"}
+    for where in ("", "facts"):
+        page = sign_in(alice).get("/search", {"q": QUESTION, "in": where, **days}).content.decode()
+        assert "From 1 January 2026. Up to 5 March 2026." in page
+        assert 'name="since" value="Jan 2026"' in page
+        assert 'type="date"' not in page
 
 
 def test_a_day_ends_where_the_user_is(alice: User, sign_in: SignIn) -> None:

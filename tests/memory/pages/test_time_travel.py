@@ -151,7 +151,7 @@ def test_the_page_shows_that_day_without_a_script(alice: User, moved: tuple[Fact
     assert "removed since" in page
     assert "Replaced on 10 May 2026: You live in Lisbon." in page
     assert "Added since" in page
-    assert '<input type="date" id="at" name="at"' in page
+    assert '<input type="text" name="at" value="1 April 2026"' in page
     assert "/answers?until=2026-04-01" in page
     assert "<h1>Time travel</h1>" in page
 
@@ -165,9 +165,18 @@ def test_htmx_gets_that_day_alone(alice: User, moved: tuple[Fact, Fact], sign_in
 
 
 def test_what_is_no_date_is_answered_with_a_sentence(alice: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
-    response = sign_in(alice).get("/memory/time-travel", {"at": "yesterday<b>"})
+    response = sign_in(alice).get("/memory/time-travel", {"at": "some day<b>", "true": "2019"})
     assert response.status_code == 422
-    assert "Enter a valid date" in response.content.decode()
+    page = response.content.decode()
+    assert "“Known on” isn&#x27;t a date Recall can read. Try 24 Nov 2026, or yesterday." in page
+    assert 'name="at" value="some day&lt;b&gt;"' in page
+    assert page.count('aria-invalid="true"') == 1
+
+
+def test_a_day_is_read_as_people_write_it(alice: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
+    page = sign_in(alice).get("/memory/time-travel", {"at": "Apr 2026", "true": "1. 4. 2026"}).content.decode()
+    assert "Known on 30 April 2026, true on 1 April 2026" in page
+    assert 'name="at" value="30 April 2026"' in page
 
 
 def test_without_a_day_the_profile_asks_little(
@@ -226,13 +235,16 @@ def test_answers_up_to_a_day_stand_with_what_they_were_given(alice: User, bob: U
     early = answered(alice, on(2026, 3, 1), "Where was I", "The user lives in Porto.")
     answered(alice, on(2026, 6, 1), "Where am I", "The user lives in Lisbon.")
     answered(bob, on(2026, 3, 1), "Who is Bob", "The user is Bob.")
-    page = sign_in(alice).get("/answers", {"until": "2026-04-01"}).content.decode()
+    page = sign_in(alice).get("/answers", {"until": "1 April 2026"}).content.decode()
     assert "Where was I?" in page
     assert "You live in Porto." in page
     assert f"/m/{early.pk}" in page
     assert "Where am I?" not in page
     assert "Bob" not in page
-    today = sign_in(alice).get("/answers", {"until": "no day"}).content.decode()
+    refused = sign_in(alice).get("/answers", {"until": "no day"})
+    today = refused.content.decode()
+    assert refused.status_code == 422
+    assert "“Up to” isn&#x27;t a date Recall can read." in today
     assert today.index("Where am I?") < today.index("Where was I?")
 
 

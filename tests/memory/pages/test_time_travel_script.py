@@ -65,6 +65,7 @@ def page(browser: Browser, pages: Pages) -> Iterator[Page]:
     page = browser.new_page(base_url=HOST)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
 
     def serve(route: Route) -> None:
         address = urlsplit(route.request.url)
@@ -117,6 +118,17 @@ def test_a_date_moves_the_slider_and_parts_the_two(page: Page, days: list[date])
     page.keyboard.press("ArrowLeft")
     expect(true, "they were parted").to_have_value("1")
     expect(page.locator("#then")).to_contain_text(f"true on {days[1].day} {days[1]:%B %Y}")
+
+
+def test_enter_asks_without_giving_up_another_request(page: Page, days: list[date]) -> None:
+    typed = page.get_by_label("Known on, as a date")
+    typed.fill(days[1].isoformat())
+    typed.press("Enter")
+    expect(page.locator("#then")).to_contain_text(f"Known on {written(days[1])}")
+    expect(typed).to_have_value(written(days[1]))
+    longest = date(2026, 11, 28)  # no month's name is wider
+    typed.fill(written(longest))
+    assert typed.evaluate("field => field.scrollWidth <= field.clientWidth"), "a day isn't cut off"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

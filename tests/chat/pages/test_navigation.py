@@ -56,6 +56,7 @@ def test_memory_has_four_tabs_and_the_rest_in_its_menu(alice: User, sign_in: Sig
         names = [(name.removesuffix("1").strip(), is_current) for name, is_current in links_of(page, "Memory")]
         assert [name for name, _ in names] == [*tabs, "Rules", "History", "Time travel", "Access log"]
         assert [name for name, is_current in names if is_current] == [marked], address
+        assert ('aria-label="More memory pages" aria-current="true"' in page) == (marked not in tabs), address
         assert re.search(r'id="tab-count">1<', page)
 
 

@@ -101,6 +101,52 @@ function showFileField(input) {
 }
 for (const input of document.querySelectorAll('.field > input[type="file"]')) showFileField(/** @type {HTMLInputElement} */ (input));
 
+/** Why a field can't be sent, as its page says it; other reasons in the browser's words. @param {HTMLInputElement} field */
+function invalidSentence({ validity, type, min, validationMessage }) {
+  if (validity.badInput) return "Enter a number.";
+  if (validity.valueMissing) return "Fill in this field.";
+  if (validity.typeMismatch && type === "email") return "Enter an email address, such as name@example.org.";
+  if (validity.rangeUnderflow) return `Enter ${min} or more.`;
+  return validationMessage;
+}
+
+/** The reason below the field instead of in the browser's bubble, until the field changes. @param {HTMLInputElement} field */
+function showInvalid(field) {
+  const line = document.createElement("p");
+  const described = field.getAttribute("aria-describedby");
+  line.className = "errorlist";
+  line.id = `${field.id || field.name}-invalid`;
+  line.role = "alert";
+  const row = field.closest(".row");
+  if (row) row.after(line);
+  else (field.closest(".field") ?? field.parentElement)?.append(line);
+  line.textContent = invalidSentence(field); // once it is there: only a change of it is read out
+  field.setAttribute("aria-invalid", "true");
+  field.setAttribute("aria-describedby", [line.id, described].filter(Boolean).join(" "));
+  field.addEventListener(
+    "input",
+    () => {
+      line.remove();
+      field.removeAttribute("aria-invalid");
+      if (described) field.setAttribute("aria-describedby", described);
+      else field.removeAttribute("aria-describedby");
+    },
+    { once: true },
+  );
+}
+
+document.addEventListener(
+  "invalid", // doesn't bubble
+  (event) => {
+    const field = /** @type {HTMLInputElement} */ (event.target);
+    if (field.type === "file") return; // showFileField says it
+    event.preventDefault();
+    if (!document.getElementById(`${field.id || field.name}-invalid`)) showInvalid(field);
+    if (field === [...(field.form?.elements ?? [])].find((one) => one.matches(":is(input, textarea, select):invalid"))) field.focus();
+  },
+  true,
+);
+
 document.addEventListener("htmx:beforeSwap", (event) => {
   // The user was signed out meanwhile: the response is the sign-in page. Reload instead of swapping it into the page.
   const { xhr } = /** @type {CustomEvent} */ (event).detail;

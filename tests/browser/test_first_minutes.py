@@ -1,5 +1,6 @@
 """The first minutes: what a visitor, a new account and a returning one see at `/`, on a desktop and on a phone."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -8,6 +9,8 @@ from playwright.sync_api import expect
 from tests.browser.people import ON_BOTH, Person, ask, composer, is_phone, last_answer
 
 pytestmark = pytest.mark.browser
+
+FILL_IN = "Fill in this field."
 
 
 @ON_BOTH
@@ -64,6 +67,24 @@ def test_signing_in_starts_in_the_field_to_type_in(newcomer: Callable[[str], Per
     page.keyboard.press("Enter")
     expect(page.get_by_text("Wrong email or password.")).to_be_visible()
     expect(password).to_be_focused()
+
+
+def test_what_a_field_lacks_is_said_below_it_instead_of_in_a_bubble(newcomer: Callable[[str], Person]) -> None:
+    page = newcomer("Nell").open_browser().new_page()
+    page.goto("/accounts/signup/")
+    email, password = page.get_by_label("Email"), page.get_by_label("Password", exact=True)
+    email.fill("nell at example")
+    for _ in range(2):
+        page.get_by_role("button", name="Sign up").click()
+        for field, sentence in ((email, "Enter an email address, such as name@example.org."), (password, FILL_IN)):
+            expect(page.get_by_role("alert").get_by_text(sentence)).to_have_count(1)
+            expect(field).to_have_accessible_description(re.compile(re.escape(sentence)))
+            expect(field).to_have_attribute("aria-invalid", "true")
+        expect(email, "the first to mend").to_be_focused()
+    page.keyboard.type(".")
+    expect(page.get_by_text("Enter an email address")).to_have_count(0)
+    expect(email).not_to_have_attribute("aria-invalid", "true")
+    expect(password).to_have_accessible_description(f"{FILL_IN} At least 10 characters.")
 
 
 def test_every_starter_gets_an_answer(newcomer: Callable[[str], Person]) -> None:

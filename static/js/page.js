@@ -42,7 +42,7 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("focusin", (event) => closeMenus(event.target)); // Tab has left the menu
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape") return;
+  if (event.key !== "Escape" || event.target instanceof HTMLOptionElement) return; // there it closes the list
   const open = document.querySelector("details.menu[open]");
   if (open?.contains(document.activeElement)) open.querySelector("summary")?.focus();
   closeMenus(null);

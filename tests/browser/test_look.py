@@ -198,6 +198,26 @@ def test_a_conversations_menu_cuts_off_no_words(somebody: Person) -> None:
     assert sheet.evaluate(CUT_OFF) == []
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_list_opens_in_the_pages_own_look_and_escape_closes_it_alone(
+    somebody: Person, scheme: Literal["light", "dark"]
+) -> None:
+    page = somebody.tab("/")
+    wear(page, scheme)
+    menu = page.locator("#choices")
+    menu.locator("summary").click()
+    effort = menu.get_by_label("Effort")
+    effort.click()
+    option = effort.locator("option").last
+    expect(option).to_be_in_viewport()  # the browser's own list has no place on the page
+    assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == []
+    option.press("Escape")
+    expect(option).not_to_be_in_viewport()
+    expect(effort).to_be_visible()
+    effort.press("Escape")
+    expect(effort).to_be_hidden()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_visitor_finds_every_door_readable(newcomer: Callable[[str], Person], scheme: str) -> None:
     page = newcomer("Nobody").open_browser(**PHONE, color_scheme=scheme).new_page()

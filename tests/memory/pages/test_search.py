@@ -217,9 +217,10 @@ def test_nothing_found_is_explained(alice: User, sign_in: SignIn, question: str,
 
 @pytest.mark.parametrize("question", ["", QUESTION])
 def test_a_new_account_is_shown_what_to_do_instead_of_zeros(alice: User, sign_in: SignIn, question: str) -> None:
-    page = results_of(sign_in(alice), q=question)
+    page = results_of(sign_in(alice), q=question, since="2026-11-24")
 
     assert "Nothing to search yet." in page
+    assert "From 24 November 2026." not in page, "no results that it could be said of"
     assert not re.search(r"\b0\b", page)
 
 

@@ -1,7 +1,7 @@
 """The command palette and the keyboard shortcuts, as data.
 
-The palette finds commands, conversations by title and facts by their words, and offers the full-text search. A command
-is a link, a form or an action of the page; which ones apply depends on the page that opened the palette.
+The palette finds commands, conversations by title, projects by name and facts by their words, and offers the search. A
+command is a link, a form or an action of the page; which ones apply depends on the page that opened the palette.
 static/js/palette.js runs both.
 """
 
@@ -16,7 +16,7 @@ from django.db.models import F, Func, Q, TextField, Value
 from django.urls import NoReverseMatch, reverse
 
 from accounts.models import User
-from chat.models import Conversation
+from chat.models import Conversation, Project
 from chat.pages.settings import SECTIONS
 from memory.models import Fact
 from memory.text.second_person import second_person
@@ -32,7 +32,7 @@ MAX_LATEST: Final = 6
 MAX_MATCHING: Final = 8
 """Conversations listed after something was typed."""
 MAX_FACTS: Final = 5
-"""Facts listed after something was typed."""
+"""Facts listed after something was typed; likewise projects."""
 MAX_QUERY_CHARS: Final = 100
 
 
@@ -125,13 +125,14 @@ class Group:
 
 
 def find_options(user: User, typed: str, current: UUID | None) -> list[Group]:
-    """Options that match `typed`, on the page of conversation `current` (None elsewhere). At most three queries."""
+    """Options that match `typed`, on the page of conversation `current` (None elsewhere). At most four queries."""
     words = typed.replace("\x00", "")[:MAX_QUERY_CHARS].split()
     here = Conversation.objects.not_deleted().for_user(user).filter(pk=current).first() if current else None
     available = _available_commands(here, is_looked_for=bool(words))
     commands = [_build_option(command, url) for command, url in available if _matches(command, words)]
     groups = [  # a title or a fact that has the words is more likely meant than a command that does
         Group("Conversations", list(_find_conversations(user, words, current))),
+        Group("Projects", list(_find_projects(user, words)) if words else []),
         Group("What Recall knows", list(_find_facts(user, words)) if words else []),
         Group("Commands", commands),
         Group("Search", [_search_option(" ".join(words))] if words else []),
@@ -184,13 +185,23 @@ def _build_option(command: Command, url: str) -> Option:
 def _find_conversations(user: User, words: list[str], current: UUID | None) -> Iterator[Option]:
     """The latest conversations whose titles have every word; archived ones only if something was typed."""
     conversations = Conversation.objects.not_deleted().for_user(user).exclude(pk=current)
-    holding = Q(archived_at=None) if not words else Q()
-    for word in words:
-        holding &= Q(title__icontains=word)
+    holding = _holding("title", words) if words else Q(archived_at=None)
     rows = conversations.filter(holding).latest_first().only("title", "archived_at", "pinned_at")
     for row in rows[: MAX_MATCHING if words else MAX_LATEST]:
         note = "Archived" if row.archived_at else "Pinned" if row.pinned_at else ""
         yield Option(row.title or "Untitled", "message-square", reverse("conversation", args=[row.pk]), note=note)
+
+
+def _find_projects(user: User, words: list[str]) -> Iterator[Option]:
+    """The projects whose names have every word."""
+    for row in Project.objects.for_user(user).filter(_holding("name", words)).only("name", "archived_at")[:MAX_FACTS]:
+        note = "Archived" if row.archived_at else ""
+        yield Option(row.name, "folder", reverse("project", args=[row.pk]), note=note)
+
+
+def _holding(column: str, words: list[str]) -> Q:
+    """Rows that have every word in this column."""
+    return Q(*((f"{column}__icontains", word) for word in words))
 
 
 def _find_facts(user: User, words: list[str]) -> Iterator[Option]:

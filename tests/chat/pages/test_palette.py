@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat.models import Conversation
+from chat.models import Conversation, Project
 from chat.pages.palette import COMMANDS, SHORTCUTS, Group, find_options
 from chat.pages.settings import sections
 from memory.models import Fact
@@ -106,6 +106,18 @@ def test_conversations_are_found_by_their_titles_and_the_open_one_is_not_among_t
     assert (found[0].href, found[0].note) == (f"/c/{other.pk}", "Archived")
 
 
+def test_projects_are_found_by_their_names(sign_in: SignIn, alice: Any, bob: Any) -> None:
+    mine = Project.objects.create(user=alice, name="Roof garden", path="/projects/garden")
+    Project.objects.create(user=alice, name="Garden shed", path="/projects/shed", archived_at=timezone.now())
+    Project.objects.create(user=bob, name="Bob's garden", path="/projects/garden")
+    groups = find_options(alice, "gard", None)
+    assert names(groups, "Projects") == ["Garden shed", "Roof garden"]
+    assert [option.note for option in groups[0].options] == ["Archived", ""]
+    assert names(find_options(alice, "garden roof", None), "Projects") == ["Roof garden"]
+    assert not names(find_options(alice, "", None), "Projects")
+    assert f'href="/projects/{mine.pk}"' in sign_in(alice).get("/palette?q=roof").content.decode()
+
+
 def test_facts_in_use_are_found_by_their_words_before_commands(sign_in: SignIn, alice: Any, bob: Any) -> None:
     fact = Fact.objects.create(user=alice, statement="The user prefers dark roast (no C++).", status="active")
     for status in ("proposed", "superseded", "rejected", "expired", "archived"):
@@ -144,8 +156,8 @@ def test_another_persons_conversation_is_none_of_this_page(alice: Any, bob: Any)
     assert "Delete this conversation" not in names(find_options(alice, "", theirs.pk))
 
 
-def test_it_takes_three_statements(alice: Any, conversation: Conversation, django_assert_num_queries: Any) -> None:
-    with django_assert_num_queries(3):
+def test_it_takes_four_statements(alice: Any, conversation: Conversation, django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(4):
         find_options(alice, "lisbon", conversation.pk)
 
 

@@ -34,6 +34,8 @@ MAX_QUESTION: Final = 1_000
 DAY_FORMATS: Final = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%d %B %Y")
 """Days in numbers, and as pages show them; `memory/text/dates.py` reads the others."""
 SHOWN_DAY: Final = "%-d %B %Y"
+MAX_DAY: Final = 40
+"""Characters of a typed day."""
 
 
 class DayField(forms.DateField):
@@ -44,7 +46,13 @@ class DayField(forms.DateField):
     """
 
     widget = forms.DateInput(
-        {"class": "day", "placeholder": "24 Nov 2026", "maxlength": 40, "autocomplete": "off", "spellcheck": "false"},
+        {
+            "class": "day",
+            "placeholder": "24 Nov 2026",
+            "maxlength": MAX_DAY,
+            "autocomplete": "off",
+            "spellcheck": "false",
+        },
         SHOWN_DAY,
     )
 
@@ -65,7 +73,8 @@ class DayField(forms.DateField):
         try:
             return super().to_python(value)
         except forms.ValidationError:
-            days = read_days(value, timezone.localdate(), past=not self.is_ahead)
+            is_short = len(value) <= MAX_DAY
+            days = read_days(value, timezone.localdate(), past=not self.is_ahead) if is_short else None
             if days is None:
                 raise
         return days[1] if self.is_end else days[0]

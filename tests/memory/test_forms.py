@@ -60,7 +60,9 @@ def test_today_is_where_the_user_is() -> None:
         assert read("since", "today") == date(2026, 11, 30)
 
 
-@pytest.mark.parametrize("typed", ["some day", "31.2.2026", "24", "24 Nov 2026 or later", "NUL \x00", "9" * 40])
+@pytest.mark.parametrize(
+    "typed", ["some day", "31.2.2026", "24", "24 Nov 2026 or later", "NUL \x00", "9" * 40, f"24{' ' * 40}Nov 2026"]
+)
 def test_what_is_no_day_is_answered_with_a_sentence_beside_the_field(typed: str) -> None:
     form = Days({"until": typed})
     assert len(form.errors["until"]) == 1

@@ -48,7 +48,7 @@ class DayField(forms.DateField):
     widget = forms.DateInput(
         {
             "class": "day",
-            "placeholder": "24 Nov 2026",
+            "placeholder": "e.g. 4 Nov 2026",
             "maxlength": MAX_DAY,
             "autocomplete": "off",
             "spellcheck": "false",

@@ -121,14 +121,10 @@ RECONNECT: dict[str, Any] = {"reconnect_timeout": 1.0, "reconnect_failed": Conne
 as long as the outage had lasted."""
 
 
-PREPARED_FROM = 5
-"""psycopg's default. Django sets none, and `recall/db/prepared.py` needs one."""
-
-
 def django_database(dsn: dict[str, Any], *, pool_size: int | None) -> dict[str, Any]:
     """A DATABASES entry for libpq keywords; `pool_size` None: no pool (tests and short commands)."""
     known = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
-    options: dict[str, Any] = {"prepare_threshold": PREPARED_FROM}
+    options: dict[str, Any] = {}
     entry: dict[str, Any] = {
         "ENGINE": "recall.db.engine",
         "CONN_HEALTH_CHECKS": True,

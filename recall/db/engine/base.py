@@ -3,12 +3,15 @@
 By SET, because PgBouncer refuses them among the start-up parameters of a connection.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import psycopg
 from django.db.backends.postgresql import base
 from django.utils.asyncio import async_unsafe
+from psycopg._preparing import Key, Prepare, PrepareManager
 from psycopg.pq import TransactionStatus
+from psycopg.pq.abc import PGresult
 
 from recall.db.acting import NO_USER, Actor, Role, current
 
@@ -16,6 +19,20 @@ PLANNED_ONCE: Final = "SET plan_cache_mode = force_generic_plan"
 """Parse and plan a prepared statement once per connection: planning the search for its values takes 1.5 ms of 6. By
 default the server would replan, as it estimates that few rows match a word."""
 _TELL: Final = "SELECT set_config('role', '{role}', false), set_config('recall.user_id', '{user}', false)"
+
+
+class PreparedStatements(PrepareManager):
+    """What a connection remembers to prepare: statements whose values the server binds, the fifth time.
+
+    psycopg's own counts the others, too, which are never prepared. Their values are in their text, so each connection
+    kept its last hundred, with the messages and receipts in them.
+    """
+
+    def validate(self, key: Key, prep: Prepare, name: bytes, results: Sequence[PGresult]) -> None:
+        super().validate(key, prep, name, results)
+        _, types = key
+        if not types and prep is Prepare.NO:
+            self._counts.pop(key, None)
 
 
 def tell(connection: psycopg.Connection[Any], actor: Actor) -> None:
@@ -52,6 +69,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _configure_connection(self, connection: Any) -> bool:
         super()._configure_connection(connection)  # type: ignore[misc]  # absent from the stubs
+        connection._prepared = PreparedStatements()
         with connection.cursor() as cursor:
             cursor.execute(PLANNED_ONCE)
         return True  # to be committed

@@ -282,3 +282,15 @@ def test_a_new_row_that_is_there_already_is_left_as_it_is(alice: User) -> None:
     PreparedInsert(Conversation, "(id) DO UPDATE SET title = EXCLUDED.title")([again])
     assert Conversation.objects.get().title == "second"
     again.save()  # it knows that it is stored
+
+
+def test_a_connection_keeps_no_text_with_values_in_it(alice: User) -> None:
+    for _ in range(6):
+        Fact.objects.create(user=alice, statement="Mary lives in Lisbon.")
+        with transaction.atomic(), write_together():
+            Fact.objects.filter(user=alice).update(tags=["Lisbon"])
+        PreparedUpdate(User, "preferred_name")(alice)
+    known = connection.connection._prepared
+    assert not [text for text, _ in (*known._counts, *known._names) if b"Lisbon" in text]
+    assert [text for text, _ in known._names if text.startswith(b'UPDATE "accounts_user"')]
+    assert by_user(alice).count() == 6

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, time
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache
 from uuid import UUID
 
 from django.urls import reverse
@@ -55,12 +55,12 @@ class ChatSource:
 
     def message_url(self, message_id: int) -> str:
         """Link to the message in its conversation."""
-        return _message_url(message_id)
+        return f"{_message_urls()}{message_id}"
 
 
-@lru_cache(maxsize=4096)  # a receipt has about fifty, most of them also in the previous one
-def _message_url(message_id: int) -> str:
-    return reverse("message", args=[message_id])
+@cache  # a receipt has about fifty links
+def _message_urls() -> str:
+    return reverse("message", args=[0]).removesuffix("0")
 
 
 def is_said(message: Message) -> bool:

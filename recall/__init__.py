@@ -12,5 +12,8 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy reads it once; a worker runs several tasks side by side
 
 from recall.celery import app as celery_app
+from recall.process.freed_memory import limit_heaps
+
+limit_heaps()
 
 __all__ = ["celery_app"]

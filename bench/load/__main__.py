@@ -163,7 +163,7 @@ def web(started: ExitStack, port: int) -> psutil.Process:
 
     options = (*SOCKETS, "--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning")
     command = ("uvicorn", "recall.asgi:application", "--port", str(port), "--timeout-graceful-shutdown", "5", *options)
-    return psutil.Process(started.enter_context(process(*command, port=port, MALLOC_ARENA_MAX="2", DRAIN_SECONDS="0")))
+    return psutil.Process(started.enter_context(process(*command, port=port, DRAIN_SECONDS="0")))
 
 
 def worker(started: ExitStack) -> None:

@@ -35,8 +35,6 @@ from recall.process import embedded_postgres, token_vocabulary
 from recall.process.static_files import collect_if_changed
 from recall.process.supervisor import Child, StartupError, StoppedError, Supervisor, end_leftovers, say
 
-FEW_ARENAS = "2"
-"""Number of glibc heaps: one per thread would keep each thread's peak memory."""
 MAX_FRAME_BYTES = 64 * 1024  # a socket's longest frame, DESIGN §7
 SOCKETS = ("--ws-max-size", str(MAX_FRAME_BYTES), "--ws-per-message-deflate", "false")  # frames are short: no gain
 STOP_SECONDS = 15  # for open requests, and to save what running answers have so far
@@ -113,7 +111,6 @@ def offline_child(model: socket.socket, environment: dict[str, str]) -> Child:
 def web_child(page: socket.socket, environment: dict[str, str]) -> Child:
     """Pages and sockets in one process: a turn belongs to its process, which handles dozens at once."""
     command = uvicorn("recall.asgi:application", page, *SOCKETS, "--lifespan", "on")
-    environment = {"MALLOC_ARENA_MAX": FEW_ARENAS, **environment}
     seconds = settings.ENVIRONMENT.drain_seconds + STOP_SECONDS
     return Child("web", command, environment=environment, sockets=[page.fileno()], stop_seconds=seconds)
 

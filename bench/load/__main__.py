@@ -233,22 +233,23 @@ async def load(
 
 async def soak(webs: list[psutil.Process], minutes: float, seen: Seen) -> dict[str, float]:
     """Print memory and descriptors as time passes, and how they grew in the second half, an hour."""
-    samples: list[tuple[float, float, int]] = []
+    samples: list[tuple[float, float, int, int]] = []
     began = time.monotonic()
     step = max(10.0, minutes * 60 / 20)
     print(row("minute", "MB", "files", "answers", "accepted p95"))
     while (passed := (time.monotonic() - began) / 60) < minutes:
         await asyncio.sleep(step)
         passed = (time.monotonic() - began) / 60
-        samples.append((passed, *weight(webs)))
+        samples.append((passed, *weight(webs), seen.done))
         accepted = percentiles(seen.accepted[-500:])[1] if seen.accepted else 0.0
-        print(row(f"{passed:.1f}", f"{samples[-1][1]:.1f}", samples[-1][2], seen.done, f"{accepted:.0f}"), flush=True)
+        print(row(f"{passed:.1f}", f"{samples[-1][1]:.1f}", *samples[-1][2:], f"{accepted:.0f}"), flush=True)
     half = samples[len(samples) // 2 :]
-    memory = files = 0.0
-    if len(half) > 1:
-        memory = statistics.linear_regression([at for at, _, _ in half], [size for _, size, _ in half]).slope * 60
-        files = statistics.linear_regression([at for at, _, _ in half], [count for _, _, count in half]).slope * 60
-        print(f"growth in the second half: {memory:+.1f} MB and {files:+.1f} descriptors an hour")
+    memory = 0.0
+    if len({done for *_, done in half}) > 1:
+        at, sizes, counts, answers = zip(*half, strict=True)
+        memory, files = (statistics.linear_regression(at, values).slope * 60 for values in (sizes, counts))
+        each = statistics.linear_regression(answers, sizes).slope * 1000
+        print(f"growth in the second half: {memory:+.1f} MB ({each:+.1f} in 1,000 answers), {files:+.1f} files an hour")
     return {"growth an hour": memory}
 
 

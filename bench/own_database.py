@@ -65,3 +65,25 @@ def _database(var_dir: Path) -> Iterator[None]:
     finally:
         embedded_postgres.stop(process)
         embedded_postgres.discard(cluster)
+
+
+@contextmanager
+def policies_off() -> Iterator[None]:
+    """Within the block no policy applies to any table with an owner."""
+    switch_policies("DISABLE")
+    try:
+        yield
+    finally:
+        switch_policies("ENABLE")
+
+
+def switch_policies(how: str) -> None:
+    """`ENABLE` or `DISABLE` row-level security; whether it is forced stays as it is."""
+    from django.db import connection
+
+    from recall.db.acting import by
+    from recall.db.row_security import owned
+
+    with by("migrations"), connection.cursor() as cursor:
+        for table in owned():
+            cursor.execute(f"ALTER TABLE {table} {how} ROW LEVEL SECURITY")

@@ -40,6 +40,7 @@ from uuid import UUID
 
 import psutil
 
+from bench.own_database import policies_off
 from bench.results import Figures, arguments, record
 
 if TYPE_CHECKING:
@@ -351,28 +352,6 @@ def walled(people: Sequence[User], questions: Iterator[str], each: int) -> tuple
                     retrieve(user, question, now=now)
                     (behind if is_behind else without).append(1_000 * (time.perf_counter() - began))
     return behind, without
-
-
-@contextmanager
-def policies_off() -> Iterator[None]:
-    """Within the block no policy applies to any table with an owner."""
-    switch_policies("DISABLE")
-    try:
-        yield
-    finally:
-        switch_policies("ENABLE")
-
-
-def switch_policies(how: str) -> None:
-    """`ENABLE` or `DISABLE` row-level security; whether it is forced stays as it is."""
-    from django.db import connection
-
-    from recall.db.acting import by
-    from recall.db.row_security import owned
-
-    with by("migrations"), connection.cursor() as cursor:
-        for table in owned():
-            cursor.execute(f"ALTER TABLE {table} {how} ROW LEVEL SECURITY")
 
 
 def cost_of_wall(name: str, group: Group, questions: Iterator[str]) -> Figures:

@@ -2,6 +2,7 @@
 
     .venv/bin/python -m bench.turn [--turns 100] [--facts 1000] [--record]
     .venv/bin/python -m bench.turn --compiles 1000 [--facts 1000]
+    .venv/bin/python -m bench.turn --row-security 5 [--record]
 
 The web process is pinned to the first core; PostgreSQL, the model (the offline server, without a pause) and the load
 share the second. 1, 10 and 50 users ask at once; each has `--facts` facts, so retrieval is in every turn; answers have
@@ -11,7 +12,7 @@ the ratio is printed. "First token" is the time from sending the question to the
 
 With `--compiles`, no server is loaded: one conversation grows by this many turns of real text
 (`bench/retrieval/real_texts.py`), stored, indexed and compacted as for real, and the assembly of each prompt, retrieval
-included, is timed.
+included, is timed. With `--row-security`, ten users ask at once, so many times with its policies and without in turn.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ import statistics
 import time
 import urllib.request
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -29,13 +30,15 @@ from uuid import uuid4
 
 import psutil
 
-from bench.own_database import OTHER_CORE, own_database
+from bench.own_database import OTHER_CORE, own_database, policies_off
 from bench.results import Figures, arguments, record
 from bench.servers import free_port, server
 
 AT_ONCE: Final = (1, 10, 50)
 WORDS: Final = 25
 NEW_CONVERSATION_AFTER: Final = 5  # turns: a mix of first and later turns
+WALLED: Final = 10
+"""Users who ask at once while row security is compared."""
 WARM_UP: Final = 3  # turns of each client that don't count
 WEB_CORE: Final = 0
 COLUMNS: Final = ("first p50", "first p95", "whole p50", "whole p95", "turns/s", "cpu ms")
@@ -289,11 +292,37 @@ def measure(
     return found
 
 
+def cost_of_row_security(
+    rounds: int, port: int, people: list[Person], turns: int, model_port: int, pid: int
+) -> Figures:
+    """Print and return the medians of all rounds with policies and without, and by how much they differ."""
+    behind, without = Seen(), Seen()
+    for number in range(2 * rounds):
+        is_behind = number % 4 in (0, 3)
+        with nullcontext() if is_behind else policies_off():
+            script(model_port, turns + WARM_UP * len(people))
+            seen = asyncio.run(load(people, port, "/ws/chat", turns, pid))
+        all_ = behind if is_behind else without
+        all_.first_token += seen.first_token
+        all_.whole += seen.whole
+        all_.seconds, all_.cpu = all_.seconds + seen.seconds, all_.cpu + seen.cpu
+    print(behind.row("with policies"), without.row("without"), sep="\n")
+    more = {
+        f"more {column.removesuffix(' ms')}": (100 * (one / other - 1), "%")
+        for column, one, other in zip(COLUMNS, behind.figures(), without.figures(), strict=True)
+    }
+    print(", ".join(f"{name} {value:+.1f} %" for name, (value, _) in more.items()))
+    return behind.named("with policies") | without.named("without policies") | more
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--turns", type=int, default=200, help="counted turns of each load")
     parser.add_argument("--facts", type=int, default=1000, help="facts of each person")
     parser.add_argument("--compiles", type=int, default=0, help="only time so many compilations of one conversation")
+    parser.add_argument(
+        "--row-security", type=int, default=0, help="only compare so many rounds with policies and without"
+    )
     options = parser.parse_args()
     os.sched_setaffinity(0, {OTHER_CORE})
     model_port, web_port, relay_port = free_port(), free_port(), free_port()
@@ -307,6 +336,14 @@ def main() -> None:
             tell_compile_times(options.compiles)
             return
         print(f"{'':<14} " + " ".join(f"{column:>9}" for column in COLUMNS))
+        if options.row_security:
+            with server("recall.asgi:application", web_port, WEB_CORE) as pid:
+                wall = cost_of_row_security(
+                    options.row_security, web_port, people[:WALLED], options.turns, model_port, pid
+                )
+            if options.record:
+                record("turn.row_security", wall)
+            return
         with server(
             "bench.turn.relay:application", relay_port, WEB_CORE, RELAY_PROVIDER=os.environ["OFFLINE_URL"]
         ) as pid:

@@ -445,11 +445,13 @@ def _without_quote(sentence: str, fact: FactState) -> str:
 
 def _without_clause(sentence: str, fact: FactState) -> str:
     """A sentence without the clauses that have a word of what a fact says; empty if the others say nothing."""
-    clauses = _CLAUSE.split(sentence)
+    said = sentence.lstrip(" \n“").rstrip(" \n.!?”")
+    opening, _, end = sentence.partition(said)
+    clauses = _CLAUSE.split(said)
     meant = fact.value_stems or fact.stems - frozenset(content(fact.statement[: verb_span(fact.statement)[0]]))
     kept = [clause for clause in clauses if not meant & frozenset(content(clause))]
     is_cut = 0 < len(kept) < len(clauses) and all(len(content(clause)) > 1 for clause in kept)
-    return f"{', '.join(kept).rstrip(' .')}. " if is_cut else ""
+    return f"{opening}{', '.join(kept)}{end if end.strip() else '. '}" if is_cut else ""
 
 
 def _says(clause: str, fact: FactState) -> bool:

@@ -342,6 +342,20 @@ def test_of_a_sentence_only_the_clause_that_is_out_of_date_goes(alice: User) -> 
     assert "February" not in message.text
 
 
+def test_a_quoted_sentence_keeps_its_marks_where_a_clause_of_it_goes(alice: User) -> None:
+    text = "“I live in Lisbon, I work as a marine biologist.” “My sister has a bakery.”"
+    Episode.objects.create(user=alice, title="First talk", summary=text, significance=0.6, happened_at=NOW)
+    (newer,) = remember(alice, "The user lives in Porto.", key="user/home", value="Porto")
+    remember(alice, "The user lives in Lisbon.", key="user/home", value="Lisbon", status="superseded",
+             superseded_by=newer)  # fmt: skip
+    remember(alice, "The user works as a marine biologist.", key="user/job", value="marine biologist")
+
+    kept = retrieve(alice, "What work do I do as a biologist, and does my sister have a bakery?", now=NOW).kept
+
+    (episode,) = (item for item in kept if item.source == "episode")
+    assert episode.text == "“I work as a marine biologist.” “My sister has a bakery.”"
+
+
 def test_a_message_with_the_newer_value_is_not_left_out_for_the_older_that_it_names(alice: User) -> None:
     (before,) = talk(alice, "My boss is Mr Adeyemi.", days_ago=300)
     (after,) = talk(alice, "I've got a new boss, Katarzyna, Mr Adeyemi retired on Friday.")

@@ -129,6 +129,7 @@ ENDS = re.compile(
 OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
 WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
+AROUND_USER = re.compile(r"\b(?:in|at|on|from) (?:my|our)\b", re.IGNORECASE)  # “who in my flat can't have nuts?”
 PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
 OF_SOMEONE_UNNAMED = re.compile(
     r"^\W*(?:s?he|they)(?:['’]\w+)?\b(?! (?:says?|said|thinks?|reckons?|wants? me)\b)", re.IGNORECASE
@@ -397,7 +398,7 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
         return True
     if one_of := WHICH_OF.search(question):
         return owned is None and SAYS_I.match(sentence) is not None and not stems(one_of[1]) & sentence_words
-    if WHO.match(question) and not OF_ONESELF.search(question):
+    if WHO.match(question) and not OF_ONESELF.search(AROUND_USER.sub("", question)):
         return False  # the question asks for the name
     if any(re.search(rf"\b(?:my|our|user's) {word}\b", sentence, re.I) for word in RELATION_ASKED.findall(question)):
         return False  # “Ingrid left, my boss is Tomas now” tells of the boss

@@ -493,6 +493,12 @@ def test_a_marked_message_of_several_sentences_is_quoted_as_it_was_written() -> 
     assert "hazelnuts" not in ask("What am I allergic to?", brothers)
 
 
+def test_who_around_the_user_is_meant_is_answered_by_what_is_said_of_others() -> None:
+    said = memory("my flatmate Radu is allergic to shellfish and just moved in", "message:4") | {"answers": "question"}
+    assert ask("who in my flat can't have shellfish?", said).startswith("Your flatmate Radu is allergic to shellfish")
+    assert "Radu" not in ask("What am I allergic to?", said)
+
+
 def test_what_was_written_right_after_the_answer_is_quoted_with_it() -> None:
     said = memory("new supplier is Brandt, first delivery 400 kg", "message:4") | {"answers": "question"}
     more = memory("lorry comes to the back gate", "message:5") | {"answers": "followed"}

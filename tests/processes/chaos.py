@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import psutil
-import redis as redis_client
+from redis import Redis
 
 from bench.results import Figures, arguments, record
 from tests.processes.conftest import Provider, Rows
@@ -147,8 +147,8 @@ def run_chaos(mode: str, seconds: float, seed: int) -> Report:
         report.memories = [person.memory for person in people]
         report.wrong = [person.fault for person in people if person.fault]
         report.wrong += [f"{person.name} still waits" for person in people if person.is_alive()]
-        rows = Rows(database.conninfo)
-        report.wrong += settle(machine, rows, redis, partial(violations, rows, report.memories))
+        rows = Rows(database.conninfo, redis.url if redis else "")
+        report.wrong += settle(machine, rows, partial(violations, rows, report.memories))
         for port in machine.ports:
             machine.wait_until_healthy("web", port, SETTLED_WITHIN)
         report.settled = time.monotonic() - ended
@@ -273,15 +273,15 @@ def start_due(parts: list[Part], ended: Counter[str]) -> None:
 # Settling ----------------------------------------------------------------------------------------------------------
 
 
-def settle(machine: Machine, rows: Rows, redis: RedisServer | None, judge: Callable[[], list[str]]) -> list[str]:
+def settle(machine: Machine, rows: Rows, judge: Callable[[], list[str]]) -> list[str]:
     """Let the minutes pass after which leases end and the clock repairs; what is wrong then."""
     time.sleep(3)
-    lapse(rows, redis)
+    lapse(rows)
     deadline, fewest = time.monotonic() + SETTLED_WITHIN, sys.maxsize
     while True:
         machine.run(shlex.join(["python", "-c", SEND_REPAIRS]))
         until_empty = time.monotonic() + 10
-        while (waiting := queue_length(rows, redis)) and time.monotonic() < until_empty:
+        while (waiting := queue_length(rows)) and time.monotonic() < until_empty:
             time.sleep(0.2)
         if waiting < fewest:
             deadline, fewest = time.monotonic() + SETTLED_WITHIN, waiting
@@ -290,27 +290,19 @@ def settle(machine: Machine, rows: Rows, redis: RedisServer | None, judge: Calla
             return wrong
 
 
-def lapse(rows: Rows, redis: RedisServer | None) -> None:
+def lapse(rows: Rows) -> None:
     """Ten minutes pass: the leases of killed workers end."""
     rows.ask("UPDATE memory_librarianrun SET lease_until = now(), not_before = now() WHERE state <> 'done'")
     rows.ask("UPDATE chat_compaction SET lease_until = now(), not_before = now() WHERE state IN ('pending', 'running')")
     rows.ask("UPDATE chat_message SET created_at = created_at - interval '10 minutes'")
-    if redis is None:
-        rows.ask("UPDATE pgmq.q_recall SET vt = clock_timestamp()")
-        return
-    client = redis_client.Redis.from_url(redis.url)
-    client.eval(
-        "for _, tag in ipairs(redis.call('zrange', KEYS[1], 0, -1)) do redis.call('zadd', KEYS[1], 0, tag) end",
-        1,
-        "unacked_index",
-    )
+    rows.end_claims_on_tasks()
 
 
-def queue_length(rows: Rows, redis: RedisServer | None) -> int:
+def queue_length(rows: Rows) -> int:
     """Tasks that wait or run. The clock sends some every few seconds: it falls to nothing between them."""
-    if redis is None:
+    if not rows.redis_url:
         return int(rows.ask("SELECT count(*) FROM pgmq.q_recall")[0][0])
-    client = redis_client.Redis.from_url(redis.url)
+    client = Redis.from_url(rows.redis_url)
     return int(client.llen("recall")) + int(client.hlen("unacked"))
 
 

@@ -17,6 +17,7 @@ import pytest
 from celery import Celery
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
+from redis import Redis
 
 from recall.celery import CONFIGURATION, broker
 from tests.processes.browser import PATIENCE, Browser, Frame, Tab
@@ -195,8 +196,10 @@ class Said(NamedTuple):
 class Rows:
     """What is really stored. Each query has its own connection, and waits while PostgreSQL is away."""
 
-    def __init__(self, conninfo: str) -> None:
+    def __init__(self, conninfo: str, redis_url: str = "") -> None:
         self.conninfo = conninfo
+        self.redis_url = redis_url
+        """Of the queue, if that isn't in PostgreSQL, too."""
 
     def ask(self, query: LiteralString, *values: Any) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -240,7 +243,18 @@ class Rows:
     def end_leases(self) -> None:
         """Let five minutes pass for the librarian: a lost worker's claims then count as abandoned."""
         self.ask("UPDATE memory_librarianrun SET lease_until = now() WHERE state = 'running'")
-        self.ask("UPDATE pgmq.q_recall SET vt = clock_timestamp()")
+        self.end_claims_on_tasks()
+
+    def end_claims_on_tasks(self) -> None:
+        """The tasks of killed workers come back."""
+        if not self.redis_url:
+            self.ask("UPDATE pgmq.q_recall SET vt = clock_timestamp()")
+            return
+        Redis.from_url(self.redis_url).eval(
+            "for _, tag in ipairs(redis.call('zrange', KEYS[1], 0, -1)) do redis.call('zadd', KEYS[1], 0, tag) end",
+            1,
+            "unacked_index",
+        )
 
     def end_signs_of_life(self, conversation: str) -> None:
         """End the connection that shows that the process writing here is alive."""
@@ -293,16 +307,18 @@ class Rows:
 
 
 @pytest.fixture(scope="package")
-def rows(app: App) -> Rows:
-    return Rows(app.conninfo())
+def rows(app: App, environment: dict[str, str]) -> Rows:
+    return Rows(app.conninfo(), environment.get("REDIS_URL", ""))
 
 
 # The clock ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def clock(app: App) -> Iterator[Callable[[str], object]]:
+@pytest.fixture(scope="package")
+def clock(app: App, environment: dict[str, str]) -> Iterator[Callable[[str], object]]:
     """`clock(task)` makes the worker do now what the scheduler would start within half a minute."""
     with Celery("tests", set_as_current=False) as sender:
-        sender.conf.update({**CONFIGURATION, **broker(dict(conninfo_to_dict(app.conninfo())), None)})
+        sender.conf.update(
+            {**CONFIGURATION, **broker(dict(conninfo_to_dict(app.conninfo())), environment.get("REDIS_URL"))}
+        )
         yield sender.send_task

@@ -27,9 +27,9 @@ _TALK: Final = (
 )
 _SMALL_TALK: Final = frozenset(_TALK.split())
 """A message of only these words recalls nothing, and isn't recalled."""
-_ASKING: Final = frozenset({"what", "how", "is", "are", "was", "do", "can"})
+_ASKING: Final = frozenset({"what", "whats", "how", "is", "are", "was", "do", "can"})
 _ONESELF: Final = frozenset({"i", "me", "my"})
-"""With a word from each set, a question is about the user: “what do I love?”."""
+"""With a word from each set, a question is about the user: “what do I love?”, “What's my job?”."""
 
 MAX_WORDS: Final = 10
 """A longer question or command also says what the task is about. With 20 instead, nine of 198 messages that answer a

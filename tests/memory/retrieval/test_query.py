@@ -212,6 +212,7 @@ def test_small_talk_is_no_question(text: str) -> None:
         "",
         "?",
         "What is my job?",
+        "What's my job?",
         "How am I?",
         "What do I love?",
         "Good morning Mary",

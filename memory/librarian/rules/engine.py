@@ -96,11 +96,12 @@ class RuleEngine:
         load(CLAIMS, ())
         texts = (own_words(utterance.text, utterance.echoes) for utterance in said)
         for utterance, is_made_up in zip(said, made_up(texts), strict=True):
-            if is_made_up:
-                continue
             limit = CpuLimit()
             try:
                 stated = select_candidates(list(candidates(utterance, reading, limit, facts)), utterance.text)
+                if is_made_up:
+                    facts += _list_ordered(utterance, stated)
+                    continue
                 mended = {fact.key: fact.value for fact in stated if fact.key and fact.correction}
                 stated = [fact for fact in stated if fact.value == mended.get(fact.key, fact.value)]
                 found = _tagged(utterance, reading, limit, facts)
@@ -116,6 +117,12 @@ class RuleEngine:
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
         episode, stories = episode_in(reading.utterances, names), stories_in(reading.utterances, reading.zone)
         return Extraction(facts, episode=episode, stories=stories, skipped=skipped)
+
+
+def _list_ordered(utterance: Utterance, stated: Iterable[ProposedFact]) -> list[ProposedFact]:
+    """The list that a message which seems made up starts with: “start a shopping list: oat milk, 2 aubergines”."""
+    lists = (fact for fact in stated if fact.attribute.startswith(LIST))
+    return [fact for fact in lists if utterance.text.lstrip().startswith(fact.quote)]
 
 
 def _asked_if_the_other_holds(fact: ProposedFact, known: Iterable[KnownFact]) -> ProposedFact:

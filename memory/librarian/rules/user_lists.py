@@ -34,7 +34,7 @@ _NAME: Final = (
     r"|another|new|same)\b)(?:to-?do|[a-z]{3,14})"
 )
 _WHOSE: Final = r"(?P<whose>my|our|the|that|an?|another|(?:a )?new) "
-_NAMED: Final = rf"(?P<name>{_NAME}(?: [a-z]{{3,14}})?) list\b"
+_NAMED: Final = rf"(?P<name>{_NAME}(?: [a-z]{{3,14}}){{0,2}}) list\b"
 _REF: Final = (
     rf"(?:(?P<it>it|mine|there|(?:the|my|our|that) list\b(?! (?:of|for)\b))|{_WHOSE}(?:{_NAMED}|(?P<of>{_NAME})"
     r"(?= (?:i|we) (?:want|need)\b| to (?:buy|do|get|pack|read|see|watch)\b|\W{0,3}$)))"
@@ -55,7 +55,7 @@ _STARTS: Final = re.compile(
     rf"(?:{_NAMED}|list of (?:my |the )?(?P<of>{_NAME})s?\b)(?P<more>[^:?]{{0,60}}?)"
     r"(?P<sign> ?:| [-–—]| is| are| has| with) (?P<items>[^?]+)"
 )
-_OWN: Final = re.compile(r"shopping|grocery|packing|to-?do", re.I)
+_OWN: Final = re.compile(r"(?:\w+ ){0,2}(?:shopping|grocery|packing|to-?do)", re.I)
 """Lists that are hardly anyone else's: “add milk to the shopping list”, “Shopping list for tomorrow: lentils”."""
 _TO_KEEP: Final = re.compile(r"(?i)\b(?:note|keep|save|remember|write)\b")
 """Behind a list's name: “holiday baking list, note it down: …”."""
@@ -63,6 +63,7 @@ _FOR_A_TASK: Final = re.compile(r"(?i) for (?!me\b|us\b)")
 """What the assistant is to list: “make a packing list for Iceland: 5 days, camping”."""
 _ORDERS: Final = (
     re.compile(rf"{_OPENS}(?:{_ADD}|{_TAKE}|{_HAVE})(?: down| off)? (?P<items>[^?]{{2,200}}?),? {_ONTO}"),
+    re.compile(rf"{_OPENS}(?:for|on) {_REF},? (?:{_ADD}|{_TAKE})(?: off)? (?P<items>[^?]{{2,200}})"),
     re.compile(rf"{_OPENS}(?:{_ADD}|{_TAKE}) (?:these |this )?{_ONTO}\W{{1,3}}(?P<items>[^?]{{2,200}})"),
     re.compile(rf"{_OPENS}(?P<items>[^?]{{2,200}}?) (?P<more>(?:should )?go(?:es)?) {_ONTO}"),
     re.compile(
@@ -112,7 +113,9 @@ def read_list(sentence: str, lists: Mapping[str, str], last: str = "") -> Note |
     if started := _started(sentence, lists):
         return _note(*started)
     name, now = "", dict(lists)
-    for part in _NEXT.split(_SWAP.sub(r"take \g<one>, add ", sentence)):
+    parts = _NEXT.split(_SWAP.sub(r"take \g<one>, add ", sentence))
+    last = next((changed[0] for part in parts if (changed := _step(part, now, last))), last)
+    for part in parts:
         changed = _step(part, now, last)
         if changed is not None and name in ("", changed[0]):
             name = last = changed[0]

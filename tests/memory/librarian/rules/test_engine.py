@@ -682,6 +682,12 @@ def test_a_breed_is_no_second_animal() -> None:
           "add to the list: masking tape, brushes"],
          "On the user's diy shop list are wood glue, filler, sandpaper, masking tape and brushes. | "
          "user/list:diy_shop=wood glue, filler, sandpaper, masking tape, brushes"),
+        (["start me a grocery list: 2 leeks, rice milk, foil", "put cumin on and take off the foil, found some"],
+         "On the user's grocery list are 2 leeks, rice milk and cumin. | user/list:grocery=2 leeks, rice milk, cumin"),
+        (["hey beach trip packing list for the twins, as far as i know: goggles, towels", "Good night!",
+          "for the beach trip packing list add floats"],
+         "On the user's beach trip packing list are goggles, towels and floats. | "
+         "user/list:beach_trip_packing=goggles, towels, floats"),
         (["start a list of gifts: kite, chess set", "Yes, really.", "a puzzle goes on my gift list. drop the kite"],
          "On the user's gift list are chess set and puzzle. | user/list:gift=chess set, puzzle"),
     ],

@@ -96,10 +96,10 @@ DENIED = (
 """What is left out of an answer about now."""
 
 
-_VALUE = r"\d[\d:.,]*(?<=\d)|[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*|an? [a-z]+(?: [a-z]+)?"
+_VALUE = r"\d[\d:.,]*(?<=\d)(?:st|nd|rd|th)?|[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*|an? [a-z]+(?: [a-z]+)?"
 CONTRASTS = (
     re.compile(rf"\b(?P<new>{_VALUE})(?P<cut>,? (?:and )?not (?P<old>{_VALUE}))\b"),
-    re.compile(rf"\b(?P<cut>not (?P<old>{_VALUE})(?:[,;:.]| but) )(?:[a-z'’]+ ){{0,3}}?(?P<new>{_VALUE})\b"),
+    re.compile(rf"\b(?P<cut>not (?:the )?(?P<old>{_VALUE})(?:[,;:.]| but) )(?:[a-z'’]+ ){{0,3}}?(?P<new>{_VALUE})\b"),
 )
 """“9 not 8”, “not Trieste, they're in Treviso”, “not a pilot, a radio operator”: both of one kind."""
 

@@ -143,7 +143,11 @@ QUESTION = re.compile(
     r"should|have|has)\b.*[^.!]$",
     re.IGNORECASE | re.DOTALL,
 )
-REQUEST = re.compile(r"^\W*(?:please )?(?:tell me|remind me|do you (?:know|remember))\b", re.IGNORECASE)
+REQUEST = re.compile(
+    r"^\W*(?:please )?(?:tell me|remind me|do you (?:know|remember)|since when"
+    r"|(?:read|show)(?: me)?(?: back)? (?:my|our|the) (?:\w+ ){0,4}list)\b",
+    re.IGNORECASE,
+)
 # Requests for something newer than any memory; a question about the user's own life never is one.
 RECENT = re.compile(
     r"\b(?:latest|newest|most recent|news|current(?:ly)?|right now|these days|weather|forecast|stock price|"

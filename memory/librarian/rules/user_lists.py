@@ -41,9 +41,10 @@ _REF: Final = (
 )
 """A list: “it”, “the list”, “my book list”, “the books I want”."""
 _ONTO: Final = rf"(?:(?P<to>on|to|onto|in|into)|off|from|out of)(?: of)? {_REF}"
-_ADD: Final = r"(?P<adds>add|put|write|note|include|stick|jot|pop)"
+_ADDING: Final = "add|put|write|note|include|stick|jot|pop"
+_ADD: Final = rf"(?P<adds>{_ADDING})"
 _TAKE: Final = (
-    r"(?P<takes>take|remove|delete|cross|tick|drop|strike|cut|scratch|scrap|skip|forget|ditch|instead of|no need for"
+    r"(?:take|remove|delete|cross|tick|drop|strike|cut|scratch|scrap|skip|forget|ditch|instead of|no need for"
     r"|(?:i|we) (?:don't|dont) need)"
 )
 _HAVE: Final = (
@@ -77,8 +78,8 @@ _ORDERS: Final = (
 )
 """What is added, taken off, or there already, with the name of the list and without; “and cumin”."""
 _NEXT: Final = re.compile(
-    rf"(?i)(?:,|;|\band|\bbut|\bthen)\W{{1,3}}(?:(?:and|then|also)\W{{1,3}})?(?=(?:{_ADD}|{_TAKE}) )"
-    r"| (?=instead of )".replace("?P<adds>", "?:").replace("?P<takes>", "?:")
+    rf"(?i)(?:,|;|\band|\bbut|\bthen)\W{{1,3}}(?:(?:and|then|also)\W{{1,3}})?(?=(?:{_ADDING}|{_TAKE}) )"
+    r"| (?=instead of )"
 )
 """Between two orders: “take the limes off, add lemons”."""
 _SWAP: Final = re.compile(r"(?i)\b(?:swap|replace) (?P<one>[^,?]{2,60}?) (?:for|with) (?=\w)")
@@ -149,7 +150,8 @@ def _step(part: str, lists: Mapping[str, str], last: str) -> tuple[str, list[str
             groups = found.groupdict()
             name = _named(found, lists, last) if "whose" in groups else ""
             if name or "whose" not in groups:
-                return (_taken if groups.get("adds", groups.get("more")) is None else _added)(groups, lists, name, last)
+                is_added = (groups["adds"] if "adds" in groups else groups.get("more")) is not None
+                return (_added if is_added else _taken)(groups, lists, name, last)
     return None
 
 

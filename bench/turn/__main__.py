@@ -292,20 +292,19 @@ def measure(
     return found
 
 
-def cost_of_row_security(
-    rounds: int, port: int, people: list[Person], turns: int, model_port: int, pid: int
-) -> Figures:
-    """Print and return the medians of all rounds with policies and without, and by how much they differ."""
+def cost_of_row_security(rounds: int, port: int, people: list[Person], turns: int, model_port: int) -> Figures:
+    """Print and return the figures of all rounds with policies and without, and by how much they differ."""
     behind, without = Seen(), Seen()
-    for number in range(2 * rounds):
-        is_behind = number % 4 in (0, 3)
-        with nullcontext() if is_behind else policies_off():
-            script(model_port, turns + WARM_UP * len(people))
-            seen = asyncio.run(load(people, port, "/ws/chat", turns, pid))
-        all_ = behind if is_behind else without
-        all_.first_token += seen.first_token
-        all_.whole += seen.whole
-        all_.seconds, all_.cpu = all_.seconds + seen.seconds, all_.cpu + seen.cpu
+    with server("recall.asgi:application", port, WEB_CORE) as pid:
+        for number in range(2 * rounds):
+            is_behind = number % 4 in (0, 3)
+            with nullcontext() if is_behind else policies_off():
+                script(model_port, turns + WARM_UP * len(people))
+                seen = asyncio.run(load(people, port, "/ws/chat", turns, pid))
+            total = behind if is_behind else without
+            total.first_token += seen.first_token
+            total.whole += seen.whole
+            total.seconds, total.cpu = total.seconds + seen.seconds, total.cpu + seen.cpu
     print(behind.row("with policies"), without.row("without"), sep="\n")
     more = {
         f"more {column.removesuffix(' ms')}": (100 * (one / other - 1), "%")
@@ -337,12 +336,9 @@ def main() -> None:
             return
         print(f"{'':<14} " + " ".join(f"{column:>9}" for column in COLUMNS))
         if options.row_security:
-            with server("recall.asgi:application", web_port, WEB_CORE) as pid:
-                wall = cost_of_row_security(
-                    options.row_security, web_port, people[:WALLED], options.turns, model_port, pid
-                )
+            cost = cost_of_row_security(options.row_security, web_port, people[:WALLED], options.turns, model_port)
             if options.record:
-                record("turn.row_security", wall)
+                record("turn.row_security", cost)
             return
         with server(
             "bench.turn.relay:application", relay_port, WEB_CORE, RELAY_PROVIDER=os.environ["OFFLINE_URL"]

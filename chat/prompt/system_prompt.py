@@ -8,8 +8,8 @@ from typing import Final
 
 from budget.planning.plan import ResolvedPlan, Section
 
-VERSION: Final = "1.8.0"
-SHORT_VERSION: Final = "1.8.0-short"
+VERSION: Final = "1.9.0"
+SHORT_VERSION: Final = "1.9.0-short"
 FULL_NEEDS: Final = 3_000
 """Tokens of the full prompt with its tools, headings and the starting boundaries, at the first estimate."""
 
@@ -30,7 +30,7 @@ another, perhaps changed by a later message, said before another, contested by a
 stated, or waiting for the user to confirm it). Only what is current holds today; of what is perhaps changed, judge \
 yourself whether the later message concerns it. `answers` names the attribute that the message asks for, with \
 the memory that has its value, or says `question` where it most likely tells what is asked, `followed` where \
-the user wrote it right after that or changed it so, and `last session` where the conversation before this one \
+the user wrote it right after that, or later of the same, and `last session` where the conversation before this one \
 started or ended with it. `profile_update` in it lists changes since the profile was written. The \
 time and who you are talking with come next, the user's own words last.
 - Earlier turns may be replaced by a summary, or by a line that says which turns were left out; \

@@ -569,6 +569,7 @@ def _to_row(
         tokens=tokens,
         is_archived=is_archived,
         in_project=in_project,
+        message_id=message_id,
     )
     said_by = (author or ("user" if own_words else "assistant")) if source == "message" else ""
     states = tuple(FactState(*fact) for fact in facts or ())

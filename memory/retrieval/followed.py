@@ -1,4 +1,4 @@
-"""What the user wrote right after the message that answers, and what changed it later: it corrects it, or says more.
+"""What the user wrote right after the message that answers, and later of the same: it corrects it, or says more.
 
 “400 kg of rye flour” is followed by “nope, it's 450”, which has no word of the question. Pure.
 """
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from memory.retrieval.ranking import Candidate, Part, RankedCandidate, Rule, relevance
+from memory.retrieval.reading import ANSWERED_FROM
 from memory.retrieval.truth import SAYS_LITTLE, CandidateRow, TruthRule
 from memory.text.message_kinds import is_small_talk
 
@@ -61,12 +62,19 @@ def _follows(row: RankedCandidate, answer: CandidateRow) -> bool:
     one, answered = row.candidate, answer.candidate
     if row.rule is not None and row.rule not in TOO_FAR:
         return False
-    if answer.changed_by and one.ref == f"message:{answer.changed_by[0]}":
+    if (answer.changed_by and one.ref == f"message:{answer.changed_by[0]}") or _answers_later(row, answered):
         return True
     is_next = one.thread == answered.thread and 0 < one.place - answered.place <= WITHIN
     is_own = one.source == "message" and one.own_words and one.session == answered.session
     is_short = len(one.text.split()) <= MAX_WORDS and not (one.asks or is_small_talk(one.text))
     return is_next and is_own and is_short
+
+
+def _answers_later(row: RankedCandidate, answered: Candidate) -> bool:
+    """Whether it was said later, and most likely answers too: perhaps otherwise."""
+    one = row.candidate
+    is_own = one.source == "message" and one.own_words and not one.never_leads
+    return is_own and row.odds >= ANSWERED_FROM and one.when > answered.when and one.ref != answered.ref
 
 
 def _unranked(candidate: Candidate) -> RankedCandidate:

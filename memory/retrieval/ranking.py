@@ -288,6 +288,8 @@ class Candidate:
     """Number of the passage in its message."""
     tokens: int = 0
     is_archived: bool = False
+    message_id: int | None = None
+    """The message it is or was learned from."""
     in_project: bool = False
     """Whether it belongs to the project of the conversation that asks."""
     keyed_answer: float = 0.0
@@ -297,7 +299,9 @@ class Candidate:
     replaces: str = ""
     """The text whose place it took, which says what it is about: “switched to matcha”, of coffee in the morning."""
     never_leads: bool = False
-    """It doesn't answer, however near: another key is asked for, it holds no more, or it only sums up."""
+    """It doesn't answer, however near: it holds no more, or it only sums up."""
+    seldom_leads: bool = False
+    """It answers only if that is surer by OVER_KEYED: another key is asked for, or it seems asked or made up."""
 
     @cached_property
     def word_set(self) -> frozenset[str]:
@@ -339,9 +343,14 @@ class RankedCandidate:
     is_answer: bool = False
     """Whether it most likely answers the question."""
     follows: bool = False
-    """Whether the user wrote it right after the message that answers (`memory/retrieval/followed.py`)."""
+    """Whether the user wrote it after the message that answers (`memory/retrieval/followed.py`)."""
     odds: float = -math.inf
     """Log odds that it answers, if it was read beside the question."""
+
+    @property
+    def leading_odds(self) -> float:
+        """Log odds by which it is compared as the answer."""
+        return self.odds - OVER_KEYED * self.candidate.seldom_leads
 
     def order(self) -> tuple[float, float, str, int]:
         """Best first; with equal scores the newest."""
@@ -428,7 +437,10 @@ def _with_answer_first(
     if question.asks_past:
         answer = next((row for row in as_good if row.candidate.is_over), as_good[0])
     else:
-        answer = max(as_good, key=lambda row: row.candidate.when)
+        of_message: dict[Hashable, RankedCandidate] = {}  # a fact isn't later than the message that it is from
+        for row in as_good:
+            of_message.setdefault(row.candidate.message_id or row.candidate.ref, row)
+        answer = max(of_message.values(), key=lambda row: row.candidate.when)
     answer.is_answer = True
     return [answer, *(row for row in best if row is not answer)]
 
@@ -438,9 +450,12 @@ def _read_answers(question: Question, best: Iterable[RankedCandidate]) -> list[R
     best = list(best)
     keyed = max((row.odds for row in best if row.candidate.keyed_answer), default=-math.inf)
     least = max(ANSWERED_FROM, keyed + OVER_KEYED)
-    likely = [row for row in best if row.odds >= least and _may_answer(row.candidate, question)]
-    likely.sort(key=lambda row: -row.odds)
-    return [row for row in likely if row.odds >= likely[0].odds - AS_GOOD_ODDS]
+    likely = [row for row in best if row.leading_odds >= least and _may_answer(row.candidate, question)]
+    likely.sort(key=lambda row: -row.leading_odds)
+    if not likely or likely[0].candidate.seldom_leads:
+        return likely[:1]
+    least = likely[0].leading_odds - AS_GOOD_ODDS
+    return [row for row in likely if row.leading_odds >= least and not row.candidate.seldom_leads]
 
 
 def _near_answers(
@@ -449,7 +464,8 @@ def _near_answers(
     """The same by its vector, unless what has the question's key is as near."""
     keyed = [1 - (row.candidate.distance or 0.0) for row in best if row.candidate.keyed_answer]
     least = max([calibration.answers, *(cosine + calibration.nearer for cosine in keyed)])
-    near = [row for row in best if _may_answer(row.candidate, question) and _is_near(row.candidate, least)]
+    often = [row for row in best if _may_answer(row.candidate, question) and not row.candidate.seldom_leads]
+    near = [row for row in often if _is_near(row.candidate, least)]
     share = OVER_AS_GOOD if question.asks_past else AS_GOOD
     return [row for row in near if row.total >= share * near[0].total]
 
@@ -654,7 +670,8 @@ def _rule(
         return "the same question"
     if row.candidate.is_archived and max(row.parts["semantic"], row.parts["keyword"]) < ARCHIVED_FLOOR:
         return "archived"
-    is_answer = row.candidate.keyed_answer > 0 and row.candidate.source == "fact"
+    leads = row.candidate.keyed_answer > 0 or (row.is_answer and limits.was_read)
+    is_answer = leads and row.candidate.source == "fact"
     if row.candidate.ref in limits.told and not is_answer:
         return "already in the window"
     if len(kept) >= limits.top_k:

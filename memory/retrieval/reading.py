@@ -27,7 +27,8 @@ RECALLED_FROM: Final = 1.0
 AS_GOOD_ODDS: Final = 1.0
 """Log odds by which a memory may be behind the best and is as good."""
 OVER_KEYED: Final = 3.0
-"""Log odds by which a memory leads before what has the key that is asked for: “what kind of house do I have?”."""
+"""Log odds by which a memory leads before what has the key that is asked for: “what kind of house do I have?”. By so
+much, too, what says no such thing clearly: its key is another, or it seems asked or made up."""
 LEAST: Final = 1e-6
 """Of a probability, before it becomes odds."""
 

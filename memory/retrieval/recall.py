@@ -96,8 +96,13 @@ class MemoryItem(NamedTuple):
     `before fact:12 (…)`, `contested by fact:12 (…)`, `asked, not stated`, `made up, not stated` or `waiting (…)`."""
     answers: str = ""
     """The attribute that the question asks for, such as `home`, if this is a value of it; QUESTION if it most likely
-    answers it otherwise; FOLLOWED if the user wrote it right after that; LAST_SESSION if it is what the conversation
+    answers it otherwise; FOLLOWED if the user wrote it after that; LAST_SESSION if it is what the conversation
     before was about."""
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it is the value of what the question asks for, or the fact that most likely answers it."""
+        return self.answers not in NO_ATTRIBUTES or (self.answers == QUESTION and self.source == "fact")
 
 
 class CutItem(NamedTuple):

@@ -147,6 +147,40 @@ def test_of_two_that_answer_as_well_the_later_leads_and_for_the_past_what_is_ove
     assert first("what did I pay for my phone before?") == "message:1"
 
 
+def test_a_fact_does_not_lead_for_being_learned_later_than_its_message_was_said() -> None:
+    said = passage("message:1", "boiler serviced, the guy was Pete Okafor", message_id=1)
+    fact = candidate("fact:1", "Boiler serviced.", when=NOW, message_id=1)
+    later = passage("message:2", "Pete serviced the boiler again", when=NOW, message_id=2)
+    chances = {said.text: 0.95, fact.text: 0.93, later.text: 0.93}
+
+    def first(*known: Candidate) -> str:
+        return ranked(*known, question="who serviced my boiler?", read=chances.__getitem__)[0].candidate.ref
+
+    assert first(said, fact) == "message:1"
+    assert first(said, fact, later) == "message:2"
+
+
+@pytest.mark.parametrize(("plain", "leads"), [(0.6, "message:1"), (0.9, "message:2")])
+def test_what_is_not_clearly_stated_leads_only_where_that_is_far_surer(plain: float, leads: str) -> None:
+    asked = passage("message:1", "i'm a 41, go up a size?", seldom_leads=True, when=NOW)
+    stated = passage("message:2", "new shoes today")
+
+    rows = ranked(asked, stated, question="what's my shoe size?", read=lambda text: 0.99 if "41" in text else plain)
+
+    assert [row.candidate.ref for row in rows if row.is_answer] == [leads]
+
+
+def test_a_fact_of_the_profile_that_most_likely_answers_is_recalled_too() -> None:
+    tuna = candidate("fact:1", "The user dislikes tuna.")
+
+    def rule(chance: float) -> str | None:
+        (row,) = ranked(tuna, question="which fish don't i like?", read=lambda _: chance, told={"fact:1"})
+        return row.rule
+
+    assert rule(0.95) is None
+    assert rule(0.0) == "below the floor"
+
+
 def test_what_took_another_texts_place_is_read_with_it() -> None:
     read: list[str] = []
 

@@ -687,6 +687,16 @@ def test_what_changed_the_answer_later_comes_with_it(alice: User) -> None:
     assert kept[0].qualifier == f"perhaps changed by message:{second}"
 
 
+def test_what_was_said_of_the_same_in_a_later_conversation_comes_with_the_answer(alice: User) -> None:
+    said, later = "my phone plan is 34 euro a month with Lumitel", "my phone plan is 19 euro a month with Kestrel now"
+    talk(alice, said, days_ago=80)
+    talk(alice, later, "Noted.", "my garden has two plum trees")
+
+    kept = retrieve(alice, "How much is my phone plan with Lumitel a month?", now=NOW, reads=True).kept
+
+    assert [(item.text, item.answers) for item in kept] == [(said, "question"), (later, "followed")]
+
+
 def test_a_message_that_says_little_follows_the_answer_unless_what_it_says_was_rejected(alice: User) -> None:
     calls, lives = "I call my sister Mary on Sundays at eight in the evening", "My sister Mary lives in Lisbon."
     talk(alice, calls, "Noted.", lives)

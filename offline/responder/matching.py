@@ -95,8 +95,9 @@ NUMBER = (
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,5}teen|\w{3,5}ty|dozen|hundred"
     r"|thousand)\b"
 )
+MONTHS = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?:[a-z]*y|[a-z]*ber|ch|il|e|ust)?\b"
 NAMED = re.compile(
-    r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) (?:(?:and|has|never|also|still|just|already|now|only) )*"
+    r"^(?!The |User |My |I\b|We |Our |\w+day\b)([A-Z][a-z]+) (?:(?:and|has|never|also|still|just|already|now|only) )*"
     r"(?:\w+s|\w{2,}ed|died|did|had|will|would|can|could|went|got|left|made|took|came|gave|said|told|met|broke|fell|won"
     r"|lost|bought|quit|became|ran|began|wrote|sent|found|kept|grew|drove|flew|does\w*|isn't|wasn't|hasn't|don't)\b"
 )
@@ -107,16 +108,16 @@ KINDS = {
     "where": re.compile(
         r"\b(?:live[sd]?|living|moved?(?! to \w+days?\b)|born|based|located|work(?:s|ed)? (?:at|in)|from|in|at)\b"
     ),
-    "when": re.compile(r"\b(?:\d{1,4}|mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b(?:Jan|Feb|Mar|"
-                       r"Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"),
+    "when": re.compile(rf"\b(?:\d{{1,4}}|mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b{MONTHS}"),
     "who|names?|called|(?:which|what) (?:city|town|country|village)": re.compile(
-        rf"(?<!^)\b[A-Z][a-z]+|\b(?:called|named) \w+|{NAMED.pattern}"
+        rf"(?<!^)\b(?!\w+day\b|{MONTHS})[A-Z][a-z]+|\b(?:called|named) \w+|{NAMED.pattern}"
     ),
 }  # fmt: skip
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 SENTENCE = re.compile(r"(?:\b(?:Dr|Mrs?|Ms|Prof|St)\.|[^.!?\n])+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*")
 OWNED = re.compile(
-    r"^(?:the )?(?:user['’]s|my|our) (?:(?:new|best|older|younger|little|big|first|second) )?(\w+)", re.IGNORECASE
+    r"^(?:the )?(?:user['’]s|my|our) (?:(?:new|old|former|best|older|younger|little|big|first|second) )?(\w+)",
+    re.IGNORECASE,
 )
 CHANGED = re.compile(
     r"\b(?:now|nowadays|these days|from now on|from here on|instead|again|changed|switched|no longer|any ?more)\b", re.I
@@ -128,18 +129,26 @@ ENDS = re.compile(
 )
 OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
 WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
+WHO_DOES = re.compile(rf"{WHO.pattern} (?!(?:is|are|am|was|were|do|does|did|else)\b)\w", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 AROUND_USER = re.compile(r"\b(?:in|at|on|from) (?:my|our)\b", re.IGNORECASE)  # “who in my flat can't have nuts?”
 PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
 OF_SOMEONE_UNNAMED = re.compile(
     r"^\W*(?:s?he|they)(?:['’]\w+)?\b(?! (?:says?|said|thinks?|reckons?|wants? me)\b)", re.IGNORECASE
 )  # what someone says may be about the user: “he says no lifting over 10 kilos”
-SEVERAL_ASKED = re.compile(r"\b(?:are|were) (?:my|our) (?:\w+s|children)\b|\bnames of (?:my|our)\b", re.IGNORECASE)
+SEVERAL_ASKED = re.compile(
+    r"^(?!\W*(?:when|where|(?:on|at|in) )).*\b(?:are|were) (?:my|our) (?:\w+s|children)\b|\bnames of (?:my|our)\b",
+    re.IGNORECASE,
+)
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
+RELATIONS = (
+    r"wife|husband|partner|girlfriend|boyfriend|mother|mum|mom|father|dad|sister|brother|son|daughter|uncle|aunt|cousin"
+    r"|gran(?:d?ma|d?pa|dmother|dfather)?|niece|nephew|friend|neighbou?r|boss|manager|colleague|flatmate|roommate"
+    r"|landlord|landlady|dog|cat"
+)
+OF_SOMEONE = re.compile(rf"^(?:the )?(?:user['’]s|my|our) (?:[\w-]+ )??(?:{RELATIONS})\b", re.IGNORECASE)
 OF_MY = re.compile(
-    r"^\W*(?:\w+ ){0,3}?(?:does|did|is|was|has|can|will) my (?:\w+ )?(wife|husband|partner|girlfriend|boyfriend|mother"
-    r"|mum|mom|father|dad|sister|brother|son|daughter|uncle|aunt|cousin|gran(?:d?ma|d?pa|dmother|dfather)?|niece|nephew"
-    r"|friend|neighbou?r|boss|manager|colleague|flatmate|roommate|landlord|landlady|dog|cat)\b",
+    rf"^\W*(?:\w+ ){{0,3}}?(?:does|did|is|was|has|can|will) my (?:\w+ )?({RELATIONS})\b",
     re.IGNORECASE,
 )  # asks for someone around the user
 SAYS_I = re.compile(
@@ -154,7 +163,10 @@ PAST = re.compile(
     re.I,
 )
 ROLE_AT = re.compile(r"(\b(?:job|role|occupation|profession|position)\b.*?) (?:at|for|with|in) [A-Z]\w+")
-BEFORE = re.compile(r"\bbefore (?:the |my )?(\w+)\W*$|\bbefore ([A-Z]\w+)")
+BEFORE = re.compile(
+    r"\bbefore (?:(?:the |my |our )?(?:(?!s?he\b|they\b|it\b)[\w-]+ )?|(?:i|I|we) (?:[\w-]+ ){1,4})([\w-]+)\W*$"
+    r"|\bbefore ([A-Z]\w+)"
+)
 WH_QUESTION = re.compile(r"^\W*(?:\w+ )?(?:who|what|which|when|where|how|until when|in (?:what|which))\b", re.I)
 BEFORE_NOW = re.compile(r"\bbefore (?:this(?: one)?|that(?: one)?|now)\W*$", re.IGNORECASE)  # only what is over answers
 ONE_VALUE = re.compile(
@@ -398,7 +410,7 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
         return True
     if one_of := WHICH_OF.search(question):
         return owned is None and SAYS_I.match(sentence) is not None and not stems(one_of[1]) & sentence_words
-    if WHO.match(question) and not OF_ONESELF.search(AROUND_USER.sub("", question)):
+    if WHO_DOES.match(question) or (WHO.match(question) and not OF_ONESELF.search(AROUND_USER.sub("", question))):
         return False  # the question asks for the name
     if any(re.search(rf"\b(?:my|our|user's) {word}\b", sentence, re.I) for word in RELATION_ASKED.findall(question)):
         return False  # “Ingrid left, my boss is Tomas now” tells of the boss
@@ -414,7 +426,8 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
         named = NAMED.match(TAKES_BACK.sub("", sentence))
         is_of_other = named is not None and _stem(named[1].lower()) not in asked
         return is_of_other and bool(OF_ONESELF.search(question)) and not ASKS_NAME.search(question)
-    if stems(owned[1]) & (asked - {"kid"} if asked & {"son", "daught"} else asked):  # a daughter is a child, and no son
+    owner = stems(owned[1])  # none of “the user's name”
+    if not owner or owner & (asked - {"kid"} if asked & {"son", "daught"} else asked):  # a daughter is a child, no son
         return False
     names = stems(" ".join(re.findall(r"(?<!^)\b[A-Z]\w+", sentence)))
     is_named = bool(asked & sentence_words & names)

@@ -26,7 +26,7 @@ NAME = re.compile(
     r"|(?:what|how) (?:should|do|will|would) you call me)\b",
     re.IGNORECASE,
 )
-SURNAME = re.compile(r"\b(?:surname|last name|family name)\b", re.IGNORECASE)
+SURNAME = re.compile(r"\b(?:surname|last name|family name)\b(?! of\b)", re.IGNORECASE)
 SURNAME_STATED = re.compile(r"(?i:(?:the user's|my) (?:surname|last name)(?: is|'s)) ([A-Z][\w'-]*)")
 CALL_ME = re.compile(r"\b(?:you|everyone|everybody|people|they|friends|family|folks) calls? me\b|nickname", re.I)
 CALLED = re.compile(r"(?i:the user (?:wants|prefers) to be called|calls? me) ([A-Z][\w'-]*(?: [A-Z][\w'-]*)*)")

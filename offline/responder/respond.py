@@ -29,11 +29,15 @@ from offline.responder.grammar import (
 )
 from offline.responder.matching import (
     BEFORE,
+    CHANGED,
     ENDS,
     NAMED,
     OF_ONESELF,
+    OF_SOMEONE,
+    ONE_SUBJECT,
     OVER,
     OWNED,
+    PRONOUN_SUBJECT,
     QUOTED,
     SENTENCE,
     SEVERAL_ASKED,
@@ -568,7 +572,9 @@ def _answer_marked(reading: Reading) -> Reply | None:
     if not marked or any(match.memory.id == "said" for match in best_matches(asked, _list_newest(reading))):
         return None
     if named := BEFORE.search(asked):  # “Where did we live before Lyon?” isn't answered by Lyon
-        marked = [memory for memory in marked if (named[1] or named[2]) not in memory.text]
+        could = (one for one in reading.memories if one.is_own and (one.is_current or _has_ended(one)))
+        others = [replace(one, answers=LIKELY) for one in could]
+        marked = [memory for memory in (*marked, *others) if (named[1] or named[2]) not in memory.text][:1]
     best = [memory for memory in marked if memory.is_current != past]
     if past and not best and not any(one.qualifier == CORRECTED for one in marked):
         were = _of_the_past(reading.memories)
@@ -587,7 +593,7 @@ def _answer_marked(reading: Reading) -> Reply | None:
         return _answer_from(reading, [ended])
     better = _better(reading, matches, is_keyed=best[0].answers != LIKELY)
     reply = _answered_by(reading, best[0], [better] if better else matches)
-    return _with_followed(reply, followed) if reply and not better else reply
+    return _with_followed(reply, followed, asked) if reply and not better else reply
 
 
 def _list_marked(reading: Reading, past: bool) -> tuple[list[Memory], list[Memory]]:
@@ -596,7 +602,14 @@ def _list_marked(reading: Reading, past: bool) -> tuple[list[Memory], list[Memor
     marked = [one for one in (*reading.memories, *found) if one.answers not in UNMARKED]
     followed = [memory for memory in marked if memory.answers == FOLLOWED]
     marked = [_corrected(memory, followed) for memory in marked if memory not in followed]
-    return [memory for memory in marked if past or memory.is_current], followed
+    return [one for one in marked if _may_answer(one, past=past)], followed
+
+
+def _may_answer(memory: Memory, *, past: bool) -> bool:
+    """Whether a marked memory may answer: what may have changed, or isn't clearly stated, if most likely it answers."""
+    is_unsure = memory.qualifier.endswith(NOT_STATED) or memory.qualifier.startswith(PERHAPS_CHANGED)
+    is_fit = past or memory.is_current or (is_unsure and memory.answers == LIKELY)
+    return is_fit and not memory.text.startswith(DOUBT)
 
 
 def _corrected(memory: Memory, followed: Iterable[Memory]) -> Memory:
@@ -609,13 +622,32 @@ def _corrected(memory: Memory, followed: Iterable[Memory]) -> Memory:
     return memory
 
 
-def _with_followed(reply: Reply, followed: Sequence[Memory]) -> Reply:
-    """The answer, and what the user wrote right after the message that it is from."""
-    words = without_contrast(" ".join(" ".join(_written(one).split()) for one in followed))
+def _with_followed(reply: Reply, followed: Sequence[Memory], asked: str) -> Reply:
+    """The answer, and what the user wrote after the message that it is from."""
+    words = without_contrast(" ".join(filter(None, (_of_the_asked(one, asked) for one in followed))))
     first, *others = reply.blocks
     if not words or not isinstance(first, Text):
         return reply
+    wanted = stems(asked)
+    says_all = wanted & stems(first.text) <= wanted & stems(words) != frozenset()
+    if says_all and CHANGED.search(words) and has_answer_kind(asked, words) and not asks_past(asked):
+        return say(wording.OWN_WORDS.format(words=_short(words, MAX_QUOTED)))
     return Reply((Text(f"{first.text}\n\n{wording.WENT_ON.format(words=_short(words, MAX_QUOTED))}"), *others))
+
+
+def _share(said: Iterable[str], words: frozenset[str]) -> bool:
+    return any(words & stems(one) for one in said)
+
+
+def _of_the_asked(memory: Memory, asked: str) -> str:
+    """A message as it was written; empty: what it has of the question is about someone else."""
+    written, wanted = _written(memory), stems(asked)
+    said = sentences(written)
+    others = [one for one in said if is_about_another(asked, one, wanted, stems(one))]
+    about = [one for one in said if one not in others]
+    if ONE_SUBJECT.search(asked) and _share(others, wanted) and not _share(about, wanted):
+        return ""
+    return " ".join(written.split())
 
 
 def _answered_by(reading: Reading, memory: Memory, matches: Sequence[Match]) -> Reply | None:
@@ -650,7 +682,7 @@ def _as_written(asked: str, memory: Memory) -> str:
     """
     written, wanted = _written(memory), stems(asked)
     said = sentences(written) or (OF_ONESELF.findall(QUOTED.sub(" ", written)) if memory.answers else [])
-    others = [one for one in said if OWNED.match(one) and is_about_another(asked, one, wanted, stems(one))]
+    others = [one for one in said if OF_SOMEONE.match(one) and is_about_another(asked, one, wanted, stems(one))]
     return "" if len(others) == len(said) else _short(" ".join(written.split()), MAX_QUOTED)
 
 
@@ -732,16 +764,12 @@ def _better(reading: Reading, matches: Sequence[Match], *, is_keyed: bool) -> Ma
 def _answering(memory: Memory, wanted: frozenset[str], asked: str) -> list[str]:
     """The sentences of a memory that answer: what waits for what is asked for, else the one nearest to what is
     wanted."""
-    waiting = sentences(memory.text.splitlines()[-1]) if memory.is_waiting else []  # it is the last line
-    if (
-        waiting
-        and not waiting[0].startswith(NO_ANSWER)
-        and memory.answers != LIKELY
-        and has_answer_kind(asked, waiting[0])
-    ):
+    is_likely = memory.answers == LIKELY
+    waiting = sentences(memory.text.splitlines()[-1]) if memory.is_waiting and not is_likely else []  # the last line
+    if waiting and not waiting[0].startswith(NO_ANSWER) and has_answer_kind(asked, waiting[0]):
         return waiting
     said = [one for one in sentences(memory.text) if not one.startswith(NO_ANSWER)]
-    if memory.answers == LIKELY:  # what is alike may be of someone else: “What am I allergic to?” and a brother
+    if is_likely:  # what is alike may be of someone else: “What am I allergic to?” and a brother
         asked_stems = stems(asked)
         said = [one for one in said if not is_about_another(asked, one, asked_stems, stems(one))]
     return said and [
@@ -860,13 +888,18 @@ def _own_words(reading: Reading, match: Match) -> str:
         said = " ".join(
             one
             for one in sentences(message)
-            if not _is_denial(one, question) and not is_about_another(question, one, asked, stems(one))
+            if not _is_denial(one, question) and not is_about_another(question, one, asked, _in_context(one, message))
         )
         words = stems(said)
         is_whole = not patterns.HIDDEN.search(said)
         if is_whole and words - fact_words and words & (fact_words | asked):
             return _short(said)
     return ""
+
+
+def _in_context(sentence: str, message: str) -> frozenset[str]:
+    """The stems of a sentence; of one about “she” or “it” also those of the message, which says who that is."""
+    return stems(message if PRONOUN_SUBJECT.match(sentence) else sentence)
 
 
 def _is_denial(sentence: str, question: str) -> bool:

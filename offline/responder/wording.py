@@ -46,7 +46,7 @@ ADVICE = (
 )
 OWN_WORDS = "You wrote: “{words}”"
 CORRECTED_WORDS = "As you corrected it, you wrote: “{words}”"
-WENT_ON = "Right after that you wrote: “{words}”"
+WENT_ON = "After that you wrote: “{words}”"
 CLOSEST = "I'm not sure, but I have this: {known}"
 CLOSEST_WORDS = "I'm not sure, but you wrote: “{words}”"
 IN_FILE = "{name} says:\n\n{words}"

@@ -513,7 +513,64 @@ def test_what_was_written_right_after_the_answer_is_quoted_with_it() -> None:
     more = memory("lorry comes to the back gate", "message:5") | {"answers": "followed"}
     told = ask("How many kilos are in the first delivery?", said, more)
     assert "400 kg" in told
-    assert "Right after that you wrote: “lorry comes to the back gate”" in told
+    assert "After that you wrote: “lorry comes to the back gate”" in told
+
+
+def test_what_was_said_later_of_the_same_takes_the_answers_place_if_it_says_all_of_it() -> None:
+    old = memory("My daughter is at Grove Road school.", "message:4") | {"answers": "question"}
+    new = {"answers": "followed"}
+    asked = "Which school is my daughter at?"
+    moved = ask(asked, old, memory("My daughter is at Finbar school now.", "message:5") | new)
+    more = ask(asked, old, memory("she is at home now with a cold", "message:5") | new)
+    assert moved == "You wrote: “My daughter is at Finbar school now.”"
+    assert "Grove Road" in more
+    assert "After that you wrote: “she is at home now with a cold”" in more
+
+
+def test_what_was_said_later_of_someone_else_is_not_quoted() -> None:
+    home = memory("The user lives in Utrecht.", "fact:4") | {"answers": "home"}
+    noor = memory("Farewell card for my colleague Noor. She lives in Antwerp.", "message:5") | {"answers": "followed"}
+    assert "Antwerp" not in ask("Which city do I live in?", home, noor)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("On which day are our rehearsals?", "good warm-up for a sore voice? Tuesday rehearsals wreck me"),
+        ("What phone did I have before?", "my old phone was a nokia, switched to a fairphone. how do i move contacts?"),
+        ("Who teaches me?", "My oud teacher Mr Haddad wants me to play. I am terrified."),
+        ("How do I take my coffee?", "how to say nicely i only drink kopi with condensed milk"),
+    ],
+)
+def test_a_message_that_most_likely_answers_is_quoted_whatever_its_sentences_start_with(asked: str, said: str) -> None:
+    told = ask(asked, memory(said, "message:4") | {"answers": "question"})
+    assert told.startswith(("You wrote: “", "How to say nicely you only drink kopi with condensed milk"))
+
+
+@pytest.mark.parametrize("qualifier", ["asked, not stated", "perhaps changed by message:9"])
+def test_what_most_likely_answers_is_quoted_even_where_it_is_unsure(qualifier: str) -> None:
+    said = memory("i'm a 41 in normal shoes, go up a size? feet swell", "message:4") | {"qualifier": qualifier}
+    assert "i'm a 41" in ask("My normal shoe size?", said | {"answers": "question"})
+
+
+def test_what_is_asked_for_before_something_is_not_answered_by_that() -> None:
+    hotel = memory("i work in a hotel now. no weekends!", "message:4") | {"answers": "question"}
+    ferry = memory("how do i ask my boss at the ferry terminal, i sell tickets there. thanks", "message:3")
+    assert "ferry terminal" in ask("What did I do before the hotel?", hotel, ferry)
+    assert "hotel" not in ask("What did I do before I came to the hotel?", hotel, ferry)
+
+
+def test_what_a_question_calls_by_she_is_known_from_the_message_that_names_it() -> None:
+    dog = memory("dog ate half a mango incl the skin. ok or vet? she's a 9kg jack russell", "message:4")
+    waiting = dog | {"answers": "pet:dog", "qualifier": "waiting (The user has a pet dog.)"}
+    assert "jack russell" in ask("What breed is my dog?", waiting)
+
+
+def test_someone_elses_surname_is_not_the_users() -> None:
+    name = memory("The user's name is Ada Bell.")
+    assert "Your surname is" not in ask("What's the surname of my host?", name)
+    spelled = name | {"answers": "question"}
+    assert ask("How do you spell my first name?", spelled).startswith("Your name is Ada Bell.")
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,9 @@ def _follows(row: RankedCandidate, answer: CandidateRow) -> bool:
 def _answers_later(row: RankedCandidate, answered: Candidate) -> bool:
     """Whether it was said later, and most likely answers too: perhaps otherwise."""
     one = row.candidate
-    is_own = one.source == "message" and one.own_words and not one.never_leads
-    return is_own and row.odds >= ANSWERED_FROM and one.when > answered.when and one.ref != answered.ref
+    is_own = one.source in ("message", "fact") and one.own_words and not one.never_leads
+    is_later = one.when > answered.when and (one.message_id or 0) > (answered.message_id or 0)
+    return is_own and row.odds >= ANSWERED_FROM and is_later
 
 
 def _unranked(candidate: Candidate) -> RankedCandidate:

@@ -450,7 +450,7 @@ def _without_clause(sentence: str, fact: FactState) -> str:
     clauses = _CLAUSE.split(said)
     meant = fact.value_stems or fact.stems - frozenset(content(fact.statement[: verb_span(fact.statement)[0]]))
     kept = [clause for clause in clauses if not meant & frozenset(content(clause))]
-    is_cut = 0 < len(kept) < len(clauses) and all(len(content(clause)) > 1 for clause in kept)
+    is_cut = len(kept) < len(clauses) and any(len(content(clause)) > 1 for clause in kept)
     return f"{opening}{', '.join(kept)}{end if end.strip() else '. '}" if is_cut else ""
 
 

@@ -697,6 +697,21 @@ def test_what_was_said_of_the_same_in_a_later_conversation_comes_with_the_answer
     assert [(item.text, item.answers) for item in kept] == [(said, "question"), (later, "followed")]
 
 
+def test_a_fact_learned_later_of_the_same_comes_with_the_answer_and_one_of_its_own_message_does_not(
+    alice: User,
+) -> None:
+    school = "The user's daughter Ada starts at Lincoln school."
+    (first,) = talk(alice, "my daughter Ada starts at Lincoln school in august", days_ago=80)
+    (second,) = talk(alice, "Kennedy it is", days_ago=50)
+    remember(alice, school, message_id=first)
+    later = "The user's daughter Ada starts at Kennedy school."
+    remember(alice, later, message_id=second)
+
+    kept = retrieve(alice, "Which school does my daughter Ada start at?", now=NOW, reads=True).kept
+
+    assert {item.text: item.answers for item in kept if item.source == "fact"} == {school: "", later: "followed"}
+
+
 def test_a_message_that_says_little_follows_the_answer_unless_what_it_says_was_rejected(alice: User) -> None:
     calls, lives = "I call my sister Mary on Sundays at eight in the evening", "My sister Mary lives in Lisbon."
     talk(alice, calls, "Noted.", lives)

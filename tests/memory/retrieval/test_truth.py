@@ -342,6 +342,20 @@ def test_of_a_sentence_only_the_clause_that_is_out_of_date_goes(alice: User) -> 
     assert "February" not in message.text
 
 
+def test_a_list_keeps_its_short_parts_where_one_is_out_of_date(alice: User) -> None:
+    text = "Make me a strength plan. I'm 43, desk job, Tallinn, one kettlebell of 16 kg."
+    (said,) = talk(alice, text, days_ago=10)
+    (newer,) = remember(alice, "The user is 45.", key="user/age")
+    quote = "I'm 43, desk job, Tallinn, one kettlebell of 16 kg"
+    learned(alice, said, "The user is 43.", quote, key="user/age", status="superseded", superseded_by=newer)
+    learned(alice, said, "The user lives in Tallinn.", quote, key="user/home", status="active")
+
+    kept = {item.ref: item for item in retrieve(alice, "How heavy is my kettlebell?", now=NOW).kept}
+
+    assert "desk job, Tallinn, one kettlebell of 16 kg" in kept[f"message:{said}"].text
+    assert "43" not in kept[f"message:{said}"].text
+
+
 def test_a_quoted_sentence_keeps_its_marks_where_a_clause_of_it_goes(alice: User) -> None:
     text = "“I live in Lisbon, I work as a marine biologist.” “My sister has a bakery.”"
     Episode.objects.create(user=alice, title="First talk", summary=text, significance=0.6, happened_at=NOW)

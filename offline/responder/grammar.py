@@ -91,7 +91,8 @@ DENIED = (
                 r"[^,;:]+?[,;:] (?:but )?(?=(?:i|we|i'm|we're|it's)\b)", re.I), ""),
     (re.compile(r"^(?:i|we) used to [^,;]+?[,;] (?:but )?(?=now\b|i\b|i'm\b|we\b|we're\b|these days\b)", re.I), ""),
     (re.compile(r"(?<=\w)(?:,? (?:rather than|instead of)|, (?:and )?(?:not|no longer)) [^,;.!?]+", re.I), ""),
-    (re.compile(r"\bfrom [^,;.!?]{1,80}? (?=to \w)", re.I), ""),
+    (re.compile(r"(\b(?:mov|chang|switch|swapp?|relocat|shift|transferr?|upgrad|convert|went)\w*\b[^,;.!?]{0,40}?)"
+                r"\bfrom [^,;.!?]{1,80}? (?=to \w)", re.I), r"\1"),
 )  # fmt: skip
 """What is left out of an answer about now."""
 

@@ -181,7 +181,7 @@ SUBJECT = re.compile(
 )
 ASKS = re.compile(r"^\W*(?:what|who|where|when|which|why|how|does|do|is|are|can|could)\b", re.IGNORECASE)
 UNMARKED = re.compile(
-    r"^\W*(?:so |and |also |but |ok |now )?(?:what|whats|what's|how|where|when|why|which|who|can|could|should)\b"
+    r"^\W*(?:what|where|how|who)s\b|^\W*(?:so |and |also |but |ok |now )?(?:what|whats|what's|how|where|when|why|which|who|can|could|should)\b"
     r"(?:(?! (?:i|we|he|she|they|it|you)\b).){0,40}?(?: to [a-z]+"
     r"|(?:\b(?:do|does|did|is|are|can|could|should|would)\b|(?<=s)\b) (?:i|we|you|it|they|he|she|the|my|an?)\b)",
     re.IGNORECASE,

@@ -29,7 +29,6 @@ from offline.responder.grammar import (
 )
 from offline.responder.matching import (
     BEFORE,
-    CHANGED,
     ENDS,
     NAMED,
     OF_ONESELF,
@@ -591,7 +590,8 @@ def _answer_marked(reading: Reading) -> Reply | None:
     matches = [Match(said, memory) for memory in best for said in _answering(memory, wanted, asked)]
     if not past and (ended := _ended_here(reading, matches)):
         return _answer_from(reading, [ended])
-    better = _better(reading, matches, is_keyed=best[0].answers != LIKELY)
+    is_quoted = not matches and bool(_as_written(asked, best[0]))
+    better = None if is_quoted else _better(reading, matches, is_keyed=best[0].answers != LIKELY)
     reply = _answered_by(reading, best[0], [better] if better else matches)
     return _with_followed(reply, followed, asked) if reply and not better else reply
 
@@ -623,16 +623,16 @@ def _corrected(memory: Memory, followed: Iterable[Memory]) -> Memory:
 
 
 def _with_followed(reply: Reply, followed: Sequence[Memory], asked: str) -> Reply:
-    """The answer, and what the user wrote after the message that it is from."""
-    words = without_contrast(" ".join(filter(None, (_of_the_asked(one, asked) for one in followed))))
+    """The answer, and what the user wrote after the message that it is from, or what was learned of it since."""
     first, *others = reply.blocks
-    if not words or not isinstance(first, Text):
+    if not isinstance(first, Text):
         return reply
-    wanted = stems(asked)
-    says_all = wanted & stems(first.text) <= wanted & stems(words) != frozenset()
-    if says_all and CHANGED.search(words) and has_answer_kind(asked, words) and not asks_past(asked):
-        return say(wording.OWN_WORDS.format(words=_short(words, MAX_QUOTED)))
-    return Reply((Text(f"{first.text}\n\n{wording.WENT_ON.format(words=_short(words, MAX_QUOTED))}"), *others))
+    messages = [one for one in followed if not one.id.startswith("fact:")]
+    words = without_contrast(" ".join(filter(None, (_of_the_asked(one, asked) for one in messages))))
+    written = wording.WENT_ON.format(words=_short(words, MAX_QUOTED)) if words else ""
+    learned = (second_person(one.text) for one in followed if one not in messages and _of_the_asked(one, asked))
+    since = (wording.SINCE_THEN.format(known=_lower(one)) for one in learned if one not in first.text)
+    return Reply((Text("\n\n".join(filter(None, (first.text, written, *since)))), *others))
 
 
 def _share(said: Iterable[str], words: frozenset[str]) -> bool:
@@ -769,6 +769,8 @@ def _answering(memory: Memory, wanted: frozenset[str], asked: str) -> list[str]:
     if waiting and not waiting[0].startswith(NO_ANSWER) and has_answer_kind(asked, waiting[0]):
         return waiting
     said = [one for one in sentences(memory.text) if not one.startswith(NO_ANSWER)]
+    if is_likely and memory.id.startswith("fact:") and len(said) > 1:
+        said = [memory.text]
     if is_likely:  # what is alike may be of someone else: “What am I allergic to?” and a brother
         asked_stems = stems(asked)
         said = [one for one in said if not is_about_another(asked, one, asked_stems, stems(one))]
@@ -951,7 +953,7 @@ def _source(reading: Reading, memory: Memory) -> str:
         return f"From {_file_name(memory)}."
     if memory.is_waiting:
         return wording.TO_REVIEW
-    if not memory.is_current:
+    if not memory.is_current and not memory.qualifier.endswith(NOT_STATED):
         newer = _newer(reading, memory)
         if not newer and memory.qualifier.startswith(PERHAPS_CHANGED) and not asks_past(reading.question):
             return wording.PERHAPS_CHANGED
@@ -978,7 +980,7 @@ def _ended(qualifier: str) -> str:
     """The successor of a memory that is over, or when it ended."""
     newer = re.search(r"\((.+)\)|“(.+)”", qualifier)
     if newer:
-        return f"Since then: {_lower(second_person(newer[1] or newer[2]))}"
+        return wording.SINCE_THEN.format(known=_lower(second_person(newer[1] or newer[2])))
     kind, _, when = qualifier.partition(" ")
     return f"That was until {_day(when) or when}." if kind == "until" else "That's no longer so."
 

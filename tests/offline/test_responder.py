@@ -516,15 +516,29 @@ def test_what_was_written_right_after_the_answer_is_quoted_with_it() -> None:
     assert "After that you wrote: “lorry comes to the back gate”" in told
 
 
-def test_what_was_said_later_of_the_same_takes_the_answers_place_if_it_says_all_of_it() -> None:
-    old = memory("My daughter is at Grove Road school.", "message:4") | {"answers": "question"}
-    new = {"answers": "followed"}
-    asked = "Which school is my daughter at?"
-    moved = ask(asked, old, memory("My daughter is at Finbar school now.", "message:5") | new)
-    more = ask(asked, old, memory("she is at home now with a cold", "message:5") | new)
-    assert moved == "You wrote: “My daughter is at Finbar school now.”"
-    assert "Grove Road" in more
-    assert "After that you wrote: “she is at home now with a cold”" in more
+def test_what_was_learned_later_of_the_same_comes_with_the_answer() -> None:
+    old = memory("The user's daughter starts at Lincoln school.", "fact:4") | {"answers": "question"}
+    new = memory("The user's daughter goes to Kennedy school.", "fact:5") | {"answers": "followed"}
+    told = ask("Which school is my daughter at?", old, new)
+    assert told.startswith("Your daughter starts at Lincoln school.")
+    assert told.endswith("Since then: your daughter goes to Kennedy school.")
+
+
+def test_a_request_that_most_likely_answers_is_quoted_before_a_line_of_the_profile() -> None:
+    said = "can you do a supply list for my daughter, she starts 6th grade at Lincoln middle in august"
+    told = ask(
+        "Which school is my daughter starting at?",
+        memory(said, "message:4") | {"answers": "question"},
+        system=[text("You are Recall."), text("# Profile\n- The user's daughter starts 6th grade in August.")],
+    )
+    assert said in told
+
+
+def test_where_someone_comes_from_is_said_with_where_they_go() -> None:
+    mother = memory("The user's mother is flying from Recife to Zurich.")
+    assert "from Recife" in ask("Where is my mother coming from?", mother | {"answers": "question"})
+    moved = memory("The user moved from Nantes to Lyon.") | {"answers": "home"}
+    assert "Nantes" not in ask("Where do I live?", moved)
 
 
 def test_what_was_said_later_of_someone_else_is_not_quoted() -> None:

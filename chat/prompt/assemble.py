@@ -35,7 +35,7 @@ from chat.prompt.measure import (
 from chat.prompt.request import PromptContents, RequestOptions, build_request, digest
 from chat.prompt.system_prompt import needs_short_prompt, system_prompt_for
 from chat.turn import MESSAGE_TOO_LONG, AcceptedTurn, TurnRejectedError
-from memory.retrieval.recall import CutItem
+from memory.retrieval.recall import NO_ATTRIBUTES, CutItem
 
 CANDIDATES_KEPT: Final = 40
 """Candidates cut by retrieval that the receipt lists, best first: there are about four times as many, most of them far
@@ -102,7 +102,7 @@ def assemble_from_inputs(inputs: PromptInputs, started: float, plan: ResolvedPla
     plan = plan or inputs.budget.plan
     measured = list(measure_pieces(inputs))
     fitted = fit([each.piece for each in measured], plan, inputs.history.cut)
-    answers = {item.ref for item in inputs.recalled.kept if item.is_answer}
+    answers = {item.ref for item in inputs.recalled.kept if item.answers not in NO_ATTRIBUTES}
     if repeated := _repeated_refs(fitted) - answers:
         inputs = replace(inputs, recalled=inputs.recalled.drop_repeated(repeated))
         measured = list(measure_pieces(inputs))

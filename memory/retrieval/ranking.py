@@ -397,7 +397,7 @@ def rerank(
     if read is not None:
         _read(best, read, calibration)
     answers = _read_answers(question, best) if was_read else _near_answers(question, best, calibration)
-    best = _with_answer_first(question, best, answers)
+    best = _with_answer_first(question, best, answers, told)
     # An explicit search, which needs no STRONG passage, shows what others said, too.
     margin = attribution_margin(question, [(row.candidate, row.parts) for row in scored]) if strong > WEAK else None
     by_others = margin is not None and margin < MIN_MARGIN
@@ -428,10 +428,14 @@ def _read(best: Iterable[RankedCandidate], read: Callable[[str], float], calibra
 
 
 def _with_answer_first(
-    question: Question, best: Sequence[RankedCandidate], as_good: Sequence[RankedCandidate]
+    question: Question,
+    best: Sequence[RankedCandidate],
+    as_good: Sequence[RankedCandidate],
+    told: Collection[str],
 ) -> list[RankedCandidate]:
     """What most likely answers the question first: of those that are nearly `as_good` the latest, as what was said
-    later corrects it, or says more of it. For a question about the past, what is over."""
+    later corrects it, or says more of it. For a question about the past, what is over. For a fact that the prompt
+    already contains, the message that it is from."""
     if not as_good:
         return list(best)
     if question.asks_past:
@@ -441,8 +445,16 @@ def _with_answer_first(
         for row in as_good:
             of_message.setdefault(row.candidate.message_id or row.candidate.ref, row)
         answer = max(of_message.values(), key=lambda row: row.candidate.when)
+    if answer.candidate.ref in told:
+        answer = next((row for row in best if _is_source(row, answer)), answer)
     answer.is_answer = True
     return [answer, *(row for row in best if row is not answer)]
+
+
+def _is_source(row: RankedCandidate, fact: RankedCandidate) -> bool:
+    """Whether a fact was learned from the message, and that is recalled too."""
+    is_message = row.candidate.source == "message" and row.candidate.message_id == fact.candidate.message_id
+    return is_message and row.odds >= RECALLED_FROM
 
 
 def _read_answers(question: Question, best: Iterable[RankedCandidate]) -> list[RankedCandidate]:
@@ -670,8 +682,7 @@ def _rule(
         return "the same question"
     if row.candidate.is_archived and max(row.parts["semantic"], row.parts["keyword"]) < ARCHIVED_FLOOR:
         return "archived"
-    leads = row.candidate.keyed_answer > 0 or (row.is_answer and limits.was_read)
-    is_answer = leads and row.candidate.source == "fact"
+    is_answer = row.candidate.keyed_answer > 0 and row.candidate.source == "fact"
     if row.candidate.ref in limits.told and not is_answer:
         return "already in the window"
     if len(kept) >= limits.top_k:

@@ -99,11 +99,6 @@ class MemoryItem(NamedTuple):
     answers it otherwise; FOLLOWED if the user wrote it after that; LAST_SESSION if it is what the conversation
     before was about."""
 
-    @property
-    def is_answer(self) -> bool:
-        """Whether it is the value of what the question asks for, or the fact that most likely answers it."""
-        return self.answers not in NO_ATTRIBUTES or (self.answers == QUESTION and self.source == "fact")
-
 
 class CutItem(NamedTuple):
     """A memory that was cut, and the rule that cut it."""

@@ -170,15 +170,18 @@ def test_what_is_not_clearly_stated_leads_only_where_that_is_far_surer(plain: fl
     assert [row.candidate.ref for row in rows if row.is_answer] == [leads]
 
 
-def test_a_fact_of_the_profile_that_most_likely_answers_is_recalled_too() -> None:
-    tuna = candidate("fact:1", "The user dislikes tuna.")
+@pytest.mark.parametrize(("chance", "leads"), [(0.9, "message:1"), (0.001, "fact:1")])
+def test_for_a_fact_of_the_profile_the_message_that_it_is_from_leads_if_that_is_recalled(
+    chance: float, leads: str
+) -> None:
+    tuna = candidate("fact:1", "The user dislikes tuna.", message_id=1)
+    said = passage("message:1", "five lunches please, i cant stand tuna", message_id=1)
+    chances = {tuna.text: 0.99, said.text: chance}
 
-    def rule(chance: float) -> str | None:
-        (row,) = ranked(tuna, question="which fish don't i like?", read=lambda _: chance, told={"fact:1"})
-        return row.rule
+    rows = ranked(*(tuna, said), question="which fish don't i like?", read=chances.__getitem__, told={"fact:1"})
 
-    assert rule(0.95) is None
-    assert rule(0.0) == "below the floor"
+    assert [row.candidate.ref for row in rows if row.is_answer] == [leads]
+    assert rule_of(rows, "fact:1") == "already in the window"
 
 
 def test_what_took_another_texts_place_is_read_with_it() -> None:

@@ -95,7 +95,10 @@ NUMBER = (
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,5}teen|\w{3,5}ty|dozen|hundred"
     r"|thousand)\b"
 )
-MONTHS = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?:[a-z]*y|[a-z]*ber|ch|il|e|ust)?\b"
+MONTHS = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)\b"
+)
 NAMED = re.compile(
     r"^(?!The |User |My |I\b|We |Our |\w+day\b)([A-Z][a-z]+) (?:(?:and|has|never|also|still|just|already|now|only) )*"
     r"(?:\w+s|\w{2,}ed|died|did|had|will|would|can|could|went|got|left|made|took|came|gave|said|told|met|broke|fell|won"
@@ -110,7 +113,7 @@ KINDS = {
     ),
     "when": re.compile(rf"\b(?:\d{{1,4}}|mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b{MONTHS}"),
     "who|names?|called|(?:which|what) (?:city|town|country|village)": re.compile(
-        rf"(?<!^)\b(?!\w+day\b|{MONTHS})[A-Z][a-z]+|\b(?:called|named) \w+|{NAMED.pattern}"
+        rf"(?<!^)\b(?!\w+day\b|{MONTHS} \d)[A-Z][a-z]+|\b(?:called|named) \w+|{NAMED.pattern}"
     ),
 }  # fmt: skip
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -181,7 +184,8 @@ SUBJECT = re.compile(
 )
 ASKS = re.compile(r"^\W*(?:what|who|where|when|which|why|how|does|do|is|are|can|could)\b", re.IGNORECASE)
 UNMARKED = re.compile(
-    r"^\W*(?:what|where|how|who)s\b|^\W*(?:so |and |also |but |ok |now )?(?:what|whats|what's|how|where|when|why|which|who|can|could|should)\b"
+    r"^\W*(?:what|where|how|who)s\b"
+    r"|^\W*(?:so |and |also |but |ok |now )?(?:what|what's|how|where|when|why|which|who|can|could|should)\b"
     r"(?:(?! (?:i|we|he|she|they|it|you)\b).){0,40}?(?: to [a-z]+"
     r"|(?:\b(?:do|does|did|is|are|can|could|should|would)\b|(?<=s)\b) (?:i|we|you|it|they|he|she|the|my|an?)\b)",
     re.IGNORECASE,

@@ -534,6 +534,15 @@ def test_a_request_that_most_likely_answers_is_quoted_before_a_line_of_the_profi
     assert said in told
 
 
+def test_a_month_is_no_name_and_a_name_is_no_month() -> None:
+    waiting = "waiting (The user's babysitter was 16 years old in November 2026.)"
+    sitter = memory("the babysitter is 16 and her name is Petronella, write house rules", "message:4")
+    told = ask("What's the babysitter's name?", sitter | {"answers": "question", "qualifier": waiting})
+    assert "Petronella" in told
+    sister = memory("The user's sister is a baker. The user's sister Mary lives in Lisbon.")
+    assert "Mary" in ask("What's my sister's name?", sister | {"answers": "name"})
+
+
 def test_where_someone_comes_from_is_said_with_where_they_go() -> None:
     mother = memory("The user's mother is flying from Recife to Zurich.")
     assert "from Recife" in ask("Where is my mother coming from?", mother | {"answers": "question"})

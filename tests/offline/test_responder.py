@@ -561,13 +561,16 @@ def test_what_was_said_later_of_someone_else_is_not_quoted() -> None:
     [
         ("On which day are our rehearsals?", "good warm-up for a sore voice? Tuesday rehearsals wreck me"),
         ("What phone did I have before?", "my old phone was a nokia, switched to a fairphone. how do i move contacts?"),
-        ("Who teaches me?", "My oud teacher Mr Haddad wants me to play. I am terrified."),
-        ("How do I take my coffee?", "how to say nicely i only drink kopi with condensed milk"),
     ],
 )
 def test_a_message_that_most_likely_answers_is_quoted_whatever_its_sentences_start_with(asked: str, said: str) -> None:
     told = ask(asked, memory(said, "message:4") | {"answers": "question"})
-    assert told.startswith(("You wrote: “", "How to say nicely you only drink kopi with condensed milk"))
+    assert told.startswith(f"You wrote: “{said}”")
+
+
+def test_who_did_something_is_someone_else() -> None:
+    friend = memory("The user's best friend Inés asked the user to be a godmother.") | {"answers": "question"}
+    assert "Inés" in ask("Who asked me to be a godmother?", friend)
 
 
 @pytest.mark.parametrize("qualifier", ["asked, not stated", "perhaps changed by message:9"])

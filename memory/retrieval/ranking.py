@@ -298,6 +298,8 @@ class Candidate:
     """It is about what has ended or was replaced."""
     replaces: str = ""
     """The text whose place it took, which says what it is about: “switched to matcha”, of coffee in the morning."""
+    is_rest: bool = False
+    """What is left of a text, without a word of the question. Its vector is of the whole, so it has to be read."""
     never_leads: bool = False
     """It doesn't answer, however near: it holds no more, or it only sums up."""
     seldom_leads: bool = False
@@ -422,7 +424,10 @@ def _read(best: Iterable[RankedCandidate], read: Callable[[str], float], calibra
     for row in islice((row for row in best if row.candidate.own_words), READ):
         distance, replaced = row.candidate.distance, row.candidate.replaces
         answers = read(f"{replaced} {row.candidate.text}" if replaced else row.candidate.text)
-        cosine = 0.0 if distance is None else 1 - on_scale_of(distance, calibration, CALIBRATIONS[MINILM_INT8])
+        if distance is None or row.candidate.is_rest:
+            cosine = 0.0
+        else:
+            cosine = 1 - on_scale_of(distance, calibration, CALIBRATIONS[MINILM_INT8])
         row.odds = odds(answers, cosine * (1 + PROJECT_BOOST if row.candidate.in_project else 1))
         row.parts = {**row.parts, "read": answers}
 
@@ -477,7 +482,7 @@ def _near_answers(
     keyed = [1 - (row.candidate.distance or 0.0) for row in best if row.candidate.keyed_answer]
     least = max([calibration.answers, *(cosine + calibration.nearer for cosine in keyed)])
     often = [row for row in best if _may_answer(row.candidate, question) and not row.candidate.seldom_leads]
-    near = [row for row in often if _is_near(row.candidate, least)]
+    near = [row for row in often if _is_near(row.candidate, least) and not row.candidate.is_rest]
     share = OVER_AS_GOOD if question.asks_past else AS_GOOD
     return [row for row in near if row.total >= share * near[0].total]
 
@@ -699,6 +704,8 @@ def _rule(
 def _reaches_floor(row: RankedCandidate, limits: _Limits, *, any_strong: bool) -> bool:
     if row.candidate.keyed_answer or row.is_answer:
         return True
+    if row.candidate.is_rest and row.odds < RECALLED_FROM:
+        return False
     is_for_prompt = limits.strong > WEAK  # an explicit search shows what is near, too
     if limits.was_read and row.candidate.own_words and is_for_prompt:
         return row.odds >= RECALLED_FROM

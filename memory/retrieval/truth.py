@@ -383,8 +383,11 @@ def _cut_sentences(
     cut = next((rule for _, rule, _ in judged if rule), None)
     if cut:
         rest = _TOPICS.sub("", "".join(left for left, _, _ in judged)).strip()
-        if message_kinds.only_asks(rest) or not content(_HEADER.sub("", rest)) & content(question.text):
+        left = content(_HEADER.sub("", rest))
+        is_about_it = bool(left & content(question.text))
+        if message_kinds.only_asks(rest) or not (is_about_it or (left and row.candidate.own_words)):
             return cut
+        row.candidate.is_rest = not is_about_it
         row.candidate.tokens = math.ceil(row.candidate.tokens * len(rest) / len(text))
         row.candidate.text = rest
     past = next((fact for _, _, fact in judged if fact), None)

@@ -10,6 +10,7 @@ from accounts.models import User
 from chat.models import Conversation
 from memory.facts.links import link
 from memory.models import Chunk, Episode, Fact, FactLink
+from memory.retrieval.ranking import WEAK
 from memory.retrieval.recall import RetrievalResult, retrieve
 from memory.retrieval.truth import FactState
 from memory.text.message_kinds import FROM_MEMORIES, UNFINISHED
@@ -66,6 +67,18 @@ def test_the_rest_of_its_message_stays(alice: User) -> None:
     (item,) = retrieve(alice, "What do you know about Mary?", now=NOW).kept
 
     assert item.text == "Mary paints in oil. We met for lunch."
+
+
+def test_the_rest_is_recalled_for_a_question_of_which_it_has_no_word_only_if_it_answers_it(alice: User) -> None:
+    wine = "I hate red wine with a passion."
+    (said,) = talk(alice, f"Making a dinner at my place in Brno tomorrow. {wine}")
+    learned(alice, said, "The user dislikes red wine.", wine, status="rejected", key="user/taste:red wine")
+
+    asked, tasted = "Which town do I live in?", "What do I think of red wine?"
+
+    assert texts(retrieve(alice, asked, now=NOW, reads=True)) == ["Making a dinner at my place in Brno tomorrow."]
+    assert texts(retrieve(alice, tasted, now=NOW, reads=True)) == []
+    assert texts(retrieve(alice, tasted, now=NOW, strong=WEAK)) == []
 
 
 def test_a_rejected_sentence_said_again_elsewhere_is_not_recalled_either(alice: User) -> None:

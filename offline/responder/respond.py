@@ -65,6 +65,10 @@ FOLLOWED = "followed"  # and what the user wrote right after it
 NOT_STATED = "not stated"  # how the qualifier ends of what seemed asked, or made up: it may be so nevertheless
 LAST_SESSION = "last session"  # and what the conversation before started and ended with
 UNMARKED = ("", LAST_SESSION)
+OF_A_LIST = "list:"  # how the attribute starts that a list of the user's is marked with
+ON_LIST = re.compile(
+    r"(?:is|are|do i have|have i got)(?: there)? (?P<thing>.+?)(?: still| already| yet)? on (?:my|our|the) ", re.I
+)
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 # How what is doubted waits, and what was hardly understood: the user's own words say more.
 NO_ANSWER = (DOUBT, "The user mentions")
@@ -655,7 +659,11 @@ def _answered_by(reading: Reading, memory: Memory, matches: Sequence[Match]) -> 
     is_message = memory.answers == LIKELY and memory.is_own and memory.id.startswith("message:")
     if is_message and all(one.memory == memory for one in matches) and not _is_one_statement(memory):
         return _quoted(reading, memory)
-    return _answer_from(reading, list(matches)) if matches else None
+    reply = _answer_from(reading, list(matches)) if matches else None
+    on_it = ON_LIST.match(_extract_question(reading)) if memory.answers.startswith(OF_A_LIST) else None
+    if reply is None or on_it is None:
+        return reply
+    return _opened(reply, wording.IS_SO if stems(on_it["thing"]) <= stems(memory.text) else wording.IS_NOT_SO)
 
 
 def _is_one_statement(memory: Memory) -> bool:
@@ -708,13 +716,13 @@ def _over(reading: Reading) -> Reply | None:
     if not ended or len(ended) < len(fitting):
         return None
     reply = _answer_from(reading, ended[:1])
-    return reply if is_wh_question(asked) else _not_any_more(reply)
+    return reply if is_wh_question(asked) else _opened(reply, wording.NOT_ANY_MORE)
 
 
-def _not_any_more(reply: Reply) -> Reply:
-    """The same answer to a question whether something is so."""
+def _opened(reply: Reply, said: str) -> Reply:
+    """The same answer to a question whether something is so, which it says first."""
     first, *others = reply.blocks
-    return Reply((Text(f"Not any more. {first.text}"), *others)) if isinstance(first, Text) else reply
+    return Reply((Text(f"{said} {first.text}"), *others)) if isinstance(first, Text) else reply
 
 
 def _ended_here(reading: Reading, matches: Sequence[Match]) -> Match | None:

@@ -73,6 +73,9 @@ REFUSED = ("Okay, never mind.", "All right, then not.")
 CORRECTED = ("Sorry. Tell me what's right: your newest words count.",)
 NO_REMINDERS = "I can't set reminders. Ask me later, and I'll tell you what you said."
 WELL = "I'm running fine, thanks. What would you like to tell me or ask?"
+IS_SO = "Yes."
+IS_NOT_SO = "No."
+NOT_ANY_MORE = "Not any more."
 FORGET_HERE = "I've stopped using that. The link under your message opens a preview, where you can delete it for good."
 FORGET_THERE = (
     "I can't delete memories myself. To forget {topic}, open Settings → Data → Forget something: you see what would "

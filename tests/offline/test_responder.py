@@ -290,6 +290,19 @@ def test_of_what_has_ended_a_question_about_now_hears_when(asked: str, no: str) 
     )
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Is rice on my shopping list?", "Yes. On your"),
+        ("Are the lentils still on my shopping list?", "No. On your"),
+        ("What's on my shopping list?", "On your"),
+    ],
+)
+def test_whether_a_thing_is_on_a_list_is_answered_before_the_list(asked: str, said: str) -> None:
+    listed = memory("On the user's shopping list are oats and rice.", "fact:9") | {"answers": "list:shopping"}
+    assert ask(asked, listed).startswith(f"{said} shopping list are oats and rice.")
+
+
 def test_what_has_ended_does_not_answer_beside_the_answer_that_recall_marks() -> None:
     enjoyed = memory("I really enjoy the opera.", "message:9") | {"qualifier": "until 2026-11-26"}
     dislikes = memory("The user dislikes opera.", "fact:10") | {"qualifier": "current", "answers": "taste:opera"}

@@ -192,9 +192,9 @@ class _AskedAttribute:
         )
 
     def _asks_list(self, name: list[str]) -> float:
-        """“What's on my holiday baking list?”, and less surely “my baking list” and “my list”."""
+        """“What's on my holiday baking list?”, “my packing list for Oslo”; less surely “my list”."""
         asked = self._text.lower().replace("-", " ")
-        if f"{' '.join(name)} list" in asked or f"list of {' '.join(name)}" in asked:
+        if "list" in self._words and set(name) <= set(words_of(asked)):
             return 1.0
         return LESS_SURE if f"{name[-1]} list" in asked or _ANY_LIST.search(asked) else 0.0
 

@@ -43,7 +43,7 @@ from memory.librarian.rules.retell import (
 )
 from memory.librarian.rules.statement import Note, finished
 from memory.librarian.rules.table import LABEL_OF, Row, Value, compiled_rows, items, thing
-from memory.librarian.rules.user_lists import read_list
+from memory.librarian.rules.user_lists import MAX_SENTENCE, list_changed, read_list
 from memory.librarian.rules.words import ADVERBS, AFFLICTED
 from memory.librarian.tagger.tags import WEIGHTS as TAGGER
 from memory.librarian.tagger.tags import tags_in
@@ -59,7 +59,7 @@ from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/25"
+VERSION: Final = "rules/26"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -294,8 +294,13 @@ def _asked_for(
 ) -> Candidate | None:
     """What the assistant is asked to keep: a list, or an order for its answers."""
     lists, last = _lists(message, earlier, known)
+    if lists and not last and len(message.user_text) <= MAX_SENTENCE:
+        last = list_changed((one.text for one in sentences(message.user_text)), lists)
     if listed := read_list(sentence.text, lists, last):
-        return message.noted(listed, sentence, correction=True)
+        here = (fact for fact in earlier if fact.attribute == listed.attribute and fact.number == message.said.number)
+        start = next((message.said.text.find(fact.quote) for fact in here), sentence.start)
+        all_of_it = Sentence(message.user_text[start : sentence.end], start, asked=False)
+        return message.noted(listed, all_of_it, correction=True)
     order = read_order(spell_out(sentence.text))
     return message.noted(order, sentence) if order else None
 

@@ -5,7 +5,7 @@ being on a list which one is meant; what is added needs its name, or to follow i
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from memory.facts.keys import LIST
@@ -51,9 +51,15 @@ _HAVE: Final = (
     r"(?:(?:i|we)(?:'ve|ve| have)? )?(?:already )?(?P<has>have|got|bought|found|done|did|finished|packed|read|seen"
     r"|watched|done with|finished with)(?: already)?"
 )
+_PURPOSE: Final = (
+    r"(?!(?:the|my|our|me|us|now|later|tonight|tomorrow|next|this|when|if|a|an|week(?:end)?|\w+day)\b)[^\W\d_]{3,14}"
+    r"(?: [^\W\d_]{3,14}){0,2}"
+)
+"""What a list is for: Iceland, of “packing list for Iceland”, but not tomorrow."""
 _STARTS: Final = re.compile(
     rf"{_OPENS}(?:(?P<keeps>start|begin|open|keep|note|save|make|create|write)(?: me| us| down)? )?(?:{_WHOSE})?"
-    rf"(?:{_NAMED}|list of (?:my |the )?(?P<of>{_NAME})s?\b)(?P<more>[^:?]{{0,60}}?)"
+    rf"(?:{_NAMED}|list of (?:my |the )?(?P<of>{_NAME})s?\b)"
+    rf"(?: for (?:my |our |the )?(?P<for>{_PURPOSE})(?=\W*(?:$|[:,–—(]| so far| please| pls)))?(?P<more>[^:?]{{0,60}}?)"
     r"(?P<sign> ?:| [-–—]| is| are| has| with) (?P<items>[^?]+)"
 )
 _OWN: Final = re.compile(r"(?:\w+ ){0,2}(?:shopping|grocery|packing|to-?do)", re.I)
@@ -75,14 +81,17 @@ _ORDERS: Final = (
         r"(?i)^\W{0,3}(?:(?:oh|ok|yes|yeah|wait|hmm)\W{1,3}){0,2}(?P<more>and|also|plus|(?=(?:i|we) also need))\W{0,3}"
         r"(?:(?:(?:i|we) )?(?:also )?need )?(?P<items>[^?]{2,100})$"
     ),
+    re.compile(r"(?i)^\W{0,3}(?P<items>[^?]{2,60}?) (?P<more>instead)\W*$"),
 )
-"""What is added, taken off, or there already, with the name of the list and without; “and cumin”."""
+"""What is added, taken off, or there already, with the name of the list and without; “and cumin”, “cumin instead”."""
 _NEXT: Final = re.compile(
     rf"(?i)(?:,|;|\band|\bbut|\bthen)\W{{1,3}}(?:(?:and|then|also)\W{{1,3}})?(?=(?:{_ADDING}|{_TAKE}) )"
     r"| (?=instead of )"
 )
 """Between two orders: “take the limes off, add lemons”."""
 _SWAP: Final = re.compile(r"(?i)\b(?:swap|replace) (?P<one>[^,?]{2,60}?) (?:for|with) (?=\w)")
+_OF_LIST: Final = re.compile(rf"{_OPENS}(?:(?P<whose>my|our|the) )?{_NAMED}\W{{1,3}}(?=(?:{_ADDING}|{_TAKE}) )")
+"""Before an order: “Iceland list: scratch the wellies”."""
 _CLEARS: Final = re.compile(rf"{_OPENS}(?:clear|empty|wipe) {_REF}")
 _NO_THING: Final = re.compile(
     r"(?i)['’](?:s|re)\b|\b(?:is|are|was|were|has|have|had|needs?|because|apparently|so"
@@ -104,6 +113,12 @@ _NO_NOUN: Final = FILLER - as_set("of for the a an some with and")
 """Words of a sentence, rather than of things: “and make it shorter”."""
 
 
+def list_changed(sentences: Iterable[str], lists: Mapping[str, str]) -> str:
+    """The list that the first of these sentences changes that changes any: “add limes. and take the eggs off”."""
+    notes = (read_list(sentence, lists) for sentence in sentences)
+    return next((note.attribute.removeprefix(LIST) for note in notes if note), "")
+
+
 def read_list(sentence: str, lists: Mapping[str, str], last: str = "") -> Note | None:
     """A list as a sentence leaves it; None: it changes none.
 
@@ -114,6 +129,8 @@ def read_list(sentence: str, lists: Mapping[str, str], last: str = "") -> Note |
     if started := _started(sentence, lists):
         return _note(*started)
     name, now = "", dict(lists)
+    if of_list := _OF_LIST.match(sentence):
+        last, sentence = _meant(_spelled(of_list), lists) or last, sentence[of_list.end() :]
     parts = _NEXT.split(_SWAP.sub(r"take \g<one>, add ", sentence))
     last = next((changed[0] for part in parts if (changed := _step(part, now, last))), last)
     for part in parts:
@@ -136,7 +153,9 @@ def _started(sentence: str, lists: Mapping[str, str]) -> tuple[str, list[str]] |
         is_meant = is_meant and "," in found["items"]
     else:
         is_meant = is_meant or is_own or name in lists or _TO_KEEP.search(found["more"]) is not None
-    is_task = keeps in ("make", "create", "write") and (_FOR_A_TASK.match(found["more"]) or len(said) == 1)
+    is_task = keeps in ("make", "create", "write") and (
+        found["for"] or _FOR_A_TASK.match(found["more"]) or len(said) == 1
+    )
     return (name, said) if is_meant and not is_task and said else None
 
 
@@ -161,11 +180,16 @@ def _named(found: re.Match[str], lists: Mapping[str, str], last: str) -> str:
         is_list = last or found["it"].lower().endswith(("list", "mine"))
         return last or (next(iter(lists)) if is_list and len(lists) == 1 else "")
     name = _spelled(found)
-    ending = [one for one in lists if one.endswith(f"_{name}")]
-    if name not in lists and len(ending) == 1:
-        return ending[0]
+    if meant := _meant(name, lists):
+        return meant
     begins = found["name"] and (found["whose"].lower() in ("my", "our") or _OWN.fullmatch(found["name"]))
-    return name if name in lists or begins else ""
+    return name if begins else ""
+
+
+def _meant(name: str, lists: Mapping[str, str]) -> str:
+    """The list of this name, or the only one whose name has its words: Iceland, of the packing list for it."""
+    named = [one for one in lists if set(name.split("_")) <= set(one.split("_"))]
+    return name if name in lists else named[0] if len(named) == 1 else ""
 
 
 def _added(
@@ -220,10 +244,11 @@ def _same(said: str, on_it: Sequence[str], *, exact: bool) -> list[str]:
 
 
 def _spelled(found: re.Match[str]) -> str:
-    name = (found["name"] or "").lower()
-    of = (found["of"] or "").lower()
+    said = found.groupdict("")
+    name, of = said["name"].lower(), said.get("of", "").lower()
     of = f"{of[:-3]}y" if of.endswith("ies") else of.removesuffix("s")
-    return re.sub(r"to-?do", "to_do", name or of).replace(" ", "_")
+    purpose = "" if " " in name else said.get("for", "").lower()
+    return re.sub(r"to-?do", "to_do", f"{purpose} {name or of}".strip()).replace(" ", "_")
 
 
 def _on(lists: Mapping[str, str], name: str) -> list[str]:

@@ -649,8 +649,13 @@ def test_a_breed_is_no_second_animal() -> None:
         (["put rice, lentils and washing powder on my shopping list", "take the lentils off my shopping list"],
          "On the user's shopping list are rice and washing powder. | user/list:shopping=rice, washing powder"),
         (["Start a packing list for my trek: head torch, socks.", "Can you add sun cream to the packing list?"],
-         "On the user's packing list are head torch, socks and sun cream. | "
-         "user/list:packing=head torch, socks, sun cream"),
+         "On the user's trek packing list are head torch, socks and sun cream. | "
+         "user/list:trek_packing=head torch, socks, sun cream"),
+        (["packing list for Oslo, so far: tent, wellies", "Thanks!",
+          "Oslo list: scratch the wellies, it's dry. sandals instead."],
+         "On the user's oslo packing list are tent and sandals. | user/list:oslo_packing=tent, sandals"),
+        (["Shopping list for the weekend: rice, eggs", "Good night!", "add limes. and take the eggs off, we have some"],
+         "On the user's shopping list are rice and limes. | user/list:shopping=rice, limes"),
         (["Shopping list for tomorrow: oat milk, lentils.", "Add limes to the shopping list."],
          "On the user's shopping list are oat milk, lentils and limes. | user/list:shopping=oat milk, lentils, limes"),
         (["My to-do list: call the bank", "clear my to-do list"],

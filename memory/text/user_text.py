@@ -66,9 +66,10 @@ _PASTE_BEGINS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "forwarded mail",
         re.compile(r"^-{2,9}\s?(?:original|forwarded) message|^on .{1,120} wrote:[ \t]*$", re.I | re.MULTILINE),
     ),
+    # its header has names, too
     (
         "mail",
-        re.compile(r"^(?:from|to|subject|date|sent): .*\n(?:from|to|cc|subject|date|sent): ", re.I | re.MULTILINE),
+        re.compile(r"^(?=(?:from|to|subject|date|sent): .*\n(?:from|to|cc|subject|date|sent): )", re.I | re.MULTILINE),
     ),
 )  # fmt: skip
 """Markers after which the rest of a message is a pasted document."""

@@ -27,6 +27,8 @@ BORROWED = {
     "a mail from a telephone": ("See below\nHi Tom,\nI live in Atlantis.\nSent from my phone", "See below"),
     "a text to make shorter": (f"Please make this shorter: {LONG}", "Please make this shorter:"),
     "a forwarded mail": (f"fyi\nOn Monday Tom wrote:\n{LONG}", "fyi\nOn Monday Tom wrote:"),
+    "a mail with its header": (f"Help me answer\n\nFrom: Tom Ray <t@example.org>\nSubject: Horses\n\n{LONG}",
+                               "Help me answer"),
 }  # fmt: skip
 OWN = {
     "a short remark below a question": "What do you think of this?\n\nI like jazz and I live in Porto.",

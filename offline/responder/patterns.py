@@ -134,8 +134,8 @@ NO = re.compile(r"^\W*(?:no|nope|nah|not really|no thanks)\W*$", re.IGNORECASE)
 LIST = re.compile(r"^\W*(?:my )?([A-Za-z]{3,20}): *(\w[^\n?]{1,120})$")
 TASK = re.compile(
     r"^\W*(?:please )?(?:(?:hey|hi|hello)\W+)?(?:(?:can|could|would) you )?(?:please )?(?:write|explain|describe|"
-    r"summari[sz]e|translate|compose|draft|generate|create|list|calculate|compute|solve|code|implement|plan|suggest|give|"
-    r"make|compare|tell me an?|recommend|sing|draw|help me)\b",
+    r"summari[sz]e|translate|compose|draft|generate|create|list|answer|reply|respond|proofread|rewrite|calculate|"
+    r"compute|solve|code|implement|plan|suggest|give|make|compare|tell me an?|recommend|sing|draw|help me)\b",
     re.IGNORECASE,
 )
 QUESTION = re.compile(

@@ -42,6 +42,11 @@ DOUBT = "It is no longer true"
 CONTESTED = re.compile(r"\(contested by a proposal: (.+)\)")  # after a profile's line that may no longer be true
 UPDATE = re.compile(r"(?:New|(No longer holds)): ")  # how a change of the profile starts
 BARE_ASKING = re.compile(r"\b(what|where|who|when|how)s\b", re.IGNORECASE)  # “whats my name”
+PASTED = re.compile(
+    r"^(?:(?:from|to|subject|date|sent): .*\n(?:from|to|cc|subject|date|sent): |-{2,9} ?(?:original|forwarded) message"
+    r"|on .{1,120} wrote:[ \t]*$|>)[\s\S]*",
+    re.IGNORECASE | re.MULTILINE,
+)  # someone else's mail, to the end of the message
 TEMPORARY = "This is a temporary chat: nothing of it is kept"  # in the system prompt of one
 RESULT_TEXTS = ("text", "statement", "summary", "snippet", "content", "message", "outcome", "answer", "title")
 
@@ -112,7 +117,7 @@ def read(body: Json) -> Reading:
     memories = tuple(_at(clock, memory) for text in texts[:-1] for memory in _recalled(text))
     over = {memory.text for memory in memories if memory.id == "profile" and not memory.is_current}
     return Reading(
-        question=BARE_ASKING.sub(r"\1's", texts[-1].replace("’", "'")),
+        question=BARE_ASKING.sub(r"\1's", own_words(texts[-1]).replace("’", "'")),
         memories=memories,
         profile=tuple(line for line in _profile(system) if line.text not in over),
         clock=clock,
@@ -138,6 +143,11 @@ def _notes(texts: list[str]) -> Iterator[str]:
 def question_of(body: Json) -> str:
     """The user's own text in the current turn; faults and scripted replies are matched with it."""
     return _texts(body["messages"][_turn_start(body["messages"])])[-1]
+
+
+def own_words(text: str) -> str:
+    """A message without the mail of someone else that is pasted below."""
+    return PASTED.sub("", text).rstrip()
 
 
 def _turn_start(messages: list[Json]) -> int:
@@ -201,7 +211,8 @@ def _memory(item: Json, text: str) -> Memory:
     origin = item.get("id") or item.get("path") or item.get("url") or ""
     known = {name: str(item.get(name) or "") for name in ("date", "title", "qualifier", "said_by", "answers")}
     waiting = WAITING_FOR.match(known["qualifier"])
-    return Memory("\n".join(filter(None, (_readable(text), waiting and waiting[1]))), str(origin), **known)
+    words = own_words(text) if str(origin).startswith("message:") else text
+    return Memory("\n".join(filter(None, (_readable(words), waiting and waiting[1]))), str(origin), **known)
 
 
 def _readable(text: str) -> str:
@@ -241,7 +252,7 @@ def _exchanges(messages: list[Json]) -> list[tuple[str, str]]:
     for message in messages:
         texts = _texts(message)
         if message["role"] == "user" and texts[-1]:
-            pairs.append(("" if _attached(texts[-1]) else texts[-1], ""))
+            pairs.append(("" if _attached(texts[-1]) else own_words(texts[-1]), ""))
         elif message["role"] == "assistant" and pairs:
             asked, answered = pairs[-1]
             pairs[-1] = (asked, answered + "".join(texts))

@@ -1428,3 +1428,15 @@ def test_the_dog_of_a_neighbour_is_not_the_users() -> None:
     barks = memory("The user mentions the dog of the user's neighbour Greta, Bruno, barks every day.")
     assert "Bruno" not in ask("What's my dog's name?", barks)
     assert "Bruno" in ask("What's my neighbour's dog called?", memory("The user's neighbour's dog is called Bruno."))
+
+
+def test_a_pasted_mail_says_nothing_of_the_user() -> None:
+    mail = (
+        "From: Karen Ray <k@example.org>\nSubject: Saturday\n\nHi Jo,\nI've just moved to Sheffield and I work nights."
+    )
+    pasted = f"I live in Porto. Can you answer this mail?\n\n{mail}"
+
+    assert ask(f"Can you answer this mail?\n\n{mail}") == WANTS_MODEL
+    assert ask_after([user(pasted), assistant("Okay.")], "Where do I live?").startswith("You live in Porto.")
+    assert ask(mail) == "Okay."
+    assert "nights" not in ask("When do I work?", memory(pasted, "message:1"))

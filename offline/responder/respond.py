@@ -451,8 +451,9 @@ def _note(reading: Reading) -> Reply:
     said = reading.question
     before = [one.text for one in reversed(_list_statements(reading))]
     place, mended = _mended(before, said)
-    if place < len(before):
-        return say(wording.MEANT.format(meant=_lower(second_person(LEAD_IN.sub("", mended))).rstrip(".")))
+    changed = _changed(before[place], mended) if place < len(before) else ""
+    if changed:
+        return say(wording.MEANT.format(meant=_lower(second_person(changed)).rstrip(".")))
     meant = patterns.MEANT.match(said)
     if meant:
         return say(wording.MEANT.format(meant=second_person(meant[1]).rstrip(".") if " " in meant[1] else meant[1]))
@@ -463,6 +464,11 @@ def _note(reading: Reading) -> Reply:
     if claim:
         return say(_in_turn(wording.NOTED_HERE if reading.is_temporary else wording.NOTED, reading).format(claim=claim))
     return say(_in_turn(wording.SHARED if patterns.SHARED.match(said) else wording.READ, reading))
+
+
+def _changed(before: str, mended: str) -> str:
+    """The statement that is new in a corrected message; empty: a question is."""
+    return next((one for one in sentences(mended) if one not in before), "")
 
 
 RULES: tuple[Rule, ...] = (

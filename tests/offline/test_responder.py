@@ -1440,3 +1440,12 @@ def test_a_pasted_mail_says_nothing_of_the_user() -> None:
     assert ask_after([user(pasted), assistant("Okay.")], "Where do I live?").startswith("You live in Porto.")
     assert ask(mail) == "Okay."
     assert "nights" not in ask("When do I work?", memory(pasted, "message:1"))
+
+
+def test_of_a_corrected_message_only_the_corrected_statement_is_said_back() -> None:
+    said = [
+        user("good idea. also my brother Tom and his wife Ellen are coming. What would you cook?"),
+        assistant("Ok."),
+    ]
+    told = ask_after(said, "sorry, correction: his wife is called Helen, not Ellen")
+    assert told == "All right: your brother Tom and his wife Helen are coming."

@@ -131,7 +131,10 @@ WRONG = re.compile(
 )
 REMINDER = re.compile(r"^\W*(?:please )?remind me (?:to|at|on|in|tomorrow)\b", re.IGNORECASE)
 NO = re.compile(r"^\W*(?:no|nope|nah|not really|no thanks)\W*$", re.IGNORECASE)
-LIST = re.compile(r"^\W*(?:my )?([A-Za-z]{3,20}): *(\w[^\n?]{1,120})$")
+LIST = re.compile(
+    r"^\W*(?:(?:(?i:here(?:'s| is| are)) )?(?:[Mm]y|[Oo]ur) )?"
+    r"((?<=[yr] )[A-Za-z ]{3,40}|[A-Za-z]{3,20}): *(\w[^\n?]{1,120})$"
+)
 TASK = re.compile(
     r"^\W*(?:please )?(?:(?:hey|hi|hello)\W+)?(?:(?:can|could|would) you )?(?:please )?(?:write|explain|describe|"
     r"summari[sz]e|translate|compose|draft|generate|create|list|answer|reply|respond|proofread|rewrite|calculate|"

@@ -18,7 +18,8 @@ Json = dict[str, Any]
 CLOCK_LINE = re.compile(
     r"^(Current time|Current date|User timezone|User name|Relationship stage|Last session): *(.+)$", re.MULTILINE
 )
-BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d+\.)[ \t]+", re.MULTILINE)
+BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", re.MULTILINE)
+LISTED = re.compile(r":[ \t]*((?:\n+[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+\S[^\n]*)+)")
 HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 OWN_LINK = re.compile(r"\[[^\]]*\]\(/[^)]*\)")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -146,8 +147,12 @@ def question_of(body: Json) -> str:
 
 
 def own_words(text: str) -> str:
-    """A message without the mail of someone else that is pasted below."""
-    return PASTED.sub("", text).rstrip()
+    """A message without the mail of someone else that is pasted below, and with each list in its heading's line."""
+    return LISTED.sub(lambda found: f": {', '.join(_items(found[1]))}", PASTED.sub("", text).rstrip())
+
+
+def _items(lines: str) -> list[str]:
+    return [BULLET.sub("", line).rstrip(" ,;") for line in lines.splitlines() if line.strip()]
 
 
 def _turn_start(messages: list[Json]) -> int:

@@ -1449,3 +1449,15 @@ def test_of_a_corrected_message_only_the_corrected_statement_is_said_back() -> N
     ]
     told = ask_after(said, "sorry, correction: his wife is called Helen, not Ellen")
     assert told == "All right: your brother Tom and his wife Helen are coming."
+
+
+@pytest.mark.parametrize("item", ["- ", "* ", "1. ", "2) "])
+def test_a_list_is_one_statement_with_its_heading(item: str) -> None:
+    said = f"here is my shopping list:\n{item}oat milk\n{item}tofu\n{item}dog food for Biscuit"
+    items = "oat milk, tofu, dog food for Biscuit."
+
+    assert ask(said) == f"Noted, your shopping list: {items}"
+    assert ask_after([user(said), assistant("Ok.")], "what was on my shopping list?").endswith(
+        f"shopping list: {items}"
+    )
+    assert items in ask("What's on my shopping list?", memory(said, "message:1"))

@@ -55,6 +55,7 @@ OWN_PERSON = re.compile(rf"\b(?:{_either(FIRST_TO_THIRD)})\b", re.IGNORECASE)
 LEAD_IN = re.compile(
     r"^(?:(?:no(?! (?:longer|more)\b)|nope|yes|yeah|yep|well|oh|so|and|but|also|hi|hello|hey|sorry|ok|okay|actually|btw"
     r"|by the way|in fact|"
+    r"(?:please )?(?:remember|note|keep in mind|don['’]t forget) that(?! (?:time|day|one|was|is)\b)|"
     r"that's (?:wrong|right|not right)|correction(?=\W* (?!to\b)|\W+$)|fyi)\b[\s,.:;!–-]*)+",
     re.IGNORECASE,
 )

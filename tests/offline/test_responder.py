@@ -1461,3 +1461,9 @@ def test_a_list_is_one_statement_with_its_heading(item: str) -> None:
         f"shopping list: {items}"
     )
     assert items in ask("What's on my shopping list?", memory(said, "message:1"))
+
+
+def test_words_that_ask_to_remember_are_no_part_of_the_answer() -> None:
+    said = [user("Remember that my passport expires in May 2027"), assistant("Ok.")]
+    told = ask_after(said, "and when does my passport expire?")
+    assert told == "Your passport expires in May 2027."

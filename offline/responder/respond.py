@@ -75,6 +75,7 @@ NO_ANSWER = (DOUBT, "The user mentions")
 NAMES = re.compile(r"(?<!^)\b(?!I\b)[A-Z]\w+")
 PARTS = re.compile(r"[,;\n] ?")
 CLAUSE = re.compile(r"[,;.!?]")  # “I'm allergic to birch, springs are awful” is no feeling of the user's
+MASKED = "[secret]"  # how Recall hides one from a model
 MAX_LISTED = 8
 STATED = 0.4  # of a message that isn't marked: a mere question is no answer
 SAME_WORDS = 0.6  # of the answer's words: so many are in the message that it was learned from
@@ -891,7 +892,8 @@ def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
     )
     sources = list(dict.fromkeys(filter(None, (_source(reading, match.memory) for match in said))))
     words = _own_words(reading, said[0]) if len(said) == 1 else ""
-    return say(answer, *sources, wording.OWN_WORDS.format(words=words) if words else "")
+    hidden = wording.HIDDEN if MASKED in answer else ""
+    return say(answer, *sources, wording.OWN_WORDS.format(words=words) if words else "", hidden)
 
 
 def _own_words(reading: Reading, match: Match) -> str:

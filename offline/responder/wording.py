@@ -28,6 +28,7 @@ JOY = ("That's good to hear.", "I'm glad for you.", "I'm happy for you.")
 MEANT = "All right: {meant}."
 NEW_NAME = "Nice to meet you, {name}."
 NOT_REPEATED = "That looks like a secret, so I won't repeat it. Recall doesn't keep secrets as memories."
+HIDDEN = "Recall hides secrets from me. You can still read it in your own message."
 SORRY = "I'm sorry to hear that."
 DANGER = (
     "I'm sorry it's this hard. I'm only a program and can't help the way a person can: please call your local "

@@ -1467,3 +1467,9 @@ def test_words_that_ask_to_remember_are_no_part_of_the_answer() -> None:
     said = [user("Remember that my passport expires in May 2027"), assistant("Ok.")]
     told = ask_after(said, "and when does my passport expire?")
     assert told == "Your passport expires in May 2027."
+
+
+def test_a_secret_in_an_answer_is_said_to_be_hidden() -> None:
+    said = [user("The door code for my building is [secret]."), assistant("Ok.")]
+    told = ask_after(said, "what's the door code?")
+    assert told.endswith("\n\nRecall hides secrets from me. You can still read it in your own message.")

@@ -412,16 +412,18 @@ def _recall(reading: Reading) -> Reply | None:
     answer = _over(reading) or _answer_marked(reading) or _best_answer(reading, _known(reading))
     if answer:
         return answer
-    if task:
-        return say(wording.TASK)
-    if _wants_advice(reading):
-        claim = restate_claim(reading.question.removesuffix(_extract_question(reading)))
-        lines = wording.NOTED_HERE if reading.is_temporary else wording.NOTED
-        noted = _in_turn(lines, reading).format(claim=claim) if claim else ""
-        return say(f"{noted} {_in_turn(wording.ADVICE, reading)}".strip())
+    if task or _wants_advice(reading):
+        return say(f"{_noted(reading)} {wording.TASK if task else _in_turn(wording.ADVICE, reading)}".strip())
     if "search_knowledge" in reading.tools:
         return Reply((ToolCall("search_knowledge", {"query": _extract_question(reading)}),))
     return _undoubted(reading, ()) or _nearest(reading) or _not_known(reading, wording.UNKNOWN)
+
+
+def _noted(reading: Reading) -> str:
+    """What a request says of the user in its own paragraph, said back; empty: nothing clear."""
+    claim = restate_claim(reading.question.partition("\n")[0])
+    lines = wording.NOTED_HERE if reading.is_temporary else wording.NOTED
+    return _in_turn(lines, reading).format(claim=claim) if claim else ""
 
 
 def _wants_advice(reading: Reading) -> bool:

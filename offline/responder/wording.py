@@ -42,7 +42,7 @@ NOT_FOUND = (
 GENERAL = "General knowledge needs a real model."
 PERHAPS_CHANGED = "You have said something newer since, perhaps about another part of it."
 ADVICE = (
-    "Advice needs a real model. I only answer from your memories.",
+    "That needs a real model. I only answer from your memories.",
     "That needs a real model: I can only say what I remember.",
 )
 OWN_WORDS = "You wrote: “{words}”"

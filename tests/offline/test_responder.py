@@ -1473,3 +1473,9 @@ def test_a_secret_in_an_answer_is_said_to_be_hidden() -> None:
     said = [user("The door code for my building is [secret]."), assistant("Ok.")]
     told = ask_after(said, "what's the door code?")
     assert told.endswith("\n\nRecall hides secrets from me. You can still read it in your own message.")
+
+
+def test_what_a_request_says_of_the_user_is_noted_too() -> None:
+    said = "can you help me plan a dinner for Priya? we live in Leeds"
+    assert ask(said) == f"Noted: you live in Leeds. {WANTS_MODEL}"
+    assert ask("Translate this:\nI live in Leeds.") == WANTS_MODEL

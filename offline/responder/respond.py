@@ -828,7 +828,8 @@ def _nearest(reading: Reading) -> Reply | None:
     written, names = _written(first), NAMES.findall(asked)
     is_asked = patterns.OWN.search(asked) or (names and all(name in written for name in names))
     is_stated = len(" ".join(sentences(written))) >= STATED * len(written)
-    if not (is_asked and is_stated and has_answer_kind(asked, written)):
+    is_shared = is_wh_question(asked) or bool((stems(asked) - whom_asked(asked) or stems(asked)) & stems(written))
+    if not (is_asked and is_stated and is_shared and has_answer_kind(asked, written)):
         return None
     words = _as_written(asked, first)
     return say(wording.CLOSEST_WORDS.format(words=words)) if words else None

@@ -1479,3 +1479,8 @@ def test_what_a_request_says_of_the_user_is_noted_too() -> None:
     said = "can you help me plan a dinner for Priya? we live in Leeds"
     assert ask(said) == f"Noted: you live in Leeds. {WANTS_MODEL}"
     assert ask("Translate this:\nI live in Leeds.") == WANTS_MODEL
+
+
+def test_what_has_no_word_of_a_question_does_not_tell_whether_something_is_so() -> None:
+    moved = memory("oh and we moved, we're in York now", "message:1") | {"source": "message"}
+    assert "York" not in ask("Do I still drink coffee?", moved)

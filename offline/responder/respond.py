@@ -641,7 +641,8 @@ def _with_followed(reply: Reply, followed: Sequence[Memory], asked: str) -> Repl
     if not isinstance(first, Text):
         return reply
     messages = [one for one in followed if not one.id.startswith("fact:")]
-    words = without_contrast(" ".join(filter(None, (_of_the_asked(one, asked) for one in messages))))
+    said = "\n".join(filter(None, (_of_the_asked(one, asked) for one in messages)))
+    words = re.sub(r"(?<=\w)\n", ". ", said).replace("\n", " ")
     written = wording.WENT_ON.format(words=_short(words, MAX_QUOTED)) if words else ""
     learned = (second_person(one.text) for one in followed if one not in messages and _of_the_asked(one, asked))
     since = (wording.SINCE_THEN.format(known=_lower(one)) for one in learned if one not in first.text)
@@ -660,7 +661,7 @@ def _of_the_asked(memory: Memory, asked: str) -> str:
     about = [one for one in said if one not in others]
     if ONE_SUBJECT.search(asked) and _share(others, wanted) and not _share(about, wanted):
         return ""
-    return " ".join(written.split())
+    return without_contrast(" ".join(written.split())) if said else ""
 
 
 def _answered_by(reading: Reading, memory: Memory, matches: Sequence[Match]) -> Reply | None:

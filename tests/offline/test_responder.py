@@ -1484,3 +1484,15 @@ def test_what_a_request_says_of_the_user_is_noted_too() -> None:
 def test_what_has_no_word_of_a_question_does_not_tell_whether_something_is_so() -> None:
     moved = memory("oh and we moved, we're in York now", "message:1") | {"source": "message"}
     assert "York" not in ask("Do I still drink coffee?", moved)
+
+
+def test_what_was_written_after_an_answer_is_quoted_message_by_message() -> None:
+    first = memory("My brother Tom and his wife Ellen are coming to the dinner.", "message:1") | {"answers": "question"}
+    later = (
+        memory(words, f"message:{number}") | {"answers": "followed"}
+        for number, words in enumerate(
+            ("His wife is called Helen, not Ellen", "Can you plan it?", "He eats no fish"), 2
+        )
+    )
+    told = ask("Who is coming to the dinner?", first, *later)
+    assert told.endswith("After that you wrote: “His wife is called Helen. He eats no fish”")

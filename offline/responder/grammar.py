@@ -65,7 +65,7 @@ TAKES_BACK = re.compile(
     re.IGNORECASE,
 )
 """The words before the claim in "Ignore what I said about nuts, I'm not allergic to them"."""
-TRAIL = re.compile(r"(?:[ ,]{1,3}(?:tbh|lol|haha|btw|ngl|imo|though|pls|please|thanks))+$", re.IGNORECASE)
+TRAIL = re.compile(r"(?:[ ,]{1,3}(?:tbh|lol|haha|btw|ngl|imo|though|pls|please|thanks))+(?=[.!]*$)", re.IGNORECASE)
 """The words behind it: "I hate mornings tbh"."""
 CLAIM = re.compile(
     r"^(?:(?:[Ii]|[Ww]e)\b(?:['’](?:m|ve|d|re))? |(?:[Mm]y|[Oo]ur) \w|"

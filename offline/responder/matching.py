@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from offline.responder.grammar import LEAD_IN, TAKES_BACK, without_denied
+from offline.responder.grammar import LEAD_IN, TAKES_BACK, TRAIL, without_denied
 from offline.responder.request_facts import Memory
 
 ENOUGH = 0.5  # of the question's weight; a sentence sharing one of two rare words is not an answer
@@ -356,7 +356,7 @@ def sentences(text: str) -> list[str]:
     items = (BEFORE_QUESTION.sub(r"\1", one) for one in SENTENCE.findall(QUOTED.sub(" ", text)))
     items = (one for one in items if not (ASKS.match(one) and "?" in one))
     whole = (part for item in items for part in CLAUSES.sub(r"\1\2\n", item).splitlines())
-    found = (LEAD_IN.sub("", sentence.strip()) for sentence in whole)
+    found = (TRAIL.sub("", LEAD_IN.sub("", sentence.strip())) for sentence in whole)
     return [item for item in found if " " in item and not (item.endswith("?") or _is_no_statement(item))]
 
 

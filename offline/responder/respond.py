@@ -602,7 +602,7 @@ def _answer_marked(reading: Reading) -> Reply | None:
         wanted |= stems(best[0].answers.replace(":", " ").replace("_", " "))
     matches = [Match(said, memory) for memory in best for said in _answering(memory, wanted, asked)]
     if not past and (ended := _ended_here(reading, matches)):
-        return _answer_from(reading, [ended])
+        return _answer_from(reading, ended)
     is_quoted = not matches and bool(_as_written(asked, best[0]))
     better = None if is_quoted else _better(reading, matches, is_keyed=best[0].answers != LIKELY)
     reply = _answered_by(reading, best[0], [better] if better else matches)
@@ -735,8 +735,8 @@ def _opened(reply: Reply, said: str) -> Reply:
     return Reply((Text(f"{said} {first.text}"), *others)) if isinstance(first, Text) else reply
 
 
-def _ended_here(reading: Reading, matches: Sequence[Match]) -> Match | None:
-    """What this conversation says to have ended of what would be the answer."""
+def _ended_here(reading: Reading, matches: Sequence[Match]) -> list[Match]:
+    """What this conversation says to have ended of what would be the answer, and what the same message says next."""
     question = _extract_question(reading)
     answered = frozenset[str]().union(*(stems(match.sentence) for match in matches)) - {"user"} - stems(question)
     answered |= stems(question) if patterns.STILL.search(question) else frozenset()
@@ -744,7 +744,11 @@ def _ended_here(reading: Reading, matches: Sequence[Match]) -> Match | None:
     since = takewhile(lambda memory: memory.text not in heard, _list_statements(reading))
     said = (Match(sentence, memory) for memory in since for sentence in sentences(memory.text))
     ended = (match for match in said if ENDS.search(match.sentence) and answered & stems(match.sentence))
-    return next((m for m in ended if _is_of_user(m.sentence, question) or _names(m.sentence, answered)), None)
+    first = next((m for m in ended if _is_of_user(m.sentence, question) or _names(m.sentence, answered)), None)
+    if first is None:
+        return []
+    whole = sentences(first.memory.text)
+    return [Match(sentence, first.memory) for sentence in whole[whole.index(first.sentence) :][:2]]
 
 
 def _names(sentence: str, answered: frozenset[str]) -> bool:
@@ -807,8 +811,8 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
         asked = f"{reading.exchanges[-1][0]} {asked}"
     matches = best_matches(asked, known)
     if matches:
-        ended = None if asks_past(asked) else _ended_here(reading, matches)
-        return _answer_from(reading, [ended] if ended else matches)
+        ended = [] if asks_past(asked) else _ended_here(reading, matches)
+        return _answer_from(reading, ended or matches)
     near = closest(asked, known) or _first_recalled(asked, reading)
     if near is None:
         return None

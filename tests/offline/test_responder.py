@@ -1496,3 +1496,10 @@ def test_what_was_written_after_an_answer_is_quoted_message_by_message() -> None
     )
     told = ask("Who is coming to the dinner?", first, *later)
     assert told.endswith("After that you wrote: “His wife is called Helen. He eats no fish”")
+
+
+def test_what_ended_is_told_with_what_came_instead() -> None:
+    said = [user("I quit the clinic btw. I start at York Hospital on Monday"), assistant("Noted.")]
+    clinic = memory("The user works at a sports clinic.") | {"answers": "employer"}
+    told = ask_after(said, "where do I work?", clinic)
+    assert told.startswith("You quit the clinic. You start at York Hospital on Monday.")

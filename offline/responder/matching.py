@@ -345,7 +345,7 @@ def _newest_first(memory: Memory) -> list[tuple[str, str]]:
     order said, from the last one on."""
     found, context = [], ""
     for item in SENTENCE.findall(memory.text):
-        is_continued = bool(PRONOUN_SUBJECT.match(item))
+        is_continued = bool(PRONOUN_SUBJECT.match(LEAD_IN.sub("", item.lstrip())))
         found += [(sentence, context if is_continued else "") for sentence in sentences(item)]
         context = f"{context[-CONTEXT_CHARS:]} {item}" if is_continued else item
     return found[::-1] if memory.title.startswith("/conversations") else found

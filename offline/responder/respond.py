@@ -521,12 +521,21 @@ def _known(reading: Reading) -> list[Memory]:
 
 def _list_newest(reading: Reading) -> list[Memory]:
     """What was said here, and before it what the profile says since: words of a change stay the newest."""
-    said = _list_statements(reading)
+    said = _in_context_of_before(_list_statements(reading))
     known = [stems(memory.text) for memory in said]
     updates = (memory for memory in reading.memories if memory.id == "profile")
     since = [one for one in updates if not any(stems(one.text) - {"user"} <= words for words in known)]
     changes = [memory for memory in said if patterns.OF_CHANGE.search(memory.text)]
     return [*changes, *since, *(memory for memory in said if memory not in changes)]
+
+
+def _in_context_of_before(said: Sequence[Memory]) -> list[Memory]:
+    """The messages, newest first; one about “she” or “it” below the one before, which says who that is."""
+    before = (*said[1:], Memory(""))
+    return [
+        replace(one, text=f"{other.text}\n{one.text}") if PRONOUN_SUBJECT.match(LEAD_IN.sub("", one.text)) else one
+        for one, other in zip(said, before, strict=False)
+    ]
 
 
 def _list_statements(reading: Reading) -> list[Memory]:
@@ -741,7 +750,7 @@ def _ended_here(reading: Reading, matches: Sequence[Match]) -> list[Match]:
     answered = frozenset[str]().union(*(stems(match.sentence) for match in matches)) - {"user"} - stems(question)
     answered |= stems(question) if patterns.STILL.search(question) else frozenset()
     heard = {match.memory.text for match in matches if match.memory.id == "said"}
-    since = takewhile(lambda memory: memory.text not in heard, _list_statements(reading))
+    since = takewhile(lambda memory: not any(memory.text in text for text in heard), _list_statements(reading))
     said = (Match(sentence, memory) for memory in since for sentence in sentences(memory.text))
     ended = (match for match in said if ENDS.search(match.sentence) and answered & stems(match.sentence))
     first = next((m for m in ended if _is_of_user(m.sentence, question) or _names(m.sentence, answered)), None)

@@ -1503,3 +1503,9 @@ def test_what_ended_is_told_with_what_came_instead() -> None:
     clinic = memory("The user works at a sports clinic.") | {"answers": "employer"}
     told = ask_after(said, "where do I work?", clinic)
     assert told.startswith("You quit the clinic. You start at York Hospital on Monday.")
+
+
+def test_she_is_who_the_message_before_was_about() -> None:
+    said = [user("My sister Anna is expecting a baby in February"), assistant("Noted."),
+            user("Actually she's due in January"), assistant("Okay.")]  # fmt: skip
+    assert ask_after(said, "When is Anna's baby due?").startswith("She's due in January.")

@@ -588,7 +588,8 @@ def _answer_marked(reading: Reading) -> Reply | None:
     marked, followed = _list_marked(reading, past)
     if SEVERAL_ASKED.search(asked):  # one of them is no answer
         marked = [memory for memory in marked if memory.answers != LIKELY]
-    if asked != reading.question.strip():  # the search was for all that was said, the question may be of something else
+    is_part = asked != reading.question.strip()  # the search was for all of it, the question may be of something else
+    if is_part or closest(asked, _list_statements(reading)):
         marked = [memory for memory in marked if memory.answers != LIKELY or stems(asked) & stems(memory.text)]
     if not marked or any(match.memory.id == "said" for match in best_matches(asked, _list_newest(reading))):
         return None
@@ -828,7 +829,14 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
     if near.memory.id.startswith("message:") and near.memory.is_own and (words := _as_written(asked, near.memory)):
         return say(wording.CLOSEST_WORDS.format(words=words))
     sentence = near.sentence if asks_past(asked) else without_denied(near.sentence)
-    return say(wording.CLOSEST.format(known=_lower(second_person(sentence))))
+    return say(wording.CLOSEST.format(known=_lower(second_person(_near_parts(asked, sentence)))))
+
+
+def _near_parts(asked: str, sentence: str) -> str:
+    """Of a sentence too long to be shown, the parts that have a word of the question."""
+    if len(sentence) <= MAX_SAID:
+        return sentence
+    return ", ".join(part for part in PARTS.split(sentence) if stems(asked) & stems(part)) or _short(sentence)
 
 
 def _nearest(reading: Reading) -> Reply | None:

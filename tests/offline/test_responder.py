@@ -1509,3 +1509,13 @@ def test_she_is_who_the_message_before_was_about() -> None:
     said = [user("My sister Anna is expecting a baby in February"), assistant("Noted."),
             user("Actually she's due in January"), assistant("Okay.")]  # fmt: skip
     assert ask_after(said, "When is Anna's baby due?").startswith("She's due in January.")
+
+
+def test_what_is_likely_without_a_word_of_the_question_is_less_than_what_was_said_here() -> None:
+    long = ", ".join(("I have been thinking a lot lately", "my friend Dave runs the marathon in April",
+                      "he wants me to join him", "I drink green tea now", "it keeps me calm", "I sleep well again",
+                      "my boss is getting on my nerves", "I might look for a new job after the summer",
+                      "my knee is better after the operation"))  # fmt: skip
+    dinner = memory("my brother Tom can't eat gluten, I need a menu", "message:1") | {"answers": "question"}
+    told = ask_after([user(long), assistant("Ok.")], "what do I drink in the morning?", dinner)
+    assert told == "I'm not sure, but I have this: you drink green tea now."

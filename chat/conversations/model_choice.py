@@ -112,7 +112,7 @@ def validate_effort(effort: str, model: str) -> str:
 
 
 def must_use_rules(user: User) -> bool:
-    """Whether compaction and titles use rules instead of a model, because a limit of tokens or money is reached.
+    """Whether compaction uses rules and a title stays as it is, because a limit of tokens or money is reached.
 
     They aren't postponed, as the librarian's reading is (`chat/ingest/source.py`): the next prompt has to fit.
     """

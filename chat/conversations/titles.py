@@ -1,8 +1,8 @@
 """Conversation titles: the first words at once, a shorter title after the first complete answer.
 
-A question of few words stays as the title. For a longer one, the librarian's model writes a title, or rules do if there
-is no model, it fails, or a limit is reached. Only the first words are ever replaced: never a title that the user gave,
-that was generated before, imported or forgotten.
+A question of few words stays as the title. For a longer one, the librarian's model writes a title; the first words stay
+if there is no model, it fails, or a limit is reached. Only the first words are ever replaced: never a title that the
+user gave, that was generated before, imported or forgotten.
 """
 
 import json
@@ -17,7 +17,6 @@ from django.db import transaction
 
 from budget.spending import usage
 from chat.conversations.model_choice import must_use_rules
-from chat.conversations.topics import topics_of
 from chat.models import Conversation, Message
 from memory.forget_epoch import lock_forget_epoch
 from memory.ports.spending import Usage
@@ -39,10 +38,6 @@ ELLIPSIS: Final = "…"
 """Ends the first words of a longer question."""
 MAX_TITLE_TURN: Final = 3
 """Turns after which a title is made: the first answers may have failed, and later turns are about something else."""
-MAX_TOPICS: Final = 4
-"""Maximum words or names in a title made by rules."""
-MIN_TOPICS: Final = 2
-"""Minimum words or names: one says less than the first words of the question."""
 READ_CHARS: Final = 4_000
 """Characters read of the question and of the answer: the topic is named at their start."""
 CALL_SECONDS: Final = 30.0
@@ -112,27 +107,13 @@ def give_title(conversation_id: UUID) -> str:
     exchange = _load_first_exchange(conversation_id)
     if exchange is None or is_title_enough(exchange.question):
         return ""
-    title = _title_from_model(exchange) or title_from_rules(exchange.question, exchange.answer)
+    title = _title_from_model(exchange)
     return title if title and _save_title(exchange, title) else ""
 
 
 def is_title_enough(question: str) -> bool:
     """Whether a question is short enough to be its own title."""
     return len(" ".join(question.split())) <= TITLE_CHARS
-
-
-def title_from_rules(question: str, answer: str) -> str:
-    """The words the question is about, the weightiest first; empty if there are too few."""
-    text = question[:READ_CHARS]
-    if sensitive(text, is_own=True):
-        return ""
-    topics = topics_of([text], [answer[:READ_CHARS]], MAX_TOPICS)
-    lower = text.casefold()
-    kept = [topic for topic in topics if topic.casefold() in lower]
-    while kept and len(", ".join(kept)) > TITLE_CHARS:
-        kept.pop()
-    title = ", ".join(kept)
-    return title[:1].upper() + title[1:] if len(kept) >= MIN_TOPICS else ""
 
 
 def clean_title(answer: str) -> str:

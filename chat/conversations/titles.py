@@ -21,6 +21,7 @@ from chat.models import Conversation, Message
 from memory.forget_epoch import lock_forget_epoch
 from memory.ports.spending import Usage
 from memory.secrets.secrets_filter import mask_secrets, secret_values, sensitive
+from memory.text.message_kinds import is_small_talk
 from recall.celery import enqueue_on_commit
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
@@ -62,7 +63,7 @@ _ORNAMENT: Final = "\"'“”‘’„«»*#`_ "
 
 @dataclass(frozen=True, slots=True)
 class FirstExchange:
-    """The first exchange, from which a title is made."""
+    """The first exchange that isn't small talk, from which a title is made."""
 
     conversation: Conversation
     question: str
@@ -72,12 +73,20 @@ class FirstExchange:
 
 
 def first_words(text: str) -> str:
-    """The initial title: the first clauses of the first message, or as many words as there is room for."""
+    """The initial title: the first clauses of a message behind its greeting, or as many words as there is room for."""
+    text = _without_greeting(" ".join(text.split()))
     whole, room = " ".join(mask_secrets(text).split()), _room(text)
     ends = [seam.start() for seam in _SEAM.finditer(room) if seam.start() in CLAUSE_CHARS]
     title = room[: ends[-1]] if ends and len(whole) >= CLAUSE_CHARS.stop else room
     title = title.removesuffix(ELLIPSIS).rstrip(" .,;:!–—-") or room
     return title if is_title_enough(text) else f"{title.rstrip('?')}{ELLIPSIS}"
+
+
+def _without_greeting(text: str) -> str:
+    """“Morning! Any ideas for Sunday?” → “Any ideas for Sunday?”; a text that is only small talk stays."""
+    seam = _SEAM.search(text)
+    rest = text[seam.end() :].lstrip() if seam and is_small_talk(text[: seam.start()]) else ""
+    return text if not rest or is_small_talk(rest) else rest
 
 
 def is_of_first_words(title: str, text: str) -> bool:
@@ -95,20 +104,21 @@ def _cut(title: str) -> str:
 
 
 def request_if_due(conversation: Conversation, answer: Message) -> None:
-    """Queue a title after commit, if this is an early, complete answer to a question too long to be the title."""
+    """Queue a title after commit, if this is an early, complete answer, and the title is cut or a greeting."""
     is_whole = answer.status == Message.Status.COMPLETE
-    is_cut = conversation.title.endswith(ELLIPSIS) and not conversation.title_is_own
-    if is_whole and is_cut and answer.turn <= MAX_TITLE_TURN:
+    says_little = conversation.title.endswith(ELLIPSIS) or is_small_talk(conversation.title)
+    if is_whole and says_little and not conversation.title_is_own and answer.turn <= MAX_TITLE_TURN:
         enqueue_on_commit(TASK, str(conversation.pk))
 
 
 def give_title(conversation_id: UUID) -> str:
     """Make and save a title if the conversation still has its first words as title; returns the title, or empty."""
     exchange = _load_first_exchange(conversation_id)
-    if exchange is None or is_title_enough(exchange.question):
+    if exchange is None:
         return ""
-    title = _title_from_model(exchange)
-    return title if title and _save_title(exchange, title) else ""
+    said = first_words(exchange.question)
+    title = said if is_title_enough(exchange.question) else _title_from_model(exchange) or said
+    return title if title != exchange.conversation.title and _save_title(exchange, title) else ""
 
 
 def is_title_enough(question: str) -> bool:
@@ -124,7 +134,7 @@ def clean_title(answer: str) -> str:
 
 
 def _load_first_exchange(conversation_id: UUID) -> FirstExchange | None:
-    """The first exchange; None if no title is needed or possible."""
+    """The first exchange that isn't small talk; None if no title is needed or possible."""
     rows = Conversation.objects.not_deleted().select_related("user")
     conversation: Conversation | None = rows.filter(pk=conversation_id, title_is_own=False, origin="").first()
     if conversation is None:
@@ -132,9 +142,11 @@ def _load_first_exchange(conversation_id: UUID) -> FirstExchange | None:
     with transaction.atomic():
         epoch = lock_forget_epoch(conversation.user_id)
         messages = Message.objects.filter(conversation=conversation).defer("search").order_by("seq")
-        question: Message | None = messages.filter(role=Message.Role.USER).first()
-        answer: Message | None = messages.filter(role=Message.Role.ASSISTANT, status=Message.Status.COMPLETE).first()
-    if question is None or answer is None or not is_of_first_words(conversation.title, question.text):
+        questions = list(messages.filter(role=Message.Role.USER)[:MAX_TITLE_TURN])
+        question = next((one for one in questions if not is_small_talk(one.text)), None)
+        answers = messages.filter(role=Message.Role.ASSISTANT, status=Message.Status.COMPLETE)
+        answer: Message | None = answers.filter(turn__gte=question.turn).first() if question else None
+    if question is None or answer is None or not is_of_first_words(conversation.title, questions[0].text):
         return None
     said, known = question.text, secret_values(question.text)
     return FirstExchange(conversation, mask_secrets(said), mask_secrets(answer.text, known, is_own=False), epoch)

@@ -72,14 +72,29 @@ def test_a_short_question_is_its_own_title(alice: Any) -> None:
         ("Where does my sister live?", "Where does my sister live?"),
         (
             "Hello, can you explain the second law of thermodynamics?",
-            "Hello, can you explain the second law of thermodynamics?",
+            "can you explain the second law of thermodynamics?",
         ),
         (LONG, "My sister Mary lives in Lisbon…"),
+        (
+            "Morning! Any ideas for a trip with Priya? We don't have a car, and a dog",
+            "Any ideas for a trip with Priya…",
+        ),
+        ("hi, how are you?", "hi, how are you?"),
         ("...", "..."),
     ],
 )
 def test_a_title_of_first_words_ends_with_a_clause(message: str, title: str) -> None:
     assert first_words(message) == title
+
+
+def test_a_conversation_that_starts_with_a_greeting_is_named_by_what_follows(alice: Any) -> None:
+    made = Conversation.objects.create(user=alice, title="hi")
+    say(made, "hi")
+    say(made, "Hello!")
+    assert give_title(made.pk) == ""
+    say(made, "Where does my sister live?")
+    say(made, "In Lisbon.")
+    assert give_title(made.pk) == title(made) == "Where does my sister live?"
 
 
 @pytest.mark.parametrize(
@@ -106,6 +121,7 @@ def test_a_models_title_is_one_plain_line(answer: str, title: str) -> None:
         ({}, "complete", 1, True),
         ({}, "complete", 3, True),  # the first answers may have failed
         ({}, "complete", 4, False),
+        ({"title": "hi"}, "complete", 2, True),
         ({}, "interrupted", 1, False),
         ({"title_is_own": True}, "complete", 1, False),
         ({"title": "How do I print?"}, "complete", 1, False),  # a short question is its own title

@@ -320,6 +320,11 @@ def mark_matches(text: str, pattern: re.Pattern[str] | None) -> list[Piece]:
     return [piece for piece in (*pieces, Piece(text[end:], False)) if piece.text]
 
 
+_CUT_START: Final = re.compile(r"^\S{1,30}\s")
+_CUT_END: Final = re.compile(r"\s\S{1,30}$")
+"""The half of a word at an excerpt's edge; without spaces, as in Chinese, nothing is cut off."""
+
+
 def excerpt(text: str, pattern: re.Pattern[str] | None) -> str:
     """The text, or the part of a long text with the most matches."""
     if len(text) <= EXCERPT_LENGTH:
@@ -327,5 +332,7 @@ def excerpt(text: str, pattern: re.Pattern[str] | None) -> str:
     starts = [found.start() for found in pattern.finditer(text)] if pattern else []
     fullest = max(starts, key=lambda start: sum(start <= other < start + EXCERPT_LENGTH for other in starts), default=0)
     begin = min(max(0, fullest - EXCERPT_LENGTH // 6), len(text) - EXCERPT_LENGTH)
-    stretch = text[begin : begin + EXCERPT_LENGTH]
-    return f"{'… ' if begin else ''}{stretch.strip()}{' …' if begin + EXCERPT_LENGTH < len(text) else ''}"
+    stretch, rest = text[begin : begin + EXCERPT_LENGTH], text[begin + EXCERPT_LENGTH :]
+    stretch = _CUT_START.sub("", stretch) if text[:begin][-1:].isalnum() else stretch
+    stretch = _CUT_END.sub("", stretch) if rest[:1].isalnum() else stretch
+    return f"{'… ' if begin else ''}{stretch.strip()}{' …' if rest else ''}"

@@ -464,6 +464,13 @@ def test_of_a_long_text_the_fullest_stretch_is_shown() -> None:
     assert len(shown) <= EXCERPT_LENGTH + 4
 
 
+@pytest.mark.parametrize("shift", range(8))
+def test_an_excerpt_starts_and_ends_with_whole_words(shift: int) -> None:
+    text = f"{'x' * shift} {'filler ' * 200}Mary lives by the sea. {'filler ' * 200}"
+    whole = set(text.split())
+    assert set(excerpt(text, match_pattern("Mary")).strip(" …").split()) <= whole
+
+
 @given(st.text(max_size=2_000), st.text(max_size=30))
 def test_an_excerpt_is_never_longer_than_told(text: str, question: str) -> None:
     assert len(excerpt(text, match_pattern(question))) <= EXCERPT_LENGTH + 4

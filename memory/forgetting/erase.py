@@ -41,7 +41,7 @@ def preview(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
     for action in ReviewAction.objects.for_user(user).filter(fact__in=erasure.facts):
         yield ErasureItem("decision", f"decision:{action.pk}", action.get_verb_display())
     for link in FactLink.objects.for_user(user).filter(Q(from_fact__in=erasure.facts) | Q(to_fact__in=erasure.facts)):
-        yield ErasureItem("link", f"link:{link.pk}", link.get_relation_display())
+        yield ErasureItem("link", f"link:{link.pk}")
     for episode in Episode.objects.for_user(user).filter(pk__in=erasure.episodes).defer("vector", "search"):
         yield ErasureItem("episode", episode.ref, episode.title)
     yield from _documents(user, erasure)

@@ -216,6 +216,8 @@ def test_the_dry_run_is_the_deed(told: Told) -> None:
     would = preview(told.user, the_fact(told))
     assert everything_of(told.user) == before, "a dry run changes nothing"
 
+    assert not any(one.text for one in would.going if one.what == "link"), "a bare “Supersedes” says nothing"
+
     receipt = forget(told.user, the_fact(told), by=told.user, expected=would.fingerprint)
 
     assert receipt.gone == dict(would.counts)

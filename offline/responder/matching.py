@@ -28,7 +28,7 @@ i me my mine you your yours we our us he she it its they them their this that th
 no yes any some can could will would shall should may might must what where who whom whose when which how why
 name names called tell know remember remind please again about user user's users just really very much many now then
 days still currently actually moment today also before previously formerly used anymore more i'm i've i'd i'll isn't
-what's who's where's happen happened become became
+say said mention mentioned what's who's where's happen happened become became
 """
 STOPWORDS = frozenset(STOPWORD_LINES.split())
 SAME_STEM = {

@@ -829,14 +829,14 @@ def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
     if near.memory.id.startswith("message:") and near.memory.is_own and (words := _as_written(asked, near.memory)):
         return say(wording.CLOSEST_WORDS.format(words=words))
     sentence = near.sentence if asks_past(asked) else without_denied(near.sentence)
-    return say(wording.CLOSEST.format(known=_lower(second_person(_near_parts(asked, sentence)))))
+    return say(wording.CLOSEST.format(known=_lower(_short(second_person(_near_parts(asked, sentence))))))
 
 
 def _near_parts(asked: str, sentence: str) -> str:
     """Of a sentence too long to be shown, the parts that have a word of the question."""
     if len(sentence) <= MAX_SAID:
         return sentence
-    return ", ".join(part for part in PARTS.split(sentence) if stems(asked) & stems(part)) or _short(sentence)
+    return ", ".join(part for part in PARTS.split(sentence) if stems(asked) & stems(part)) or sentence
 
 
 def _nearest(reading: Reading) -> Reply | None:
@@ -913,7 +913,7 @@ def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
         if not any(_is_in(other, match) for other in by_sentence.values())
     ]
     answer = _others_name(reading.question, said[0]) or " ".join(
-        _short(second_person(match.sentence)) for match in said
+        _short(second_person(_near_parts(reading.question, match.sentence))) for match in said
     )
     sources = list(dict.fromkeys(filter(None, (_source(reading, match.memory) for match in said))))
     words = _own_words(reading, said[0]) if len(said) == 1 else ""

@@ -1519,3 +1519,15 @@ def test_what_is_likely_without_a_word_of_the_question_is_less_than_what_was_sai
     dinner = memory("my brother Tom can't eat gluten, I need a menu", "message:1") | {"answers": "question"}
     told = ask_after([user(long), assistant("Ok.")], "what do I drink in the morning?", dinner)
     assert told == "I'm not sure, but I have this: you drink green tea now."
+
+
+def test_of_a_long_sentence_the_parts_that_answer_are_told() -> None:
+    said = ", ".join(("ive been thinking a lot lately", "im running again as my knee is better since the operation",
+                      "my friend dave does the marathon in april", "he wants me to join him but idk",
+                      "ive stopped coffee because it made me jittery",
+                      "i drink green tea now", "my boss is getting on my nerves and the work is no fun"))  # fmt: skip
+    for asked, told in (
+        ("what did I say about my knee?", "Im running again as your knee is better since the operation."),
+        ("what did I mention about coffee?", "Ive stopped coffee because it made you jittery."),
+    ):
+        assert ask_after([user(said), assistant("Ok.")], asked) == told

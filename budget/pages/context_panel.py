@@ -235,7 +235,7 @@ def qualifier_in_words(qualifier: str) -> tuple[str, str]:
         return "", ""
     newer, ends = _NEWER.search(qualifier), _DAY.search(qualifier)
     day = date.fromisoformat(ends[0]) if ends else None
-    return QUALIFIERS[start].format(day=f"{day:%B} {day.day}, {day.year}" if day else ""), newer[1] if newer else ""
+    return QUALIFIERS[start].format(day=f"{day.day} {day:%B %Y}" if day else ""), newer[1] if newer else ""
 
 
 def named_in(item: Mapping[str, Any]) -> str:

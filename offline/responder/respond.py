@@ -1027,12 +1027,12 @@ def _ended(qualifier: str) -> str:
 
 
 def _day(date: str) -> str:
-    """ "November 20, 2026"; empty: no date."""
+    """“20 November 2026”, as on every page; empty: no date."""
     try:
         when = datetime.fromisoformat(date)
     except ValueError:
         return ""
-    return f"{when:%B} {when.day}, {when.year}"
+    return f"{when.day} {when:%B %Y}"
 
 
 def _short(sentence: str, most: int = MAX_SAID) -> str:

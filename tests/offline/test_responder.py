@@ -60,7 +60,7 @@ WANTS_MODEL = "I can't do that: writing, explaining and planning need a real mod
 @pytest.mark.parametrize(
     ("question", "begins"),
     [
-        ("Where does my sister live?", "Your sister Mary lives in Lisbon.\n\nYou said so on November 20, 2026."),
+        ("Where does my sister live?", "Your sister Mary lives in Lisbon.\n\nYou said so on 20 November 2026."),
         ("where does my sister live", "Your sister Mary lives in Lisbon."),
         ("I was wondering about her. Where does Mary live?", "Your sister Mary lives in Lisbon."),
         ("Who lives in Lisbon?", "Your sister Mary lives in Lisbon."),
@@ -283,7 +283,7 @@ def test_what_is_over_answers_only_a_question_about_the_past(qualifier: str, tol
 def test_of_what_has_ended_a_question_about_now_hears_when(asked: str, no: str) -> None:
     band = memory("i play drums in a band called Rust Belt", "message:9") | {"qualifier": "until 2024-04-01"}
     drums = memory("One of the user's pastimes is drums.", "fact:10") | {"qualifier": "current", "answers": "pastime"}
-    answer = f"{no}You used to play drums in a band called Rust Belt.\n\nThat was until April 1, 2024."
+    answer = f"{no}You used to play drums in a band called Rust Belt.\n\nThat was until 1 April 2024."
     assert ask(asked, drums, band).startswith(answer)
     assert ask(asked, band, memory("I'm in a band called Moss.", "message:11")).startswith(
         "You're in a band called Moss."
@@ -752,17 +752,17 @@ def test_a_question_that_yes_or_no_answers_gets_the_newest_words() -> None:
 
 def test_an_answer_names_the_memory_it_used() -> None:
     told = ask("Where does my sister live?", MARY, PEANUTS)
-    assert "You said so on November 20, 2026." in told
+    assert "You said so on 20 November 2026." in told
     assert "peanuts" not in told
 
 
 @pytest.mark.parametrize(
     ("ref", "title", "origin"),
     [
-        ("fact:1", "", "You said so on November 20, 2026."),
-        ("message:1", "", "You said so on November 20, 2026."),
-        ("episode:1", "A visit", "From our conversation on November 20, 2026."),
-        ("chunk:1", "/conversations/2026-11-A visit", "From our conversation on November 20, 2026."),
+        ("fact:1", "", "You said so on 20 November 2026."),
+        ("message:1", "", "You said so on 20 November 2026."),
+        ("episode:1", "A visit", "From our conversation on 20 November 2026."),
+        ("chunk:1", "/conversations/2026-11-A visit", "From our conversation on 20 November 2026."),
         ("document:1", "/profile/goals", "From your document /profile/goals."),
     ],
 )
@@ -945,7 +945,7 @@ def test_what_only_repeats_a_shorter_sentence_is_said_once_and_two_sisters_are_t
         memory("My sister Jo lives in Faro.", "fact:9"),
     )
     assert told.startswith(
-        "Your sister Mary lives in Lisbon. Your sister Jo lives in Faro.\n\nYou said so on November 20"
+        "Your sister Mary lives in Lisbon. Your sister Jo lives in Faro.\n\nYou said so on 20 November"
     )
     assert told.count("You said so") == 1
     assert "peanuts" not in told
@@ -958,7 +958,7 @@ def test_a_summary_answers_with_what_it_quotes() -> None:
         "Topics: Lisbon, Mary, sister, lives"
     )
     told = ask("Where does my sister live?", memory(summary, "chunk:1") | {"title": "/conversations/2026-11-A talk"})
-    assert told == "Your sister Mary lives in Lisbon.\n\nFrom our conversation on November 20, 2026."
+    assert told == "Your sister Mary lives in Lisbon.\n\nFrom our conversation on 20 November 2026."
 
 
 def test_of_a_long_memory_only_the_sentence_that_answers_is_said() -> None:

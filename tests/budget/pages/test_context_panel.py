@@ -108,7 +108,7 @@ def test_the_panel_shows_the_message_that_perhaps_changed_another_while_it_is_th
     ("qualifier", "words"),
     [
         ("current", ("", "")),
-        ("until 2026-03-01", ("Until March 1, 2026", "")),
+        ("until 2026-03-01", ("Until 1 March 2026", "")),
         ("superseded by fact:9 (The user lives in Lyon.)", ("Replaced", "The user lives in Lyon.")),
         ("before fact:9 (The user is 35.)", ("Said before", "The user is 35.")),
         ("perhaps changed by message:7", ("Perhaps changed", "")),

@@ -85,7 +85,7 @@ def test_a_limit_warns_from_four_fifths_and_stops_when_it_is_reached(alice: Any,
                 "cache_write_tokens": 99_000,
                 "output_tokens": 1_500,
             },
-            "You've used 1,200,500 of 1,200,000 tokens this month. The limit resets on December 1. "
+            "You've used 1,200,500 of 1,200,000 tokens this month. The limit resets on 1 December. "
             "Change it on the Budget page.",
         ),
         (
@@ -93,7 +93,7 @@ def test_a_limit_warns_from_four_fifths_and_stops_when_it_is_reached(alice: Any,
             Per.MONTH,
             "2.50",
             {"cost": Decimal("2.504999")},
-            "You've used $2.50 of $2.50 this month. The limit resets on December 1. Change it on the Budget page.",
+            "You've used $2.50 of $2.50 this month. The limit resets on 1 December. Change it on the Budget page.",
         ),
     ],
 )
@@ -112,7 +112,7 @@ def test_of_two_limits_that_are_reached_the_one_that_stops_for_longer_is_told(
     for per in Per:
         set_limit(alice, What.TURNS, per, Decimal(3))
     used(alice, turns=3)
-    assert "on December 1" in (check_limits(alice) or "")
+    assert "on 1 December" in (check_limits(alice) or "")
 
 
 def test_a_limit_of_nothing_stops_everything(alice: Any) -> None:

@@ -74,7 +74,7 @@ class LimitStatus:
         """What is used, when it resets, and who can change it."""
         period = "today" if self.per == Per.DAY else "this month"
         again = "at midnight" if self.per == Per.DAY else f"on {self.free_on.day} {self.free_on:%B}"
-        who = "Only an administrator can raise this limit." if self.by_staff else "Change it on the Budget page."
+        who = "Only an administrator can raise this limit." if self.by_staff else "Change it under Usage."
         used, amount = format_amount(self.what, self.used), format_amount(self.what, self.amount, unit=True)
         return f"You've used {used} of {amount} {period}. The limit resets {again}. {who}"
 

@@ -109,7 +109,7 @@ GREETING = re.compile(
 )
 RETURNING = re.compile(
     r"^\W*(?:so[, ]+|ok[, ]+|can we |let's |shall we )*"
-    r"(?:where (?:were we|did we (?:stop|leave|get|end|pause))\b|(?:pick up|continue|carry on|go on)"
+    r"(?:where (?:were we|did we (?:stop|pause|end|leave|get to|get(?= last)))\b|(?:pick up|continue|carry on|go on)"
     r"(?: from)? where we\b).{0,30}$",
     re.IGNORECASE,
 )

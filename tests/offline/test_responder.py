@@ -1531,3 +1531,9 @@ def test_of_a_long_sentence_the_parts_that_answer_are_told() -> None:
         ("what did I mention about coffee?", "Ive stopped coffee because it made you jittery."),
     ):
         assert ask_after([user(said), assistant("Ok.")], asked) == told
+
+
+def test_where_something_was_got_is_no_question_where_the_talk_stopped() -> None:
+    pepper = memory("The user got Pepper from the shelter in Selby.")
+    assert ask("where did we get Pepper from?", pepper).startswith("You got Pepper from the shelter in Selby.")
+    assert ask("where did we get to?").startswith("Hello")

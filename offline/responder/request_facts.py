@@ -217,6 +217,7 @@ def _memory(item: Json, text: str) -> Memory:
     known = {name: str(item.get(name) or "") for name in ("date", "title", "qualifier", "said_by", "answers")}
     waiting = WAITING_FOR.match(known["qualifier"])
     words = own_words(text) if str(origin).startswith("message:") else text
+    known["answers"] = "" if PASTED.search(text) and words != text else known["answers"]  # what answers is perhaps cut
     return Memory("\n".join(filter(None, (_readable(words), waiting and waiting[1]))), str(origin), **known)
 
 

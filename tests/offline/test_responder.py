@@ -1537,3 +1537,8 @@ def test_where_something_was_got_is_no_question_where_the_talk_stopped() -> None
     pepper = memory("The user got Pepper from the shelter in Selby.")
     assert ask("where did we get Pepper from?", pepper).startswith("You got Pepper from the shelter in Selby.")
     assert ask("where did we get to?").startswith("Hello")
+
+
+def test_a_question_above_a_pasted_mail_answers_nothing_that_the_mail_does() -> None:
+    mail = "Can you reply to this mail for me?\n\nFrom: Karen <k@example.org>\nSubject: Barbecue\n\nIt is still on."
+    assert "You wrote" not in ask("is the barbecue still on?", memory(mail, "message:1") | {"answers": "question"})

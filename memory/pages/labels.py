@@ -33,7 +33,7 @@ STATUS_MEANS: Final = {
     Fact.Status.PROPOSED: "Waiting for your review. Until then answers may recall your message, but not as a fact.",
     Fact.Status.REJECTED: "Rejected. Answers don't use it, and the words it came from don't bring it back.",
     Fact.Status.SUPERSEDED: "No longer true. Answers don't use it.",
-    Fact.Status.EXPIRED: "In the past. Answers no longer use it.",
+    Fact.Status.EXPIRED: "No longer true, or in the past. Answers don't use it.",
     Fact.Status.ARCHIVED: "Faded. It can still be found, and comes back when it's used.",
 }
 """What a status means for answers."""

@@ -135,7 +135,7 @@ WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
 WHO_DOES = re.compile(rf"{WHO.pattern} (?!(?:is|are|am|was|were|do|does|did|else)\b)\w", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 AROUND_USER = re.compile(r"\b(?:in|at|on|from) (?:my|our)\b", re.IGNORECASE)  # “who in my flat can't have nuts?”
-PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
+PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it|her|his|their|its)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
 OF_SOMEONE_UNNAMED = re.compile(
     r"^\W*(?:s?he|they)(?:['’]\w+)?\b(?! (?:says?|said|thinks?|reckons?|wants? me)\b)", re.IGNORECASE
 )  # what someone says may be about the user: “he says no lifting over 10 kilos”
@@ -228,6 +228,8 @@ def best_matches(question: str, memories: Sequence[Memory]) -> list[Match]:
     is_past = asks_past(question)
     earlier = [memory for memory in memories if not memory.is_current] if BEFORE_NOW.search(question) else []
     scored = _scored(question, earlier or [memory for memory in memories if memory.is_current or is_past])
+    if ASKS_NAME.search(question):  # without a name there's no answer
+        scored = [(score, match) for score, match in scored if has_answer_kind(question, match.sentence)]
     top = max((score for score, _ in scored), default=0.0)
     if top <= ENOUGH:
         return []

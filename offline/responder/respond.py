@@ -521,7 +521,7 @@ def _known(reading: Reading) -> list[Memory]:
 
 def _list_newest(reading: Reading) -> list[Memory]:
     """What was said here, and before it what the profile says since: words of a change stay the newest."""
-    said = _in_context_of_before(_list_statements(reading))
+    said = _in_context_of_before(reading, _list_statements(reading))
     known = [stems(memory.text) for memory in said]
     updates = (memory for memory in reading.memories if memory.id == "profile")
     since = [one for one in updates if not any(stems(one.text) - {"user"} <= words for words in known)]
@@ -529,12 +529,15 @@ def _list_newest(reading: Reading) -> list[Memory]:
     return [*changes, *since, *(memory for memory in said if memory not in changes)]
 
 
-def _in_context_of_before(said: Sequence[Memory]) -> list[Memory]:
-    """The messages, newest first; one about “she” or “it” below the one before, which says who that is."""
-    before = (*said[1:], Memory(""))
+def _in_context_of_before(reading: Reading, said: Sequence[Memory]) -> list[Memory]:
+    """The messages; one about “she” or “it” below the one before, which says or asks who that is."""
+    texts = [text for text, _ in reading.exchanges]
+    before = dict(zip(texts[1:], texts, strict=False))
     return [
-        replace(one, text=f"{other.text}\n{one.text}") if PRONOUN_SUBJECT.match(LEAD_IN.sub("", one.text)) else one
-        for one, other in zip(said, before, strict=False)
+        replace(one, text=f"{before[one.text]}\n{one.text}")
+        if one.text in before and PRONOUN_SUBJECT.match(LEAD_IN.sub("", one.text))
+        else one
+        for one in said
     ]
 
 

@@ -1542,3 +1542,11 @@ def test_where_something_was_got_is_no_question_where_the_talk_stopped() -> None
 def test_a_question_above_a_pasted_mail_answers_nothing_that_the_mail_does() -> None:
     mail = "Can you reply to this mail for me?\n\nFrom: Karen <k@example.org>\nSubject: Barbecue\n\nIt is still on."
     assert "You wrote" not in ask("is the barbecue still on?", memory(mail, "message:1") | {"answers": "question"})
+
+
+def test_her_name_is_of_whom_the_question_before_asked() -> None:
+    said = [user("My mum is 71 and can't walk far"), assistant("Noted."),
+            user("what's my mum's name?"), assistant("I don't know that yet.")]  # fmt: skip
+    assert ask_after(said[:2], "what's my mum's name?").startswith("I'm not sure")
+    told = ask_after([*said, user("Her name is Ingrid"), assistant("Okay.")], "what's my mum's name?")
+    assert told == "Her name is Ingrid."

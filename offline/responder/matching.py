@@ -37,7 +37,8 @@ SAME_STEM = {
     "lov": "lik", "enjoy": "lik", "marri": "spous", "marry": "spous", "wife": "spous", "husban": "spous",
     "rol": "work", "positi": "work", "occup": "work", "retir": "work", "trip": "travel",
     "travell": "travel",
-    "go": "travel", "fly": "travel", "visit": "travel", "holida": "travel", "vacati": "travel", "puppy": "dog",
+    "go": "travel", "fly": "travel", "flight": "travel", "visit": "travel", "holida": "travel", "vacati": "travel",
+    "puppy": "dog",
     "puppi": "dog", "kitten": "cat", "mum": "mother", "mom": "mother", "dad": "father", "mobile": "phone",
     "vehic": "car", "driv": "car", "ador": "lik", "fianc": "spous", "fiancé": "spous", "going": "travel",
     "partne": "spous", "girlfr": "spous", "boyfri": "spous", "flat": "liv", "apartm": "liv", "bas": "liv",
@@ -111,7 +112,9 @@ KINDS = {
     "where": re.compile(
         r"\b(?:live[sd]?|living|moved?(?! to \w+days?\b)|born|based|located|work(?:s|ed)? (?:at|in)|from|in|at)\b"
     ),
-    "when": re.compile(rf"\b(?:\d{{1,4}}|mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b{MONTHS}"),
+    "when": re.compile(
+        rf"\b\d{{1,4}}(?:st|nd|rd|th)?\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b{MONTHS}"
+    ),
     "who|names?|called|(?:which|what) (?:city|town|country|village)": re.compile(
         rf"(?<!^)\b(?!\w+day\b|{MONTHS} \d)[A-Z][a-z]+|\b(?:called|named) \w+|{NAMED.pattern}"
     ),

@@ -1550,3 +1550,9 @@ def test_her_name_is_of_whom_the_question_before_asked() -> None:
     assert ask_after(said[:2], "what's my mum's name?").startswith("I'm not sure")
     told = ask_after([*said, user("Her name is Ingrid"), assistant("Okay.")], "what's my mum's name?")
     assert told == "Her name is Ingrid."
+
+
+def test_a_flight_that_was_moved_is_told_first() -> None:
+    said = [user("We fly on 12 January with our son Leo"), assistant("Noted."),
+            user("Flights got moved to the 15th"), assistant("Okay.")]  # fmt: skip
+    assert ask_after(said, "when do we fly?").startswith("Flights got moved to the 15th.")

@@ -104,7 +104,7 @@ GOAL = re.compile(
 GREETING = re.compile(
     r"^\W*(?:(?P<hi>hi|hiya|yo|hello|hey|howdy|(?:good )?(?:morning|afternoon|evening))\b)"
     r"(?:[ ,]+(?:there|again|recall|everyone|me again|it'?s (?:me(?: again)?|(?-i:[A-Z])\w+)|i'?m back))*\W*$"
-    r"|^\W*(?:i'm back|me again)\W*$",
+    r"|^\W*(?:i'm back|me again|(?:are )?(?:you|u|anyone|anybody) (?:still )?there)\W*$",
     re.IGNORECASE,
 )
 RETURNING = re.compile(

@@ -1556,3 +1556,7 @@ def test_a_flight_that_was_moved_is_told_first() -> None:
     said = [user("We fly on 12 January with our son Leo"), assistant("Noted."),
             user("Flights got moved to the 15th"), assistant("Okay.")]  # fmt: skip
     assert ask_after(said, "when do we fly?").startswith("Flights got moved to the 15th.")
+
+
+def test_whether_it_is_there_is_a_greeting() -> None:
+    assert ask("u there?", memory("The user lives in York.")).startswith("Hello")

@@ -107,6 +107,12 @@ GREETING = re.compile(
     r"|^\W*(?:i'm back|me again|(?:are )?(?:you|u|anyone|anybody) (?:still )?there)\W*$",
     re.IGNORECASE,
 )
+SAID_HERE = re.compile(
+    r"^(?=.{0,80}\b(?P<which>first|last|just)\b)(?!.{0,80}\b(?:about|of|time|day|week|month|year)\b)"
+    r"\W*what(?:'s| is| was| did| the| my| very| first| last| thing| message| question)* i "
+    r"(?:(?:first|last|just) )?(?:ask|say|write|tell|asked|said|wrote|told)\b.{0,30}$",
+    re.IGNORECASE,
+)
 RETURNING = re.compile(
     r"^\W*(?:so[, ]+|ok[, ]+|can we |let's |shall we )*"
     r"(?:where (?:were we|did we (?:stop|pause|end|leave|get to|get(?= last)))\b|(?:pick up|continue|carry on|go on)"

@@ -340,6 +340,15 @@ def _greeting(reading: Reading) -> Reply | None:
     return say(wording.LAST_SAID.format(welcome=first, said=max(said, key=len)) if said else first)
 
 
+def _said_here(reading: Reading) -> Reply | None:
+    """The first or the last message of this conversation, for who asks for it."""
+    wanted = patterns.SAID_HERE.match(reading.question)
+    if wanted is None or not reading.exchanges:
+        return None
+    words = reading.exchanges[0 if wanted["which"].lower() == "first" else -1][0]
+    return say(wording.OWN_WORDS.format(words=_short(words, MAX_QUOTED))) if words else None
+
+
 def _last_time(said: Sequence[Memory]) -> list[str]:
     """What the conversation before started with, and ended with."""
     first, last = (_short(_written(one), MAX_QUOTED) for one in (said[0], said[-1]))
@@ -490,6 +499,7 @@ RULES: tuple[Rule, ...] = (
     _overview,
     _attached,
     _web,
+    _said_here,
     _greeting,
     _courtesy,
     _recall,

@@ -1560,3 +1560,17 @@ def test_a_flight_that_was_moved_is_told_first() -> None:
 
 def test_whether_it_is_there_is_a_greeting() -> None:
     assert ask("u there?", memory("The user lives in York.")).startswith("Hello")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("What did I ask you first?", "Any ideas for Iceland?"),
+        ("what's the first thing i told you?", "Any ideas for Iceland?"),
+        ("what did I just say?", "My mum is 71"),
+        ("What was the last thing I said?", "My mum is 71"),
+    ],
+)
+def test_the_first_and_the_last_message_are_known(asked: str, words: str) -> None:
+    said = [user("Any ideas for Iceland?"), assistant("No."), user("My mum is 71"), assistant("Noted.")]
+    assert ask_after(said, asked) == f"You wrote: “{words}”"

@@ -289,7 +289,7 @@ ROWS: Final = (
     _body("", "takes {what}.", r"(?:takes|is on|started|has been put on) (?:[\w-]+"
         rf" )?(?P<what>{alternatives(lists.MEDICINES)})(?![\w-])"),
     _food("diet:{slug}", "does not eat or drink {v}.",
-        r"(?:does not|cannot|never|will not)(?: ever)? (?:eats?|haves?|tolerate|drinks?) "
+        r"(?:(?:does not|cannot|never|will not)(?: ever)? (?:eats?|tolerate|drinks?)|(?:cannot|never|will not) have) "
         r"(?!.*\b(?:time|money|idea|breakfast|lunch|dinner|any ?more)\b)", short_thing, value="no", each=True),
     # Languages and tastes.
     _life("", "speaks {v}.", r"speaks ", thing),

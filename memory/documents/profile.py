@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from django.db.models import Case, TextField, Value, When
 from django.utils import timezone
 
 from memory.documents.fact_line_edits import is_profile
@@ -40,13 +41,17 @@ _DOCUMENTS: Final = PreparedQuery(
 _GUARANTEED: Final = PreparedQuery(
     lambda user, now: Fact.objects.filter(user=user).defer("vector", "search").guaranteed(now), user=int, now=datetime
 )
+_OWN_STATEMENT: Final = Case(
+    When(from_fact__source=Fact.Source.STATED, then="from_fact__statement"), default=Value("", TextField())
+)
+"""What a proposal says; empty unless the user's own words say it. Foreign words only wait: no system block has them."""
 _CONTESTS: Final = PreparedQuery(
     lambda user: (
         FactLink.objects.filter(
             user=user, relation=FactLink.Relation.CONTRADICTS, from_fact__status=Fact.Status.PROPOSED
         )
         .order_by("from_fact")
-        .values_list("to_fact", "from_fact__statement")
+        .values_list("to_fact", _OWN_STATEMENT)
     ),
     user=int,
 )
@@ -139,7 +144,9 @@ def _guaranteed(fact: Fact, contests: Mapping[int, str]) -> ProfileLine:
 def _statement(fact: Fact, contests: Mapping[int, str]) -> str:
     """The full statement, which names its subject, where a document's line may not; and what waits against it."""
     statement, contest = " ".join(fact.statement.split()), contests.get(fact.pk)
-    return f"{statement} (contested by a proposal: {contest})" if contest else statement
+    if contest is None:
+        return statement
+    return f"{statement} (contested by a proposal{contest and f': {contest}'})"
 
 
 def _bare(text: str) -> str:

@@ -40,7 +40,7 @@ QUOTED = re.compile(r"“([^”]*)” *")
 WAITING_FOR = re.compile(r"waiting \((.+)\)$")  # what a message that doesn't say it itself proposes
 DOUBT = "It is no longer true"
 """Starts a proposal that asks whether a line still holds, and answers nothing itself."""
-CONTESTED = re.compile(r"\(contested by a proposal: (.+)\)")  # after a profile's line that may no longer be true
+CONTESTED = re.compile(r"\(contested by a proposal(?:: (.+))?\)")  # after a profile's line that may no longer be true
 UPDATE = re.compile(r"(?:New|(No longer holds)): ")  # how a change of the profile starts
 BARE_ASKING = re.compile(r"\b(what|where|who|when|how)s\b", re.IGNORECASE)  # “whats my name”
 PASTED = re.compile(
@@ -242,8 +242,8 @@ def _profile(system: list[Json]) -> list[Memory]:
                 factual = not INSTRUCTIONS.search(line)
             elif factual and line.strip():
                 contested = CONTESTED.search(line)
-                is_other = contested is not None and not contested[1].startswith(DOUBT)
-                waiting = Memory(contested[1], "profile", qualifier="waiting") if contested and is_other else None
+                other = (contested and contested[1]) or DOUBT
+                waiting = None if other.startswith(DOUBT) else Memory(other, "profile", qualifier="waiting")
                 lines.append(waiting or Memory(_plain(CONTESTED.sub("", line)), "profile"))
     return lines
 

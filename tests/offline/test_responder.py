@@ -1144,10 +1144,12 @@ def test_a_contested_line_of_the_profile_answers_with_what_waits() -> None:
     assert said.startswith("You live in Duluth.\n\nThis still waits under Memory, To review.")
 
 
-def test_a_doubt_about_a_line_of_the_profile_is_no_answer() -> None:
-    line = "# Facts\n- The user's name is Olu. (contested by a proposal: It is no longer true that they sail.)"
+@pytest.mark.parametrize("doubt", ["", ": It is no longer true that they sail."])
+def test_a_doubt_about_a_line_of_the_profile_is_no_answer(doubt: str) -> None:
+    line = f"# Facts\n- The user's name is Olu. (contested by a proposal{doubt})"
     said = ask("What do you know about me?", system=[text("You are Recall."), text(line)])
     assert "Your name is Olu." in said
+    assert "contested" not in said
     assert "no longer" not in said
 
 

@@ -76,12 +76,15 @@ def against(fact: Fact) -> Q:
 def oppose_replaced(fact: Fact) -> None:
     """Let a new fact replace older ones by its words, whatever their keys.
 
-    An active fact supersedes what it clearly replaces, and a proposal an older proposal. Everything else that is active
-    is linked as contradicting, so that accepting a proposal supersedes it, and the user sees both.
+    An active fact supersedes what it clearly replaces, and a proposal an older proposal; one without the user's own
+    words only those without them, too. Everything else that is active is linked as contradicting, so that accepting a
+    proposal supersedes it, and the user sees both.
     """
     of_user = Fact.objects.filter(user=fact.user_id, status__in=[Fact.Status.ACTIVE, Fact.Status.PROPOSED])
     others = of_user.exclude(pk=fact.pk)
     others = others.exclude(key=fact.key) if fact.key else others
+    if fact.status == Fact.Status.PROPOSED and fact.source != Fact.Source.STATED:
+        others = others.exclude(status=Fact.Status.PROPOSED, source=Fact.Source.STATED)
     newer = with_now(fact.statement, fact.quote)
     superseded: list[int] = []
     opposed: dict[int, float] = {}

@@ -70,7 +70,8 @@ def test_the_statements_do_not_grow_with_what_is_replaced(
     alice: User, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(20):
-        Fact.objects.create(user=alice, statement=f"The spare key is kept in box {number}.", status="proposed")
+        box = f"The spare key is kept in box {number}."
+        Fact.objects.create(user=alice, statement=box, status="proposed", source="imported")
         Fact.objects.create(user=alice, statement=f"The spare key is kept in drawer {number}.", status="active")
 
     with django_assert_max_num_queries(20):
@@ -80,6 +81,16 @@ def test_the_statements_do_not_grow_with_what_is_replaced(
     assert new.links.filter(relation="supersedes", strength=1.0).count() == 20
     assert new.links.filter(relation="contradicts", strength=0.9).count() == 20
     assert Fact.objects.filter(superseded_by=new).count() == 20
+
+
+@pytest.mark.django_db
+def test_another_assistants_proposal_takes_none_of_the_persons_own_from_review(alice: User) -> None:
+    own = Fact.objects.create(user=alice, statement="The spare key is kept in the shed.", status="proposed")
+
+    propose_from_assistant("Notes", alice, "The spare key is now kept in the safe.")
+
+    own.refresh_from_db()
+    assert own.status == "proposed"
 
 
 @pytest.mark.django_db

@@ -20,6 +20,12 @@ FIXED: Final = frozenset(
      "withholds"}
 )  # fmt: skip
 """JSON keys whose values the code reads: a word in them is no trace of a memory."""
+CUT_OFF: Final = frozenset({"label", "qualifier"})
+"""Keys whose values show the start of a text, and may end within it."""
+START_WORDS: Final = 6
+"""Words by which the start of a forgotten text is recognized; fewer say too little."""
+MAX_START: Final = 100
+"""Words that a value that is cut off may hold."""
 MIN_TEXT_CHARS: Final = 8
 """Characters. A shorter text counts as a word, and words have rules of their own."""
 
@@ -30,6 +36,8 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _ENDS: Final = r"(?![^\W_]|[\u0300-\u036f])"
 """Neither a letter nor an accent follows."""
 _REPEATED: Final = re.compile(rf"(?:{re.escape(FORGOTTEN)}[\s,;.:!?…”\"'’)(–-]*)+(?={re.escape(FORGOTTEN)})")
+_CUT: Final = re.compile(r"\W*(?:\).*)?", re.DOTALL)
+"""What follows where a text was cut off: nothing, or what the bracket around it ends."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 STOP_WORDS: Final = frozenset(
@@ -136,6 +144,7 @@ class Erasure:
     words: set[str] = field(default_factory=set)
     """Words of it that no remaining text has: set when all else is erased, for the final check."""
     _patterns: dict[str, tuple[int, re.Pattern[str] | None]] = field(default_factory=dict, repr=False)
+    _starts: tuple[int, list[list[str]]] = field(default=(0, []), repr=False)
 
     @property
     def extent(self) -> int:
@@ -177,6 +186,12 @@ class Erasure:
             if longest:
                 yield rf"(?<![[:alnum:]])({'|'.join(map(in_any_case, sorted(longest)))})(?![[:alnum:]])"
 
+    def start_hints(self) -> Iterator[str]:
+        """Patterns for PostgreSQL that select what may end within one of the texts."""
+        for some in batches(self._long_texts(), MAX_HINTS):
+            starts = {r"[^[:alnum:]]+".join(map(in_any_case, words[:START_WORDS])) for words in some}
+            yield rf"(?<![[:alnum:]])({'|'.join(sorted(starts))})"
+
     def words_pattern(self) -> re.Pattern[str] | None:
         """Matches any of the words that no remaining text has."""
         return self._cached("words", self.words, _words_pattern)
@@ -207,6 +222,24 @@ class Erasure:
         found = words_of(sentence)
         return bool(found & self.telling) or any(saying.value and saying.value <= found for saying in self.sayings)
 
+    def without_start(self, text: str) -> str:
+        """The text without the start of a forgotten one, if it is cut off within it."""
+        found = [(word[0].casefold(), word.start(), word.end()) for word in _WORD.finditer(text)]
+        for words in self._long_texts():
+            for first in range(len(found) - START_WORDS + 1):
+                same = _count_same([word for word, *_ in found[first:]], words)
+                rest = text[found[first + same - 1][2] :] if same else ""
+                if same >= START_WORDS and _CUT.fullmatch(rest):
+                    return merge_marks(f"{text[: found[first][1]]}{FORGOTTEN}{rest}")
+        return text
+
+    def _long_texts(self) -> list[list[str]]:
+        """The first words of the texts that may be cut off, in lower case."""
+        if self._starts[0] != len(self.texts):
+            split = ([word.casefold() for word in _split(text)[:MAX_START]] for text in sorted(self.texts))
+            self._starts = len(self.texts), [words for words in split if len(words) > START_WORDS]
+        return self._starts[1]
+
     def redact_json(self, value: Any) -> Any:
         """Redact every string of a JSON value; objects whose `ref` names it are blanked."""
         if isinstance(value, str):
@@ -221,7 +254,12 @@ class Erasure:
         if self.names(value.get("ref")):
             shown = {name: FORGOTTEN if name in BLANKED and one else one for name, one in value.items()}
             return {**shown, "ref": self.redact(str(value["ref"]))}
-        return {name: self._fixed(one) if name in FIXED else self.redact_json(one) for name, one in value.items()}
+        return {name: self._redact_value(name, one) for name, one in value.items()}
+
+    def _redact_value(self, name: str, value: Any) -> Any:
+        if name in FIXED:
+            return self._fixed(value)
+        return self.redact_json(self.without_start(value) if name in CUT_OFF and isinstance(value, str) else value)
 
     def _fixed(self, value: Any) -> Any:
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
@@ -231,6 +269,16 @@ class Erasure:
     def names(self, ref: Any) -> bool:
         """Whether the reference names something forgotten; a document's reference covers its lines."""
         return isinstance(ref, str) and (ref in self.refs or ref.rpartition(":")[0] in self.refs)
+
+
+def _count_same(said: list[str], words: list[str]) -> int:
+    """How many words both start with; the last may be cut off."""
+    same = 0
+    for one, other in zip(said, words, strict=False):
+        if one != other:
+            return same + other.startswith(one)
+        same += 1
+    return same
 
 
 def merge_marks(text: str) -> str:

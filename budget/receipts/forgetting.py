@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db import models
@@ -105,7 +106,7 @@ def _receipts(user: User, erasure: Erasure) -> Iterator[Receipt]:
     for some in batches(sorted(erasure.refs), REFS_AT_ONCE):
         ids |= set(staying.filter(_naming(some)).values_list("pk", flat=True))
     shown = staying.alias(listed=Cast("items", models.TextField()), built_from=Cast("ingredients", models.TextField()))
-    for hint in erasure.hints():
+    for hint in chain(erasure.hints(), erasure.start_hints()):
         saying = Q(listed__iregex=hint) | Q(built_from__iregex=hint)
         ids |= set(shown.filter(saying).values_list("pk", flat=True))
     staying = staying.filter(pk__in=ids)

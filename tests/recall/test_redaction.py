@@ -101,6 +101,22 @@ def test_json_keeps_its_shape_and_what_code_reads() -> None:
 
 
 @pytest.mark.parametrize(
+    ("shown", "left"),
+    [
+        ("before fact:7 (My sister moved to the old house by the ri)", f"before fact:7 ({FORGOTTEN})"),
+        ("waiting (my sister moved to the old), contradicts fact:9", f"waiting ({FORGOTTEN}), contradicts fact:9"),
+        ("Notes: my sister moved to the old", f"Notes: {FORGOTTEN}"),
+        ("My sister moved to the old town and likes it", "My sister moved to the old town and likes it"),
+        ("My sister moved", "My sister moved"),
+    ],
+)  # fmt: skip
+def test_what_is_cut_off_within_it_goes_too(shown: str, left: str) -> None:
+    erasure = forgetting("My sister moved to the old house by the river")
+    for name in ("label", "qualifier"):
+        assert erasure.redact_json({name: shown}) == {name: left}
+
+
+@pytest.mark.parametrize(
     ("text", "is_repeated"),
     [
         ("She is in Lisbon now.", True),  # its value

@@ -11,6 +11,7 @@ from django.utils import timezone
 from pgvector.django import CosineDistance
 
 from accounts.models import User
+from budget.models import Receipt
 from chat.evaluation.stores import tables_with
 from chat.models import Attachment, Conversation, Message, Role
 from chat.prompt.assemble import assemble_prompt
@@ -96,6 +97,21 @@ def test_no_row_carries_the_vector_of_a_forgotten_statement(told: Told) -> None:
         for model in EMBEDDED_COLUMNS:
             near = model._default_manager.filter(vector__isnull=False).annotate(d=CosineDistance("vector", vector))
             assert not near.filter(d__lt=0.01).exists(), (text, model)
+
+
+def test_a_receipt_shows_no_start_of_it_beside_another_memory(told: Told) -> None:
+    long = f"The user is learning to bake bread of strong white flour in the warm{', and autumn is mild' * 8}."
+    fact = learn(told.user, long, status="active")
+    Receipt.objects.filter(pk=told.receipt.pk).update(
+        items=[{"ref": "chunk:9", "section": "memories", "kept": True, "label": f"Bread: {long}"[:200],
+                "qualifier": f"contested by {fact.ref} ({long[:160]})"}]
+    )  # fmt: skip
+
+    forget(told.user, Target(What.FACT, str(fact.pk)), by=told.user)
+
+    (item,) = Receipt.objects.get(pk=told.receipt.pk).items
+    assert item["label"] == f"Bread: {FORGOTTEN}"
+    assert item["qualifier"] == f"contested by {fact.ref} ({FORGOTTEN})"
 
 
 def test_the_rest_of_the_message_stays_and_is_found(told: Told) -> None:

@@ -7,6 +7,7 @@ from a document or a web page, so the prompt marks it as data.
 from typing import Any, Final
 
 from chat.models import Conversation
+from memory.secrets.secrets_filter import mask_secrets, secret_values
 from recall.text import storable
 
 GOAL_CHARS: Final = 300
@@ -42,6 +43,13 @@ def validate_task(goal: object, steps: object, done: object) -> Task:
     if len(_one_line(goal)) > GOAL_CHARS or any(len(step) > STEP_CHARS for step in lines):
         raise InvalidTaskError(f"At most {GOAL_CHARS} characters for the goal and {STEP_CHARS} for a step.")
     return {"goal": _one_line(goal), "steps": lines, "done": done}
+
+
+def without_secrets(task: Task, question: str) -> Task:
+    """The task without secrets, of the message that it was noted for, too: every later prompt repeats it."""
+    known = secret_values(question)
+    goal, *steps = (mask_secrets(text, known, is_own=False) for text in (task["goal"], *task["steps"]))
+    return {**task, "goal": goal[:GOAL_CHARS], "steps": [step[:STEP_CHARS] for step in steps]}
 
 
 def save_task(conversation: Conversation, task: Task) -> None:

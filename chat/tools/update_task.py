@@ -6,7 +6,7 @@ from django.db import transaction
 
 from chat.compaction import jobs
 from chat.messages.activity import TOOL_LABELS
-from chat.tools.task_state import MAX_STEPS, InvalidTaskError, save_task, validate_task
+from chat.tools.task_state import MAX_STEPS, InvalidTaskError, save_task, validate_task, without_secrets
 from chat.tools.tool import Tool, ToolInput, ToolInputError, ToolResult
 from chat.turn import AcceptedTurn
 from memory.forget_epoch import forgotten_since, lock_user
@@ -22,6 +22,7 @@ def update_task(turn: AcceptedTurn, arguments: ToolInput) -> ToolResult:
         task = validate_task(arguments.get("goal"), arguments.get("steps"), arguments.get("done"))
     except InvalidTaskError as error:
         raise ToolInputError(str(error)) from error
+    task = without_secrets(task, turn.question.text)
     is_repeated = turn.conversation.task == task
     with transaction.atomic():
         lock_user(turn.answer.user_id)

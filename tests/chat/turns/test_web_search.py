@@ -114,6 +114,18 @@ async def test_what_was_found_is_kept_and_named_in_the_history(alice: Any, tabs:
     assert line.endswith(f"characters of results, kept at {document.path}]")
 
 
+async def test_no_secret_of_the_message_leaves_in_a_query(alice: Any, tabs: Tabs, searxng: Provider) -> None:
+    prepare(searxng, PAGE)
+    ask = {"name": "web_search", "input": {"query": "router login hunter2"}}
+    searxng.script({"text": "", "tools": [ask]}, {"text": "Nothing."})
+    tab = await tabs.open(alice)
+    await tab.talk("What is new for my router? The wifi password is hunter2")
+
+    (document,) = await kept(alice)
+    assert "router login [secret]" in document.text
+    assert "hunter2" not in document.text
+
+
 async def test_what_strangers_wrote_stands_in_a_result_and_nowhere_else(
     alice: Any, tabs: Tabs, searxng: Provider
 ) -> None:

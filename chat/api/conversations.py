@@ -21,6 +21,7 @@ from chat.archive.stream import stream_from_thread
 from chat.compaction import jobs
 from chat.conversations import archiving, markdown_export, options, trash
 from chat.conversations.model_choice import ModelNotOfferedError, models_for
+from chat.conversations.titles import given_title
 from chat.ingest import librarian_triggers
 from chat.messages.branch_path import walk
 from chat.messages.branches import IS_BRANCH
@@ -255,7 +256,7 @@ def change_conversation(request: HttpRequest, conversation: UUID, payload: Chang
 def _set_title_and_place(found: models.Conversation, payload: Change) -> None:
     now = timezone.now()
     if payload.title is not None:
-        found.title, found.title_is_own = " ".join(payload.title.split()), True
+        found.title, found.title_is_own = given_title(payload.title)[:TITLE_CHARS], True
     if payload.pinned is not None:
         found.pinned_at = (found.pinned_at or now) if payload.pinned else None
     if payload.archived is not None:

@@ -89,6 +89,11 @@ def _without_greeting(text: str) -> str:
     return text if not rest or is_small_talk(rest) else rest
 
 
+def given_title(text: str) -> str:
+    """A title as the user or a file gave it, without secrets: it is recalled as the name of its conversation."""
+    return mask_secrets(" ".join(text.replace("\x00", "").split()), is_own=False)
+
+
 def is_of_first_words(title: str, text: str) -> bool:
     """Whether the title was made from this message: until version 0.2 it was cut at a word, not at a clause."""
     return title in (first_words(text), _room(text))

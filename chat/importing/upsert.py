@@ -17,6 +17,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from chat.conversations.titles import given_title
 from chat.importing.tree import TITLE_CHARS
 from chat.models import Conversation, Message
 from memory.index.indexer import index_conversation
@@ -96,7 +97,7 @@ def _conversation(user: User, thread: ImportedConversation) -> tuple[Conversatio
         origin=thread.origin,
         external_id=external_id(thread),
         defaults={
-            "title": mask(user.pk, thread.title or _first_words(thread))[:TITLE_CHARS],
+            "title": mask(user.pk, given_title(thread.title) or _first_words(thread))[:TITLE_CHARS],
             "status": Conversation.Status.ENDED,
             "started_at": began,
             "last_activity_at": thread.ended_at or began,
@@ -108,7 +109,7 @@ def _conversation(user: User, thread: ImportedConversation) -> tuple[Conversatio
 
 def _first_words(thread: ImportedConversation) -> str:
     words = next((message.text for message in thread.messages if message.speaker == "user"), "")
-    return " ".join(words.split())[:FIRST_WORDS_CHARS][:TITLE_CHARS]
+    return given_title(words)[:FIRST_WORDS_CHARS]
 
 
 def _load_stored(conversation: Conversation) -> dict[str, _StoredMessage]:

@@ -24,6 +24,7 @@ from chat.archive.stream import stream_from_thread
 from chat.conversations import archiving, markdown_export, trash
 from chat.conversations.model_choice import ModelNotOfferedError
 from chat.conversations.options import OptionNotFoundError, initial_fields, update_options
+from chat.conversations.titles import given_title
 from chat.forms import OptionsForm
 from chat.models import Conversation
 from chat.pages.conversation import PAGE, get_own_conversation, header_context, list_for
@@ -71,7 +72,7 @@ def menu(request: HttpRequest, pk: UUID) -> HttpResponse:
 def rename(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Rename the conversation: automatic titles no longer replace its title. An empty title changes nothing."""
     found = get_own_conversation(signed_in_user(request), pk)
-    title = " ".join(request.POST.get("title", "").replace("\x00", "").split())[:TITLE_CHARS]
+    title = given_title(request.POST.get("title", ""))[:TITLE_CHARS]
     if title:
         found.title, found.title_is_own = title, True
         found.save(update_fields=["title", "title_is_own"])

@@ -55,6 +55,7 @@ def test_a_conversation_is_changed_where_it_is_named_and_nowhere_else(hers: Clie
     assert (changed["role_id"], changed["effort"], changed["scope"]) == (None, "high", "/projects/garden")
     assert changed["archived_at"]
     assert send(hers, "PATCH", at, {"project": None})["scope"] == ""
+    assert send(hers, "PATCH", at, {"title": "My password is hunter2"})["title"] == "My password is [secret]"
     assert Conversation.objects.get().title_is_own
     assert refused(hers, "PATCH", at, {}) == 422
     assert refused(hers, "PATCH", at, {"model": "no-such-model"}) == 422

@@ -133,6 +133,7 @@ def test_a_row_is_light_as_its_menu_comes_when_it_is_opened(sign_in: SignIn, ali
         ("", "Zebra", False),
         ("x" * 300, "x" * 200, True),
         ("a\x00b", "ab", True),
+        ("The wifi password is hunter2", "The wifi password is [secret]", True),
     ],
 )
 def test_a_conversation_is_renamed(sign_in: SignIn, alice: Any, typed: str, title: str, is_own: bool) -> None:

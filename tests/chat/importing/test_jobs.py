@@ -35,6 +35,13 @@ def counted(job: ImportJob) -> dict[str, int]:
     return {name: number for name, number in job.counts["counted"].items() if number}
 
 
+@pytest.mark.parametrize("title", ["My password is hunter2", ""])
+def test_no_title_has_a_secret(alice: Any, title: str) -> None:
+    one = conversation("", "My password is hunter2", "Noted.", title=title)
+    brought(alice, json.dumps([one]).encode())
+    assert Conversation.objects.get().title == "My password is [secret]"
+
+
 def test_a_chatgpt_export_comes_in_with_its_branches_times_and_tools(alice: Any) -> None:
     job = brought(alice, CHATGPT)
     assert (job.state, job.origin, job.done, job.total, job.error) == ("done", "chatgpt", 6, 6, "")

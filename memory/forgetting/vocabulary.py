@@ -31,23 +31,25 @@ class Column:
 
     model: str
     name: str
-    own: str = ""
-    """SQL condition: which rows are the user's own words; empty: none."""
+    rows: str = "true"
+    """SQL condition: which rows count."""
+    own: bool = False
+    """Whether they are the user's own words."""
 
 
 TEXTS: Final = (
-    Column("chat.Message", "text", "role = 'user'"),
-    Column("chat.Role", "instructions", "true"),
-    Column("chat.Project", "name", "true"),
-    Column("chat.Project", "instructions", "true"),
+    Column("chat.Message", "text", "role = 'user'", own=True),
+    Column("chat.Role", "instructions", own=True),
+    Column("chat.Project", "name", own=True),
+    Column("chat.Project", "instructions", own=True),
     Column("chat.Segment", "text"),
-    Column("chat.Attachment", "text"),
-    Column("memory.Document", "text", "source <> 'librarian' AND NOT path <@ 'artifacts'"),
-    Column("memory.Fact", "statement", "true"),
+    Column("chat.Attachment", "text", "message_id IS NOT NULL"),  # a draft is sent, or gone after a day
+    Column("memory.Document", "text", "source <> 'librarian' AND NOT path <@ 'artifacts'", own=True),
+    Column("memory.Fact", "statement", own=True),
     Column("memory.Fact", "quote"),
     Column("memory.Episode", "title"),
     Column("memory.Episode", "summary"),
-    Column("memory.Boundary", "text", "true"),
+    Column("memory.Boundary", "text", own=True),
 )
 """Columns where a word can occur independently of what was forgotten. Everything else is derived from these."""
 
@@ -112,7 +114,7 @@ def words_in_column(
         statement = _SQL.format(
             table=sql.Identifier(rows.model._meta.db_table),
             column=sql.Identifier(column.name),
-            own=sql.SQL(column.own or "true"),
+            rows=sql.SQL(column.rows),
         )
         either = "|".join(map(in_any_case, batch))
         pattern = rf"(?<![[:alnum:]])({either})(?![[:alnum:]])"  # an underscore ends a word, unlike for \y
@@ -132,7 +134,7 @@ _SQL: Final = sql.SQL(
     "SELECT lower(hit[1]), bool_or(NOT {column} ~* ANY(%(hints)s::text[])), array_agg(DISTINCT id)"
     " FILTER (WHERE {column} ~* ANY(%(hints)s::text[]))"
     " FROM {table}, regexp_matches({column}, %(pattern)s, 'gi') AS hit"
-    " WHERE user_id = %(user)s AND {own} AND NOT (id = ANY(%(aside)s::bigint[])) GROUP BY 1"
+    " WHERE user_id = %(user)s AND {rows} AND NOT (id = ANY(%(aside)s::bigint[])) GROUP BY 1"
 )
 """Each word, whether a row has it that can't hold a forgotten text, and the rows that may."""
 

@@ -73,6 +73,16 @@ def test_words_beside_it_go_though_the_same_sentence_was_in_instructions_too(tol
     assert Role.objects.get().instructions == f"Be kind. {FORGOTTEN}."
 
 
+def test_a_name_in_a_file_that_was_never_sent_goes(told: Told) -> None:
+    draft = {"kind": "file", "name": "a.txt", "media_type": "text/plain", "size": 1}
+    Attachment.objects.create(user=told.user, text="Quillfeather is a fine name.", **draft)
+    Document.objects.create(user=told.user, path="/notes/Quillfeather", title="Quillfeather", text="A hat.")
+
+    forget(told.user, the_fact(told), by=told.user)
+
+    assert tables_with(*WORDS) == {}
+
+
 def test_a_name_that_instructions_mention_otherwise_stays(told: Told) -> None:
     Role.objects.create(user=told.user, name="Guide", instructions=f"Zanzibar has fine beaches. {QUOTE}.")
 

@@ -15,6 +15,10 @@ MIN_CHECKED_BYTES: Final = 10 * MEGABYTE
 """Smaller members may have any ratio."""
 MAX_MEMBERS: Final = 200_000
 """Files in a zip: exports include every picture."""
+MAX_DIRECTORY_BYTES: Final = 40 * MEGABYTE
+"""Of their names and places: 200 bytes each."""
+ENTRY: Final = b"PK\x01\x02"
+"""Each file in the directory of a zip starts with it."""
 METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods of real exports. Others (bzip2, LZMA) unpack in one piece whatever size is requested: 64 kB of
 bzip2 become a gigabyte before it can be counted."""
@@ -44,12 +48,26 @@ def open_zip(file: BinaryIO) -> zipfile.ZipFile:
         NotImportedError: it is damaged or has too many files.
     """
     try:
-        packed = zipfile.ZipFile(file)
+        return zipfile.ZipFile(_BoundedDirectory(file))
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, EOFError) as error:
         raise NotImportedError(INVALID_ZIP) from error
-    if len(packed.infolist()) > MAX_MEMBERS:
-        raise NotImportedError(ZIP_BOMB)
-    return packed
+
+
+class _BoundedDirectory:
+    """The file as `ZipFile` reads it: first its directory in one piece, from which it makes 500 bytes for each file."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes; raises `NotImportedError` for a directory of too many files."""
+        if size > MAX_DIRECTORY_BYTES:
+            raise NotImportedError(ZIP_BOMB)
+        content = self._file.read(size)
+        if content.count(ENTRY) > MAX_MEMBERS:
+            raise NotImportedError(ZIP_BOMB)
+        return content
 
 
 class BoundedZip:

@@ -1,12 +1,15 @@
 """An archive is untrusted: it may be made up, and imports nothing that reaches beyond its own account."""
 
+import io
 import json
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from budget.models import UsageDay
+from chat.archive import safe_zip
 from chat.archive.restore import NOT_CONSISTENT
 from chat.archive.safe_zip import NotImportedError
 from memory.models import Fact, ReviewAction
@@ -96,3 +99,18 @@ def test_nobody_has_spent_less_than_nothing(alice: Any, bob: Any, charlie: Any) 
     with pytest.raises(NotImportedError, match="has an invalid value"):
         brought(bob, made_up(packed(alice), "budget.usageday", earn))
     assert not UsageDay.objects.for_user(bob).exists()
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MAX_MEMBERS", 3), ("MAX_DIRECTORY_BYTES", 100)])
+def test_a_zip_of_too_many_files_is_refused_before_they_are_listed(
+    monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        for number in range(4):
+            packed.writestr(f"{number}.json", b"")
+    monkeypatch.setattr(safe_zip, limit, most)
+    monkeypatch.setattr(zipfile, "ZipInfo", None)  # each takes half a kilobyte, and a gigabyte names 20 million
+
+    with pytest.raises(NotImportedError, match="unpacks to more"):
+        safe_zip.open_zip(file)

@@ -34,7 +34,11 @@ def storable_json(value: Any) -> Any:
 def model_json(value: Any, *, sort_keys: bool = True) -> str:
     """JSON that a model is given as data: no text can end its string or start a line, and what no one sees is written
     out, as in “\\u2028”."""
-    text = json.dumps(value, ensure_ascii=False, sort_keys=sort_keys)
+    return with_unseen_written(json.dumps(value, ensure_ascii=False, sort_keys=sort_keys))
+
+
+def with_unseen_written(text: str) -> str:
+    """The text with what no one sees written out, as in JSON."""
     return text if text.isascii() else _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 

@@ -25,7 +25,7 @@ from chat.models import Segment
 from chat.tools.registry import Definition, tools_for
 from memory.secrets.secrets_filter import lasting
 from recall.llm.client import Capabilities
-from recall.text import model_json
+from recall.text import model_json, with_unseen_written
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ImageBlockParam, MessageParam, TextBlockParam
@@ -178,8 +178,8 @@ def _second_block(contents: PromptContents) -> str:
 
 
 def _listed(heading: str, lines: Sequence[str]) -> list[str]:
-    """A list with one line and one dash per item, so that no item can look like a heading."""
-    items = [" ".join(line.split()).removeprefix("- ") for line in lines]
+    """A list with one line and one dash per item, so that no item can look like a heading, or hide words."""
+    items = [with_unseen_written(" ".join(line.split())).removeprefix("- ") for line in lines]
     return [heading, *(f"- {item}" for item in items)] if lines else []
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
+from memory.documents.readers import limits
+
 
 class NotReadableError(Exception):
     """The file can't be read; the message is one sentence for its owner."""
@@ -34,6 +36,8 @@ RECORDS: Final = Format("records", "JSON", (".json",), "application/json")
 FORMATS: Final = (TEXT, MARKDOWN, PDF, WORD, WEB, TABLE, RECORDS)
 ENDINGS: Final = {ending: format_ for format_ in FORMATS for ending in format_.endings}
 
+ZIP_ENTRY: Final = b"PK\x01\x02"
+"""Each part in the directory of a zip starts with it."""
 NOT_READ: Final[tuple[tuple[bytes, str], ...]] = (
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
@@ -75,6 +79,8 @@ def recognize(name: str, content: bytes) -> Format:
 
 
 def _is_word(content: bytes) -> bool:
+    if content.count(ZIP_ENTRY) > limits.ZIP_ENTRIES:  # listing 400,000 takes 200 MB, and this process has no limit
+        return False
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return "word/document.xml" in archive.namelist()

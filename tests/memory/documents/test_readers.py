@@ -343,3 +343,12 @@ def test_a_reader_that_dies_is_told_as_a_sentence(monkeypatch: pytest.MonkeyPatc
 
 def test_the_reading_process_gets_none_of_our_secrets() -> None:
     assert set(ENVIRONMENT) == {"PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "PATH"}
+
+
+def test_a_zip_of_too_many_parts_is_refused_before_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = word(paragraph("Hello"))
+    monkeypatch.setattr(limits, "ZIP_ENTRIES", 3)
+    monkeypatch.setattr(zipfile, "ZipInfo", None)  # each takes half a kilobyte of this process
+
+    with pytest.raises(NotReadableError, match="another kind of Office file"):
+        recognize("a.docx", many)

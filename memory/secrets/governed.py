@@ -8,7 +8,8 @@ from typing import Final
 
 NAMES_SECRET: Final = re.compile(
     r"pass(?:[wck]|ph|\b)|pasw|(?<![a-z])p/?w\b|\bpwd|\bpsk\b|log(?:ged|s)? ?-?in\b|logon|sign ?-?in\b|wi-?fi|wlan"
-    r"|router|hotspot|\bnetwork\b|\binternet\b|\bpins?\b|c[oó]d(?:e|igo)|combin|phrase|seed|token|credential|(?<![bcf])lock"
+    r"|router|hotspot|\bnetwork\b|\binternet\b|\bpins?\b|c[oó]d(?:e|igo)|combin|phrase|seed (?:words?|is)|token"
+    r"|credential|(?<![bcf])lock(?!ers?\b)"
     r"|\bsecret (?:word|phrase|key|question|answer)|\bsafe\b|alarm|user ?name|account|\banswer (?:to|no)|\bword\b|clave"
     r"|contrase|mot de passe|kennwort|senha|admin|vault|recovery|backup|\bopens? with\b|\btype\b",
     re.IGNORECASE,
@@ -23,8 +24,9 @@ _NAMED: Final = re.compile(
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _ORDINARY: Final = (
     r"(?:(?:exam|paper|error|discount|promo|voucher|zip|post(?:al)?|area|country|tax|qr|bar|product|item|source|course"
-    r"|airport)[ -]?code|postcode|plz|meter|reading|odometer|mileage|amount|price|total|salary|size|order|pedido"
-    r"|invoice|rechnung|facture|bestellung|parcel|tracking|ticket|customer|student|membership|contract|centre|plate"
+    r"|airport)[ -]?code|postcode|plz|meter|reading|odometer|mileage|amount|price|total|salary|rent|take[ -]home"
+    r"|income|wage|savings|budget|deposit|fee|size|order|pedido|invoice|rechnung|facture"
+    r"|bestellung|parcel|tracking|ticket|customer|student|membership|contract|centre|plate"
     r"|branch|seat|extension|(?:room|house|phone) number|flight|train|bus|tram|model|version|page|isbn|error"
     r"|\w{0,12}fehler|article|pressure|blutdruck|pulse|weight|height|temperature)(?:e?s)?"
 )
@@ -52,13 +54,16 @@ _UNIT: Final = re.compile(
     r"|k?g\b|kwh\b|(?:million|people)\b|(?:a|per) (?:month|week|year|day)\b)",
     re.IGNORECASE,
 )
-_DATED: Final = re.compile(rf"\b(?:since|until|{_MONTH})\s$", re.IGNORECASE)
+_DATED: Final = re.compile(rf"\b(?:since|until|in|from|{_MONTH})\s$", re.IGNORECASE)
+_DAY: Final = re.compile(r"\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
 def is_something_else(text: str, start: int, end: int) -> bool:
     """Whether the value there is an amount, a year, or a number whose own noun names no secret."""
     value = text[start:end]
+    if _DAY.fullmatch(value):
+        return True
     if (amount := _AMOUNT.match(value)) and _is_amount(text, start, start + amount.end(), whole=amount[0] == value):
         return True
     if _REFERENCE.fullmatch(value) is None:

@@ -3,20 +3,69 @@
 “400 kg of rye flour” is followed by “nope, it's 450”, which has no word of the question. Pure.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
+from memory.retrieval.query import Question
 from memory.retrieval.ranking import Candidate, Part, RankedCandidate, Rule, relevance
 from memory.retrieval.reading import ANSWERED_FROM
-from memory.retrieval.truth import SAYS_LITTLE, CandidateRow, TruthRule
+from memory.retrieval.truth import CURRENT, SAYS_LITTLE, WAITING, CandidateRow, TruthRule
+from memory.text.dates import MONTHS, WEEKDAYS
+from memory.text.language import alternatives
 from memory.text.message_kinds import is_small_talk
 
 WITHIN: Final = 4
 """Places in a conversation, the model's answers included: of the user's own, the next two messages."""
 MAX_WORDS: Final = 24
 """A longer message is found for itself."""
+SURE_FROM: Final = 4.0
+"""Log odds from which a later date or amount takes the place of an earlier one. Of 540 read scenarios, in 17 the later
+one is right and in one the earlier; from ANSWERED_FROM on, in 18 and 7."""
+_WAS: Final = re.compile(r"(?i)\b(?:was|were|used to|before|first|last|originally|previous(?:ly)?|former(?:ly)?)\b")
+"""In a question for what an earlier message said: “How much was my rent?”, but not “In what year did I move?”."""
+_ASKS_VALUE: Final = re.compile(
+    r"(?i)\b(?:when|(?:what|which) (?:date|day|time|year|month|age)|how (?:many|much|old|long|far|tall|heavy|often)"
+    r"|age|best|dose|pb|price|rent|salary|size|weight)\b"
+)
+"""A question for a date or an amount: someone has one of them at a time."""
+_VALUE: Final = re.compile(
+    r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
+    rf"|(?:{alternatives(frozenset((*WEEKDAYS, *MONTHS)))})s?)\b"
+)
 TOO_FAR: Final[frozenset[Rule]] = frozenset({"below the floor", "beyond top-K"})
 """Rules that a message loses by following."""
+
+
+def lead_with_later(
+    ranked: Sequence[RankedCandidate], found: Iterable[CandidateRow], question: Question
+) -> Sequence[RankedCandidate]:
+    """The ranking with the latest message first that most likely answers, where a date or an amount is asked: “they
+    moved the wedding to the 28th” has fewer words of the question than the invitation. The earlier ones say so."""
+    lead = ranked[0] if ranked else None
+    if lead is None or not _leads(lead) or not _ASKS_VALUE.search(question.text) or _WAS.search(question.text):
+        return ranked
+    sure = [row for row in ranked if row.odds >= SURE_FROM and row.rule in (None, *TOO_FAR) and _is_own(row)]
+    named = [row for row in sure if _VALUE.search(row.candidate.text)]
+    newest = max((row for row in named if row.candidate.message_id), key=_order, default=lead)
+    earlier = {row.candidate.ref for row in named if _is_later(newest.candidate, row.candidate)}
+    if lead is not newest and lead.candidate.ref not in earlier:
+        return ranked
+    for row in found:
+        if row.candidate.ref in earlier and row.qualifier.startswith((CURRENT, WAITING)):
+            row.qualifier = f"perhaps changed by message:{newest.candidate.message_id}"
+    lead.is_answer = lead is newest and lead.is_answer
+    newest.is_answer, newest.rule = newest.is_answer or lead is not newest, None
+    return [newest, *(row for row in ranked if row is not newest)]
+
+
+def _order(row: RankedCandidate) -> tuple[datetime, int]:
+    return row.candidate.when, row.candidate.message_id or 0
+
+
+def _leads(row: RankedCandidate) -> bool:
+    return row.rule is None and (row.is_answer or row.candidate.keyed_answer > 0)
 
 
 def add_followed(
@@ -51,7 +100,7 @@ def add_followed(
 def _message_of_answer(ranked: Sequence[RankedCandidate], rows: Mapping[int, CandidateRow]) -> CandidateRow | None:
     """The message that leads as the answer, or that the leading fact was learned from; None: nothing leads."""
     lead = ranked[0] if ranked else None
-    if lead is None or lead.rule or not (lead.is_answer or lead.candidate.keyed_answer):
+    if lead is None or not _leads(lead):
         return None
     ref = f"message:{rows[id(lead.candidate)].message_id}"
     said = (row for row in rows.values() if row.candidate.ref == ref and row.candidate.own_words)
@@ -72,10 +121,17 @@ def _follows(row: RankedCandidate, answer: CandidateRow) -> bool:
 
 def _answers_later(row: RankedCandidate, answered: Candidate) -> bool:
     """Whether it was said later, and most likely answers too: perhaps otherwise."""
+    is_later = row.candidate.when > answered.when and _is_later(row.candidate, answered)
+    return _is_own(row) and row.odds >= ANSWERED_FROM and is_later
+
+
+def _is_own(row: RankedCandidate) -> bool:
     one = row.candidate
-    is_own = one.source in ("message", "fact") and one.own_words and not one.never_leads
-    is_later = one.when > answered.when and (one.message_id or 0) > (answered.message_id or 0)
-    return is_own and row.odds >= ANSWERED_FROM and is_later
+    return one.source in ("message", "fact") and one.own_words and not one.never_leads
+
+
+def _is_later(one: Candidate, other: Candidate) -> bool:
+    return one.when >= other.when and (one.message_id or 0) > (other.message_id or 0)
 
 
 def _unranked(candidate: Candidate) -> RankedCandidate:

@@ -674,10 +674,10 @@ def test_what_was_written_right_after_the_answer_follows_it(alice: User) -> None
 
 
 def test_what_changed_the_answer_later_comes_with_it(alice: User) -> None:
-    said, later = "my neighbour Mrs Ash is 90 next week, a verse for her card?", "I had it wrong, she turns 95, not 90!"
+    said, later = "my neighbour Mrs Ash loves tulips, a verse for her card?", "I had it wrong, it's dahlias she grows!"
     (first,) = talk(alice, said)
     (second,) = talk(alice, later)
-    asked = "How old is my neighbour Mrs Ash next week?"
+    asked = "Which flowers does my neighbour Mrs Ash love?"
     assert "followed" not in [item.answers for item in retrieve(alice, asked, now=NOW, reads=True).kept]
     MessageChange.objects.create(user=alice, message_id=first, changed_by_id=second)
 
@@ -688,11 +688,11 @@ def test_what_changed_the_answer_later_comes_with_it(alice: User) -> None:
 
 
 def test_what_was_said_of_the_same_in_a_later_conversation_comes_with_the_answer(alice: User) -> None:
-    said, later = "my phone plan is 34 euro a month with Lumitel", "my phone plan is 19 euro a month with Kestrel now"
+    said, later = "my phone plan is with Lumitel, unlimited calls", "my phone plan is with Kestrel now, unlimited texts"
     talk(alice, said, days_ago=80)
     talk(alice, later, "Noted.", "my garden has two plum trees")
 
-    kept = retrieve(alice, "How much is my phone plan with Lumitel a month?", now=NOW, reads=True).kept
+    kept = retrieve(alice, "Is my phone plan with Lumitel, with unlimited calls?", now=NOW, reads=True).kept
 
     assert [(item.text, item.answers) for item in kept] == [(said, "question"), (later, "followed")]
 
@@ -710,6 +710,31 @@ def test_a_fact_learned_later_of_the_same_comes_with_the_answer_and_one_of_its_o
     kept = retrieve(alice, "Which school does my daughter Ada start at?", now=NOW, reads=True).kept
 
     assert {item.text: item.answers for item in kept if item.source == "fact"} == {school: "", later: "followed"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "first", "later", "leads"),
+    [
+        ("When is Rania's wedding?", "speech for my cousin Rania's wedding on 14 June, funny but not too long",
+         "shorten the speech. they moved the wedding to the 28th of June because of the venue", True),
+        ("In what year did I open my bakery?", "an about us for my bakery, opened it in 2019, two ovens",
+         "good but wrong, and thats on me: 2016 we opened the bakery, rest stays", True),
+        ("Which floor is my flat on?", "I must bring a piano to my flat, it's on the 4th floor, no lift",
+         "the stairwell is 110 cm wide on the turns", False),
+    ],
+)  # fmt: skip
+def test_where_a_date_or_an_amount_is_asked_the_later_one_that_answers_leads_and_the_earlier_says_so(
+    alice: User, asked: str, first: str, later: str, leads: bool
+) -> None:
+    (earlier,) = talk(alice, first, days_ago=80)
+    (newer,) = talk(alice, later, days_ago=50)
+
+    kept = retrieve(alice, asked, now=NOW, reads=True).kept
+
+    assert kept[0].ref == f"message:{newer if leads else earlier}"
+    assert kept[0].answers == "question"
+    old = next(item for item in kept if item.ref == f"message:{earlier}")
+    assert old.qualifier == (f"perhaps changed by message:{newer}" if leads else "current")
 
 
 def test_a_message_that_says_little_follows_the_answer_unless_what_it_says_was_rejected(alice: User) -> None:

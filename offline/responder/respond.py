@@ -735,8 +735,13 @@ def _of_the_past(memories: Iterable[Memory]) -> list[Memory]:
 
 
 def _over(reading: Reading) -> Reply | None:
-    """What has ended, for a question about now, where only that has all of the question's words: “Am I in a band?”."""
+    """What has ended, for a question about now, where only that has all of the question's words: “Am I in a band?”; or
+    where Recall marks nothing else: “Do I still own a Yaris?”."""
     asked = _extract_question(reading)
+    found = [memory for memory in reading.memories if memory.answers not in (*UNMARKED, FOLLOWED)]
+    if found and all(map(_has_ended, found)) and patterns.STILL.search(asked) and not is_wh_question(asked):
+        said = sentences(found[0].text) or [found[0].text]
+        return _opened(_answer_from(reading, [Match(said[0], found[0])]), wording.NOT_ANY_MORE)
     words = stems(asked)
     marked = (memory for memory in reading.memories if memory.answers and memory.is_current)
     if asks_past(asked) or not words or any(words & stems(memory.text) for memory in marked):

@@ -303,6 +303,13 @@ def test_whether_a_thing_is_on_a_list_is_answered_before_the_list(asked: str, sa
     assert ask(asked, listed).startswith(f"{said} shopping list are oats and rice.")
 
 
+def test_whether_it_is_still_so_is_answered_from_what_recall_marks_as_ended() -> None:
+    drives = memory("The user drives a 2008 Yaris.", "fact:9") | {"qualifier": "until 2026-03-01", "answers": "car"}
+    sold = memory("sold the yaris finally!! how do i do without a car", "message:11") | {"answers": "followed"}
+    told = "Not any more. You used to drive a 2008 Yaris.\n\nThat was until 1 March 2026."
+    assert ask("do I still own a Yaris?", drives, sold).startswith(told)
+
+
 def test_what_has_ended_does_not_answer_beside_the_answer_that_recall_marks() -> None:
     enjoyed = memory("I really enjoy the opera.", "message:9") | {"qualifier": "until 2026-11-26"}
     dislikes = memory("The user dislikes opera.", "fact:10") | {"qualifier": "current", "answers": "taste:opera"}

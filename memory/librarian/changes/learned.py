@@ -20,6 +20,7 @@ from memory.text.denials import find_phrase, find_value, fits, kind_of_phrase, r
 from memory.text.keywords import FILLER, content
 from memory.text.language import alternatives, is_english
 from memory.text.message_kinds import only_asks
+from memory.text.relations import PEOPLE, PETS
 from memory.text.user_text import mask_foreign_text
 
 # Chosen on talks that the network hasn't learned from, whose authors had facts in mind: of what it changes, 89% is
@@ -160,7 +161,7 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
                 or _is_of_someone_else(fact, update, quote)
                 or _is_of_someone_named(names, fact, update, quote)
                 or _is_still_so(fact, update, quote)
-                or _is_of_another_thing(fact, quote)
+                or _is_of_another_thing(fact, update, quote)
                 or _is_returned_to(fact, quote)
                 or not _may_take_its_place(update, quote)
             ):
@@ -187,7 +188,11 @@ def _is_of_someone_else(fact: KnownFact, update: Update, quote: str) -> bool:
     """Whether the new value is said of him or her, the fact of the user: “I met someone, her name is Ines”. A name is
     the user's behind “I'm” or “my name is”, or alone: not in “the new boss is called Iwona”."""
     subject, attribute = split_key(fact.key)
-    if subject != USER or attribute == "partner" or not update.new:
+    if not update.new or subject.partition("/")[0] != USER:
+        return False
+    if _OF_THEIRS.search(quote[: max(quote.find(update.new), 0)]):  # “his wife is called Helen”
+        return True
+    if subject != USER or attribute == "partner":
         return False
     if re.search(rf"(?i)\b(?:her|his|their|s?he)(?:['’]s)? (?:[\w'’]+ ){{0,3}}?{re.escape(update.new)}", quote):
         return True
@@ -195,6 +200,9 @@ def _is_of_someone_else(fact: KnownFact, update: Update, quote: str) -> bool:
     return attribute in _NAMES and bool(content(before)) and not _OWN_NAME.search(before)
 
 
+_OF_THEIRS: Final = re.compile(
+    rf"(?i)\b(?:his|her|their) (?:[\w-]+ )?(?:{alternatives(PEOPLE | PETS)})\b[^,.;:!?]{{0,20}}$"
+)
 _NAMES: Final = frozenset({"name", "preferred_name", "surname"})
 _OWN_NAME: Final = re.compile(
     r"(?i)\b(?:i['’]?m|i am|it['’]?s|(?:calls?|knows?) me|go by|known as|my (?:[\w-]+ ){0,2}name|(?<!['’]s )"
@@ -225,9 +233,11 @@ def _is_still_so(fact: KnownFact, update: Update, quote: str) -> bool:
     return bool(update.old and update.new) and re.search(is_named, quote) is not None
 
 
-def _is_of_another_thing(fact: KnownFact, quote: str) -> bool:
-    """Whether words deny other things than the fact is about: “not allergic to kiwi any more! The cashews stay”."""
-    denied = [denial.old for denial in read_denials(quote)] if ":" in fact.key else []
+def _is_of_another_thing(fact: KnownFact, update: Update, quote: str) -> bool:
+    """Whether words deny other things than the fact is about: “not allergic to kiwi any more! The cashews stay”, or say
+    what holds instead of something else: “Helen, not Ellen”."""
+    denials = read_denials(quote)
+    denied = [one.old for one in denials if ":" in fact.key or (update.new and update.new in one.new)]
     return bool(denied) and all(find_phrase(fact.statement, old) is None for old in denied)
 
 

@@ -190,6 +190,18 @@ def test_what_is_denied_of_one_thing_changes_nothing_of_another(outcomes: dict[s
     assert list(with_changes(said(text), (), [nuts], {1: 0.6})) == []
 
 
+@pytest.mark.parametrize(
+    "text", ["sorry, correction: his wife is called Helen", "sorry, correction: it's Helen, not Ellen"]
+)
+def test_the_wife_of_another_or_another_name_corrected_changes_no_name_of_the_users_partner(
+    outcomes: dict[str, Update], text: str
+) -> None:
+    outcomes["The user's girlfriend is called Priya."] = replaced("Priya", "Helen", 0.97)
+    girlfriend = replace(known(1, "The user's girlfriend is called Priya."), key="user/partner", value="Priya")
+    assert not list(with_changes(said(text), (), [girlfriend], {1: 0.6}))
+    assert list(with_changes(said("my new girlfriend is called Helen"), (), [girlfriend], {1: 0.6}))
+
+
 def test_words_of_the_old_value_replace_nothing(outcomes: dict[str, Update]) -> None:
     outcomes["The user is left-handed."] = replaced("left-handed", "left", 0.97)
     assert changes("i am left handed so mirror it please", "The user is left-handed.") == []

@@ -635,6 +635,11 @@ def test_a_short_name_takes_the_place_of_no_full_one() -> None:
     assert [fact.value for fact in read("I'm Ada.", "Hi, I'm Grace.") if fact.key == "user/name"] == ["Ada", "Grace"]
 
 
+def test_who_does_not_have_something_eats_it_nevertheless() -> None:
+    assert [in_short(fact) for fact in read("We don't have a car.")] == ["The user does not have a car."]
+    assert "user/diet:gluten=no" in in_short(read("I can't have gluten.")[0])
+
+
 def test_a_breed_is_no_second_animal() -> None:
     told = [in_short(fact) for fact in read("My cat Olive keeps waking me.", "She's a Siamese.")]
     rex = [in_short(fact) for fact in read("My dog is called Rex.", "He's a beagle, if that explains it.")]

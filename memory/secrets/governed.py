@@ -55,14 +55,14 @@ _UNIT: Final = re.compile(
     re.IGNORECASE,
 )
 _DATED: Final = re.compile(rf"\b(?:since|until|in|from|{_MONTH})\s$", re.IGNORECASE)
-_DAY: Final = re.compile(r"\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
+_DAY_OR_TIME: Final = re.compile(r"\d{1,2}(?:st|nd|rd|th)|(?:[01]?\d|2[0-3])[.:h][0-5]\d", re.IGNORECASE)
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
 def is_something_else(text: str, start: int, end: int) -> bool:
     """Whether the value there is an amount, a year, or a number whose own noun names no secret."""
     value = text[start:end]
-    if _DAY.fullmatch(value):
+    if _DAY_OR_TIME.fullmatch(value):
         return True
     if (amount := _AMOUNT.match(value)) and _is_amount(text, start, start + amount.end(), whole=amount[0] == value):
         return True

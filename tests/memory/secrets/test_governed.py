@@ -28,7 +28,8 @@ passed the driving test on third try alhamdulillah!! licence arrives in the post
 about us for my bakery in Gdynia: opened in 2019, sourdough and poppy seed cake, two ovens, one grumpy owner
 monthly budget pls: rent 1180, phone 25, take home 2900, i wanna put aside 400
 sorry no, not the 11th, the 12th. 11th is my ex's. freudian
-note: locker 118""".splitlines()
+note: locker 118
+wait no, sorry, 16.40, not 6.40. I read it wrong, would have been funny""".splitlines()
 
 
 @pytest.mark.parametrize("text", ORDINARY)

@@ -48,6 +48,9 @@ USER: Final = "user"
 """The subject of the user's own keys."""
 NAMED: Final = 0.2
 """Factor for a value that the question names itself."""
+WHERE: Final = frozenset({"home", "employer", "studies"})
+"""Attributes whose value, if the question names it, is where something else is asked for."""
+_ASKS_WHICH: Final = re.compile(r"(?i)\W*(?:what|which|where|how|who)\b")
 _FIRST_PERSON: Final = re.compile(r"(?i)\b(?:i|we|my|mine|our|ours|im|ive)\b|\b(?:for|about|to|on|with) me\b")
 _SOMEONE: Final = alternatives(PEOPLE | GROUPS | PETS | PET_GROUPS)
 _OF_SOMEONE: Final = re.compile(
@@ -74,7 +77,7 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
             row.candidate.never_leads = row.qualifier.startswith(SUPERSEDED) and not question.asks_past
             asked += told
         elif row.candidate.source == "document" and row.conversation_id:
-            row.candidate.never_leads = True
+            row.candidate.sums_up = row.candidate.never_leads = True
         row.candidate.is_over = row.qualifier.startswith((SUPERSEDED, ENDED, "until"))
         row.candidate.seldom_leads |= row.qualifier in (ASKED, NOT_STATED)
     best = max((closeness for closeness, _, _ in asked), default=_FAR)
@@ -154,6 +157,8 @@ class _AskedAttribute:
         is_over = fact.status in ("superseded", "expired")
         is_named = ":" not in attribute and not fact.value_stems.isdisjoint(self._stems)
         if is_named and not (self._asks_past and is_over):  # “Until when did I live in Tbilisi?” asks for that home
+            if attribute in WHERE and _ASKS_WHICH.match(self._text):  # “Which part of Tbilisi do I live in?”
+                return _FAR
             chance *= NAMED  # “my role at Acme” hardly asks for the employer
         if attribute.startswith(LIST):
             return (1, chance)  # “what's on the packing list?”

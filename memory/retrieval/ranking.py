@@ -300,6 +300,8 @@ class Candidate:
     """The text whose place it took, which says what it is about: “switched to matcha”, of coffee in the morning."""
     is_rest: bool = False
     """What is left of a text, without a word of the question. Its vector is of the whole, so it has to be read."""
+    sums_up: bool = False
+    """It is the document of a conversation, whose messages are found themselves."""
     never_leads: bool = False
     """It doesn't answer, however near: it holds no more, or it only sums up."""
     seldom_leads: bool = False
@@ -403,7 +405,8 @@ def rerank(
     # An explicit search, which needs no STRONG passage, shows what others said, too.
     margin = attribution_margin(question, [(row.candidate, row.parts) for row in scored]) if strong > WEAK else None
     by_others = margin is not None and margin < MIN_MARGIN
-    _assign_cut_rules(best, _Limits(question, calibration, top_k, token_budget, strong, told, by_others, was_read))
+    limits = _Limits(question, calibration, top_k, token_budget, strong, told, by_others, bool(answers), was_read)
+    _assign_cut_rules(best, limits)
     return sorted(best, key=lambda row: row.rule is not None)
 
 
@@ -639,6 +642,8 @@ class _Limits:
     strong: float
     told: Collection[str]
     said_by_others: bool
+    is_answered: bool
+    """A memory most likely answers, beside which no conversation's document adds anything."""
     was_read: bool
     """The best in the user's words were read beside the question: for these, what that says takes the floors' place."""
 
@@ -707,7 +712,9 @@ def _reaches_floor(row: RankedCandidate, limits: _Limits, *, any_strong: bool) -
     if row.candidate.is_rest and row.odds < RECALLED_FROM:
         return False
     is_for_prompt = limits.strong > WEAK  # an explicit search shows what is near, too
-    if limits.was_read and row.candidate.own_words and is_for_prompt:
+    if limits.was_read and is_for_prompt and limits.is_answered and row.candidate.sums_up:
+        return False
+    if limits.was_read and is_for_prompt and row.candidate.own_words:
         return row.odds >= RECALLED_FROM
     by_words = row.candidate.words >= WORDS_FLOOR
     if row.candidate.is_passage:

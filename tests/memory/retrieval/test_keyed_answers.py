@@ -277,3 +277,14 @@ def test_an_older_message_without_the_value_is_qualified_beside_the_answer(alice
     older = [item.qualifier for item in found if "44" in item.text]
     assert older == [f"before {age.ref} (The user was 45 years old in May 2026.)"]
     assert found[0].qualifier == "current"
+
+
+def test_a_home_that_the_question_names_does_not_answer_which_part_of_it_is_meant(alice: User) -> None:
+    remember(alice, "The user lives in Lisbon.", key="user/home", value="Lisbon")
+    remember(alice, "The user lives on the fourth floor, in Alfama.")
+
+    named = retrieve(alice, "What part of Lisbon do I live in?", now=NOW).kept
+    asked = retrieve(alice, "Where do I live?", now=NOW).kept
+
+    assert "home" not in {item.answers for item in named}
+    assert asked[0].answers == "home"

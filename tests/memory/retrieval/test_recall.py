@@ -18,7 +18,7 @@ from memory.ports.source import Utterance, get_source
 from memory.refs import fact_ids, ids_by_kind
 from memory.retrieval import candidates, truth
 from memory.retrieval.candidates import STATEMENT_LIMIT
-from memory.retrieval.ranking import SEED
+from memory.retrieval.ranking import SEED, WEAK
 from memory.retrieval.recall import AlreadyInPrompt, Filters, RetrievalResult, mark_used, retrieve
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -360,6 +360,23 @@ def test_of_a_conversation_that_stands_word_for_word_nothing_else_is_told(alice:
 
     assert refs(found) == [other.ref]
     assert {one.item.ref for one in found.cut if one.rule == IN_THE_WINDOW} == {own.ref, f"chunk:{passage}"}
+
+
+def test_beside_a_message_that_answers_the_document_of_its_conversation_is_not_recalled(alice: User) -> None:
+    (said,) = talk(alice, "My car insurance is with Admiral, cheaper than the others.")
+    conversation = Conversation.objects.for_user(alice).get()
+    document(
+        alice,
+        "/conversations/2026-11-insurance",
+        "The user wrote: my car insurance is with Aviva, renews in October.",
+        source="librarian",
+        external_id=f"conversation:{conversation.pk}",
+    )
+
+    asked = "Who is my car insurance with?"
+
+    assert refs(retrieve(alice, asked, now=NOW, reads=True)) == [f"message:{said}"]
+    assert len(refs(retrieve(alice, asked, now=NOW, strong=WEAK, reads=True))) == 2
 
 
 def test_documents_that_stand_line_by_line_are_not_told_again(alice: User) -> None:

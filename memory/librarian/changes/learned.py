@@ -157,7 +157,7 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
             update, quote = _read_strongest(fact.statement, parts)
             if not (
                 _says_nothing_new(update)
-                or _is_of_another_kind(fact, update)
+                or _is_of_another_kind(fact, update, quote)
                 or _is_of_someone_else(fact, update, quote)
                 or _is_of_someone_named(names, fact, update, quote)
                 or _is_still_so(fact, update, quote)
@@ -176,12 +176,13 @@ def _says_nothing_new(update: Update) -> bool:
     return bool(new) and (new == old or (" " not in update.old and new < old))
 
 
-def _is_of_another_kind(fact: KnownFact, update: Update) -> bool:
+def _is_of_another_kind(fact: KnownFact, update: Update, quote: str) -> bool:
     """Whether a name would take the place of a thing: who hates buzzwords doesn't come to hate Philippa. A food that is
-    left out replaces no diet: who is vegetarian may be gluten-free as well."""
+    left out replaces no diet: who is vegetarian may be gluten-free as well. A surname replaces no first name."""
     family = split_key(fact.key)[1].partition(":")[0]
     is_left_out = family == "diet" and update.new.casefold().endswith("free")
-    return is_left_out or (family in OF_THINGS and update.old.islower() and update.new.istitle())
+    is_surname = family in ("name", "preferred_name") and _SURNAME.search(quote[: max(quote.find(update.new), 0)])
+    return is_left_out or bool(is_surname) or (family in OF_THINGS and update.old.islower() and update.new.istitle())
 
 
 def _is_of_someone_else(fact: KnownFact, update: Update, quote: str) -> bool:
@@ -204,6 +205,7 @@ _OF_THEIRS: Final = re.compile(
     rf"(?i)\b(?:his|her|their) (?:[\w-]+ )?(?:{alternatives(PEOPLE | PETS)})\b[^,.;:!?]{{0,20}}$"
 )
 _NAMES: Final = frozenset({"name", "preferred_name", "surname"})
+_SURNAME: Final = re.compile(r"(?i)\b(?:sur|last |family )name\b[^,.;:]{0,20}$")
 _OWN_NAME: Final = re.compile(
     r"(?i)\b(?:i['’]?m|i am|it['’]?s|(?:calls?|knows?) me|go by|known as|my (?:[\w-]+ ){0,2}name|(?<!['’]s )"
     r"(?:sur)?name)\b[^,.;:]{0,20}$"

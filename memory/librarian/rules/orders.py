@@ -14,8 +14,9 @@ from memory.models.kinds import Kind
 
 _ALWAYS: Final = re.compile(
     r"(?i)\b(?:from (?:now|here) on|in later|every (?:single )?(?:answer|reply|email|mail|time|chat)|rule|always|never"
-    r"|going forward|in (?:the )?future|in general|by default|whenever|each time|any ?time|(?:for|in) (?:all|every)(?:"
-    r" of)? (?:our|your|my|chat)|ever|in everything you|permanently|please stop|stop|every chat we have)\b"
+    r"|going forward|(?:in|for) (?:the )?future|in general|by default|whenever|each time|any ?time"
+    r"|(?:for|in) (?:all|every)(?: of)? (?:our|your|my|chat)|ever|in everything you|permanently|please stop|stop"
+    r"|every chat we have)\b"
 )
 _VERBS: Final = (
     "answer|reply|respond|keep|use|write|give|show|be|add|put|tell|explain|speak|talk|call|convert|leave|skip|avoid"
@@ -24,9 +25,10 @@ _VERBS: Final = (
     "|prefer|stick|default|express|apologi[sz]e|repeat|sign"
 )
 _LEAD: Final = re.compile(
-    r"(?i)(?:(?:and|but|so|also|please|pls|ok|okay|hey|right|oh|just|from now on|going forward|in future|in general|as"
-    r" a rule|by default|generally|(?:could|can|would|will) you|can we|i(?:'d| would) like you to|i (?:want|need) you"
-    r" to|(?:an? )?(?:general|standing|quick) rule(?: for [\w ]{2,30})?|(?:for|in) all (?:our|your|my) \w{3,12})[,:]?"
+    r"(?i)(?:(?:and|but|so|also|please|pls|ok|okay|hey|right|oh|just|from now on|going forward|in general"
+    r"|(?:in|for) (?:the )?future|as a rule|by default|generally|(?:could|can|would|will) you|can we"
+    r"|i(?:'d| would) like you to|i (?:want|need) you to"
+    r"|(?:an? )?(?:general|standing|quick) rule(?: for [\w ]{2,30})?|(?:for|in) all (?:our|your|my) \w{3,12})[,:]?"
     r" +){1,4}"
 )
 _NO_THINGS: Final = re.compile(

@@ -115,6 +115,7 @@ _HEDGED: Final = re.compile(
 )
 """Before what someone isn't sure of."""
 _SURNAME: Final = re.compile(r"(?i)\b(?:surname|(?:last|family|maiden|married) name)\b")
+_SURNAME_IS: Final = re.compile(rf"{_SURNAME.pattern}(?: is|['’]s|:)? $")
 _OF_ANOTHER: Final = re.compile(r"(?i)\b(?:her|his|their|(?!(?:it|that|he|she|who)['’])[\w-]+['’]s) (?:[\w-]+ )?$")
 """Before a relation of someone else's: “her husband”."""
 _PRONOUN: Final = re.compile(r"(?i)\b(?:s?he|his|hers?|him)\b")
@@ -628,11 +629,8 @@ def _name_worded(mark: Marked, plain: _Wording) -> _Wording | None:
         return replace(plain, subject=key, attribute=attribute, pattern=pattern) if subject.relation else None
     if _CALL_ME.search(mark.before):
         return replace(plain, attribute="preferred_name", pattern="{who} wants to be called {v}.")
-    return (
-        replace(plain, attribute="surname", pattern="{who}'s surname is {v}.")
-        if _SURNAME.search(mark.sentence.text) and " " not in mark.value
-        else plain
-    )
+    is_surname = _SURNAME_IS.search(mark.before) or (_SURNAME.search(mark.sentence.text) and " " not in mark.value)
+    return replace(plain, attribute="surname", pattern="{who}'s surname is {v}.") if is_surname else plain
 
 
 _CALL_ME: Final = re.compile(r"(?i)\b(?:call me|go by) $")

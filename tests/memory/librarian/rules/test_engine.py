@@ -635,6 +635,18 @@ def test_a_short_name_takes_the_place_of_no_full_one() -> None:
     assert [fact.value for fact in read("I'm Ada.", "Hi, I'm Grace.") if fact.key == "user/name"] == ["Ada", "Grace"]
 
 
+def test_a_surname_is_no_first_name() -> None:
+    read_of = [in_short(fact) for fact in read("and the surname is Mac Giolla, two words")]
+    assert "The user's surname is Mac Giolla. | user/surname=Mac Giolla" in read_of
+    assert not any("user/name=" in one for one in read_of)
+
+
+def test_an_order_for_the_future_is_one() -> None:
+    assert [in_short(fact) for fact in read("And for the future: use grams please")] == [
+        "The user wants the assistant to use grams."
+    ]
+
+
 def test_who_does_not_have_something_eats_it_nevertheless() -> None:
     assert [in_short(fact) for fact in read("We don't have a car.")] == ["The user does not have a car."]
     assert "user/diet:gluten=no" in in_short(read("I can't have gluten.")[0])

@@ -202,6 +202,13 @@ def test_the_wife_of_another_or_another_name_corrected_changes_no_name_of_the_us
     assert list(with_changes(said("my new girlfriend is called Helen"), (), [girlfriend], {1: 0.6}))
 
 
+def test_a_surname_replaces_no_first_name(outcomes: dict[str, Update]) -> None:
+    outcomes["The user's name is Siobhán."] = replaced("Siobhán", "Mac", 0.97)
+    name = replace(known(1, "The user's name is Siobhán."), key="user/name", value="Siobhán")
+    assert not list(with_changes(said("and the surname is Mac Giolla"), (), [name], {1: 0.6}))
+    assert list(with_changes(said("I go by Mac now"), (), [name], {1: 0.6}))
+
+
 def test_words_of_the_old_value_replace_nothing(outcomes: dict[str, Update]) -> None:
     outcomes["The user is left-handed."] = replaced("left-handed", "left", 0.97)
     assert changes("i am left handed so mirror it please", "The user is left-handed.") == []

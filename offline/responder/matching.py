@@ -143,7 +143,8 @@ OF_SOMEONE_UNNAMED = re.compile(
     r"^\W*(?:s?he|they)(?:['’]\w+)?\b(?! (?:says?|said|thinks?|reckons?|wants? me)\b)", re.IGNORECASE
 )  # what someone says may be about the user: “he says no lifting over 10 kilos”
 SEVERAL_ASKED = re.compile(
-    r"^(?!\W*(?:when|where|(?:on|at|in) )).*\b(?:are|were) (?:my|our) (?:\w+s|children)\b|\bnames of (?:my|our)\b",
+    r"^(?!\W*(?:when|where|(?:on|at|in) )).*\b(?:are|were) (?:my|our) (?P<group>\w+s|children)\b"
+    r"|\bnames of (?:my|our)\b",
     re.IGNORECASE,
 )
 RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
@@ -421,7 +422,8 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
         return owned is None and SAYS_I.match(sentence) is not None and not stems(one_of[1]) & sentence_words
     if WHO_DOES.match(question) or (WHO.match(question) and not OF_ONESELF.search(AROUND_USER.sub("", question))):
         return False  # the question asks for the name
-    if any(re.search(rf"\b(?:my|our|user's) {word}\b", sentence, re.I) for word in RELATION_ASKED.findall(question)):
+    theirs = rf"\b(?:my|our|user's|the) (?:{'|'.join(RELATION_ASKED.findall(question)) or '$'})\b(?! of\b)"
+    if re.search(theirs, sentence, re.IGNORECASE):
         return False  # “Ingrid left, my boss is Tomas now” tells of the boss
     if any(_is_of_others(word, sentence) for word in RELATION_ASKED.findall(question)):
         return True

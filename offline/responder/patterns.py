@@ -27,7 +27,7 @@ NAME = re.compile(
     re.IGNORECASE,
 )
 SURNAME = re.compile(r"\b(?:surname|last name|family name)\b(?! of\b)", re.IGNORECASE)
-SURNAME_STATED = re.compile(r"(?i:(?:the user's|my) (?:surname|last name)(?: is|'s)) ([A-Z][\w'-]*)")
+SURNAME_STATED = re.compile(r"(?i:(?:the user's|my) (?:surname|last name)(?: is|'s)) ([A-Z][\w'-]*(?: [A-Z][\w'-]*)?)")
 CALL_ME = re.compile(r"\b(?:you|everyone|everybody|people|they|friends|family|folks) calls? me\b|nickname", re.I)
 CALLED = re.compile(r"(?i:the user (?:wants|prefers) to be called|calls? me) ([A-Z][\w'-]*(?: [A-Z][\w'-]*)*)")
 NAME_STATED = re.compile(

@@ -419,6 +419,7 @@ def _recall(reading: Reading) -> Reply | None:
     if not task and not _is_question(reading.question):
         return None
     answer = _over(reading) or _answer_marked(reading) or _best_answer(reading, _known(reading))
+    answer = answer or _quote_likely(reading)
     if answer:
         return answer
     if task or _wants_advice(reading):
@@ -599,8 +600,9 @@ def _answer_marked(reading: Reading) -> Reply | None:
     asked = _extract_question(reading)
     past = asks_past(asked)
     marked, followed = _list_marked(reading, past)
-    if SEVERAL_ASKED.search(asked):  # one of them is no answer
-        marked = [memory for memory in marked if memory.answers != LIKELY]
+    if several := SEVERAL_ASKED.search(asked):  # one of them is no answer
+        group = (several["group"] or "").lower()
+        marked = [one for one in marked if one.answers != LIKELY or (group and group in one.text.lower())]
     is_part = asked != reading.question.strip()  # the search was for all of it, the question may be of something else
     if is_part or closest(asked, _list_statements(reading)):
         marked = [memory for memory in marked if memory.answers != LIKELY or stems(asked) & stems(memory.text)]
@@ -714,6 +716,14 @@ def _quoted(reading: Reading, memory: Memory) -> Reply | None:
     words = words if asks_past(reading.question) else without_contrast(words)
     form = wording.CORRECTED_WORDS if memory.qualifier == CORRECTED else wording.OWN_WORDS
     return say(form.format(words=words), _source(reading, memory)) if words else None
+
+
+def _quote_likely(reading: Reading) -> Reply | None:
+    """The message that Recall marks as the likely answer, where nothing else answers; None: there is none."""
+    marked, _ = _list_marked(reading, asks_past(_extract_question(reading)))
+    likely = (one for one in marked if one.answers == LIKELY and one.is_own and one.id.startswith("message:"))
+    first = next(likely, None)
+    return _quoted(reading, first) if first and not SEVERAL_ASKED.search(_extract_question(reading)) else None
 
 
 def _as_written(asked: str, memory: Memory) -> str:

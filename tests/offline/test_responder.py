@@ -1433,6 +1433,24 @@ def test_a_time_zone_is_no_number() -> None:
     assert "Pacific" not in ask("What time zone am I in?", zone, said)
 
 
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("What are my rabbits called?", "the rabbits stay at my sister's. they're Knedlik and Pepa, a feeding note?"),
+        ("How long does it take me to cycle to the station?",
+         "My train to Ghent on Friday goes at 6.40, when should I leave home, 25 min by bike to the station"),
+    ],
+)  # fmt: skip
+def test_a_marked_message_answers_though_it_starts_with_someone_or_something_else(asked: str, words: str) -> None:
+    said = memory(words, "message:9") | {"answers": "question", "said_by": "user"}
+    assert words in ask(asked, said)
+
+
+def test_a_surname_of_two_words_is_told_whole() -> None:
+    said = memory("The user's surname is Mac Giolla.", "fact:9") | {"answers": "surname"}
+    assert ask("What is my surname?", said).startswith("Your surname is Mac Giolla.")
+
+
 def test_the_dog_of_a_neighbour_is_not_the_users() -> None:
     barks = memory("The user mentions the dog of the user's neighbour Greta, Bruno, barks every day.")
     assert "Bruno" not in ask("What's my dog's name?", barks)

@@ -134,6 +134,7 @@ BOUNDED = {
     "memory.query_encoder.labeled": "the network's own examples",
     "memory.refs": "references",
     "memory.retrieval.attribution": "classes of characters",
+    "memory.retrieval.followed": "the two ends of a question, and a passage",
     "memory.retrieval.keyed_answers": "the two ends of a question, and statements",
     "memory.retrieval.truth": "a passage",
     "memory.secrets.learned": "words without a repeat",

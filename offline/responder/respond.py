@@ -600,9 +600,8 @@ def _answer_marked(reading: Reading) -> Reply | None:
     asked = _extract_question(reading)
     past = asks_past(asked)
     marked, followed = _list_marked(reading, past)
-    if several := SEVERAL_ASKED.search(asked):  # one of them is no answer
-        group = (several["group"] or "").lower()
-        marked = [one for one in marked if one.answers != LIKELY or (group and group in one.text.lower())]
+    if SEVERAL_ASKED.search(asked):  # one of them is no answer
+        marked = [memory for memory in marked if memory.answers != LIKELY]
     is_part = asked != reading.question.strip()  # the search was for all of it, the question may be of something else
     if is_part or closest(asked, _list_statements(reading)):
         marked = [memory for memory in marked if memory.answers != LIKELY or stems(asked) & stems(memory.text)]
@@ -719,11 +718,16 @@ def _quoted(reading: Reading, memory: Memory) -> Reply | None:
 
 
 def _quote_likely(reading: Reading) -> Reply | None:
-    """The message that Recall marks as the likely answer, where nothing else answers; None: there is none."""
-    marked, _ = _list_marked(reading, asks_past(_extract_question(reading)))
-    likely = (one for one in marked if one.answers == LIKELY and one.is_own and one.id.startswith("message:"))
-    first = next(likely, None)
-    return _quoted(reading, first) if first and not SEVERAL_ASKED.search(_extract_question(reading)) else None
+    """The message that Recall marks as the likely answer, where nothing else answers; None: there is none.
+
+    Of a question for several, one that names them all: “the rabbits, they're Knedlik and Pepa”.
+    """
+    asked = _extract_question(reading)
+    marked, _ = _list_marked(reading, asks_past(asked))
+    likely = [one for one in marked if one.answers == LIKELY and one.is_own and one.id.startswith("message:")]
+    several = SEVERAL_ASKED.search(asked)
+    group = ((several["group"] or several[0]) if several else "").lower()
+    return next((_quoted(reading, one) for one in likely if group in one.text.lower()), None)
 
 
 def _as_written(asked: str, memory: Memory) -> str:

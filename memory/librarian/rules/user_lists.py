@@ -126,11 +126,12 @@ def read_list(sentence: str, lists: Mapping[str, str], last: str = "") -> Note |
     """
     if len(sentence) > MAX_SENTENCE:
         return None
-    if started := _started(sentence, lists):
+    of_list = _OF_LIST.match(sentence)
+    if of_list and (meant := _meant(_spelled(of_list), lists)):
+        last, sentence = meant, sentence[of_list.end() :]
+    elif started := _started(sentence, lists):
         return _note(*started)
     name, now = "", dict(lists)
-    if of_list := _OF_LIST.match(sentence):
-        last, sentence = _meant(_spelled(of_list), lists) or last, sentence[of_list.end() :]
     parts = _NEXT.split(_SWAP.sub(r"take \g<one>, add ", sentence))
     last = next((changed[0] for part in parts if (changed := _step(part, now, last))), last)
     for part in parts:

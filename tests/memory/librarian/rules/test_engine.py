@@ -671,6 +671,8 @@ def test_a_breed_is_no_second_animal() -> None:
         (["packing list for Oslo, so far: tent, wellies", "Thanks!",
           "Oslo list: scratch the wellies, it's dry. sandals instead."],
          "On the user's oslo packing list are tent and sandals. | user/list:oslo_packing=tent, sandals"),
+        (["shopping list: rice, eggs", "Thanks!", "shopping list: take the eggs off"],
+         "On the user's shopping list is rice. | user/list:shopping=rice"),
         (["Shopping list for the weekend: rice, eggs", "Good night!", "add limes. and take the eggs off, we have some"],
          "On the user's shopping list are rice and limes. | user/list:shopping=rice, limes"),
         (["Shopping list for tomorrow: oat milk, lentils.", "Add limes to the shopping list."],

@@ -6,6 +6,8 @@ Nothing is unpacked to the disk, so a path in a zip is only a name.
 import zipfile
 from typing import BinaryIO, Final
 
+from memory.documents.readers.formats import ZIP_ENTRY
+
 MEGABYTE: Final = 1_000_000
 MAX_UNPACKED_BYTES: Final = 4_000 * MEGABYTE
 """Total unpacked from one zip; more is a bomb."""
@@ -17,8 +19,6 @@ MAX_MEMBERS: Final = 200_000
 """Files in a zip: exports include every picture."""
 MAX_DIRECTORY_BYTES: Final = 40 * MEGABYTE
 """Of their names and places: 200 bytes each."""
-ENTRY: Final = b"PK\x01\x02"
-"""Each file in the directory of a zip starts with it."""
 METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods of real exports. Others (bzip2, LZMA) unpack in one piece whatever size is requested: 64 kB of
 bzip2 become a gigabyte before it can be counted."""
@@ -65,7 +65,7 @@ class _BoundedDirectory:
         if size > MAX_DIRECTORY_BYTES:
             raise NotImportedError(ZIP_BOMB)
         content = self._file.read(size)
-        if content.count(ENTRY) > MAX_MEMBERS:
+        if content.count(ZIP_ENTRY) > MAX_MEMBERS:
             raise NotImportedError(ZIP_BOMB)
         return content
 

@@ -1433,17 +1433,15 @@ def test_a_time_zone_is_no_number() -> None:
     assert "Pacific" not in ask("What time zone am I in?", zone, said)
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ("What are my rabbits called?", "the rabbits stay at my sister's. they're Knedlik and Pepa, a feeding note?"),
-        ("How long does it take me to cycle to the station?",
-         "My train to Ghent on Friday goes at 6.40, when should I leave home, 25 min by bike to the station"),
-    ],
-)  # fmt: skip
-def test_a_marked_message_answers_though_it_starts_with_someone_or_something_else(asked: str, words: str) -> None:
+def test_a_marked_message_is_quoted_where_none_of_its_sentences_seems_to_answer() -> None:
+    words = "My train to Ghent on Friday goes at 6.40, when should I leave home, 25 min by bike to the station"
     said = memory(words, "message:9") | {"answers": "question", "said_by": "user"}
-    assert words in ask(asked, said)
+    assert words in ask("How long does it take me to cycle to the station?", said)
+
+
+def test_what_someone_does_with_the_asked_is_about_the_asked() -> None:
+    said = memory("my sister minds the rabbits, they're Knedlik and Pepa, write her a feeding note", "message:9")
+    assert "Knedlik and Pepa" in ask("What are my rabbits called?", said | {"answers": "question", "said_by": "user"})
 
 
 def test_a_surname_of_two_words_is_told_whole() -> None:

@@ -41,8 +41,11 @@ _ABOUT: Final = re.compile(
     rf"{_ALL}(?: {_KNOWN})? (?:about|on) (?P<topic>.+)",
     re.IGNORECASE,
 )
-_CLAUSE: Final = re.compile(r"[,;:–—] | - | (?:so|and|but|then) ", re.IGNORECASE)
-"""A request may follow one of these: “hi, quick one: forget everything about the therapist”."""
+_CLAUSE: Final = re.compile(
+    r"[,;:–—] | - | (?:so|and|but|then) |^(?!(?:you|people)\b|\w*(?:s|n't|nt)\b)\w+ ", re.IGNORECASE
+)
+"""A request may follow one of these, or one word: “hi, quick one: forget everything about the therapist”, “omg forget
+what I said about Tom”; but not “Kids forget what I said about sweets”."""
 MAX_SENTENCE: Final = 400
 """Characters of a sentence in which a request may follow other words."""
 _NO_REQUEST: Final = re.compile(
@@ -98,7 +101,7 @@ def find_request(text: str) -> ForgetRequest | None:
             asked = _ASKS.fullmatch(sentence, before.end())
             if asked is None or not _is_of_memory(asked):
                 continue
-            goes_on = before[0].strip().isalpha() and _NO_REQUEST.search(sentence, 0, before.start())
+            goes_on = before[0].strip().isalpha() and _NO_REQUEST.search(sentence, 0, before.start() or before.end())
             if not goes_on or _STORED.search(asked[0]):
                 of = _OF.fullmatch(sentence, 0, before.end()) if _PREVIOUS.fullmatch(asked["what"].strip()) else None
                 return ForgetRequest(of["topic"]) if of else _read(asked, is_alone=True)

@@ -25,6 +25,12 @@ MAX_CHARS: Final = 600
 """Characters of one message: a longer one contains pasted text."""
 _REQUEST: Final = re.compile(r"^\W*(?:please\b|(?:can|could|would|will) you\b|help me\b|i need\b)", re.IGNORECASE)
 """A request is a task, even with a question mark; any other question leaves nothing open."""
+_LEFT_OFF: Final = re.compile(
+    r"\b(?:leave|left) (?:it |things )?off\b|\bwhere (?:were|are|had|did) we(?: (?:stop|stopped|get|got)\b(?: to\b)?)?"
+    r"(?= (?:with|on|in|at)\b)|\bhow far (?:did|had|have) we\b",
+    re.IGNORECASE,
+)
+"""Asks how a named topic's conversation ended: “Where did we leave off with my script?”"""
 _WITHDRAWN: Final = (Fact.Status.REJECTED, Fact.Status.SUPERSEDED)
 
 
@@ -45,10 +51,9 @@ def add_opening_memory(
         known += already_in_prompt.facts
     opening = find_opening_memory(user, now, known, project=project, only_project=only)
     items = [opening] if opening else []
-    if is_vague:
-        last = _last_session(user, conversation, now)
-        if last is not None and (opening is None or opening.conversation_id != str(last.pk)):
-            items += _own_words(last)
+    last = _last_session(user, conversation, now) if is_vague else _session_asked_for(user, question, recalled)
+    if last is not None and (opening is None or opening.conversation_id != str(last.pk)):
+        items += _own_words(last)
     added = {item.ref for item in items}
     kept = tuple(item for item in recalled.kept if item.ref not in added)
     cut = tuple(candidate for candidate in recalled.cut if candidate.item.ref not in added)
@@ -75,6 +80,15 @@ def _last_session(user: User, conversation: Conversation, now: datetime) -> Conv
     recent = others.filter(last_activity_at__gte=now - MAX_AGE)
     last: Conversation | None = recent.latest_first().first()
     return last
+
+
+def _session_asked_for(user: User, question: str, recalled: RetrievalResult) -> Conversation | None:
+    """The conversation of the best of the user's own messages, if the question is how it ended."""
+    if not _LEFT_OFF.search(question):
+        return None
+    said = (item.conversation_id for item in recalled.kept if item.source == "message" and item.said_by == "user")
+    found: Conversation | None = Conversation.objects.for_user(user).not_deleted().filter(pk=next(said, None)).first()
+    return found
 
 
 def _own_words(last: Conversation) -> Iterator[MemoryItem]:

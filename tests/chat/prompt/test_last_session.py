@@ -12,6 +12,7 @@ from budget.planning.plan import Section
 from chat.models import Conversation, Message
 from chat.prompt.assemble import assemble_prompt
 from chat.turns.intake import accept_message
+from memory.index.indexer import embed_pending, index_conversation
 from memory.models import Episode, Fact
 
 pytestmark = pytest.mark.django_db
@@ -84,6 +85,21 @@ def test_a_first_message_with_a_topic_recalls_no_last_session(alice: User) -> No
     session(alice, SAID)
 
     assert opened_with(alice, "What is the capital of Mongolia?") == []
+
+
+def test_who_asks_how_a_topic_ended_gets_that_conversation_and_not_the_last_one(alice: User) -> None:
+    session(alice, SAID, "My dog is Rex.", "Now I need the last slide, on working bees.", days_ago=3)
+    session(alice, "I collect stamps from Peru.", days_ago=1)
+    for talk in Conversation.objects.for_user(alice):
+        index_conversation(talk.pk)
+    embed_pending()
+
+    asked = opened_with(alice, "Where did we leave off with my talk on bees?")
+    named = opened_with(alice, "Who hears my talk on bees?")
+
+    opening = [piece.label for piece in asked if "opening" in piece.parts]
+    assert opening == [SAID, "My dog is Rex.", "Now I need the last slide, on working bees."]
+    assert not [piece for piece in named if "opening" in piece.parts]
 
 
 @pytest.mark.parametrize("status", [Fact.Status.REJECTED, Fact.Status.SUPERSEDED])

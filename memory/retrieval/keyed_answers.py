@@ -51,6 +51,7 @@ NAMED: Final = 0.2
 WHERE: Final = frozenset({"home", "employer", "studies"})
 """Attributes whose value, if the question names it, is where something else is asked for."""
 _ASKS_WHICH: Final = re.compile(r"(?i)\W*(?:what|which|where|how|who)\b")
+_BEFORE: Final = re.compile(r"(?i)\bbefore\b.*\w")
 _FIRST_PERSON: Final = re.compile(r"(?i)\b(?:i|we|my|mine|our|ours|im|ive)\b|\b(?:for|about|to|on|with) me\b")
 _SOMEONE: Final = alternatives(PEOPLE | GROUPS | PETS | PET_GROUPS)
 _OF_SOMEONE: Final = re.compile(
@@ -157,8 +158,8 @@ class _AskedAttribute:
         is_over = fact.status in ("superseded", "expired")
         is_named = ":" not in attribute and not fact.value_stems.isdisjoint(self._stems)
         if is_named and not (self._asks_past and is_over):  # “Until when did I live in Tbilisi?” asks for that home
-            if attribute in WHERE and _ASKS_WHICH.match(self._text):  # “Which part of Tbilisi do I live in?”
-                return _FAR
+            if (attribute in WHERE and _ASKS_WHICH.match(self._text)) or _BEFORE.search(self._text):
+                return _FAR  # “Which part of Tbilisi do I live in?”, “What did I drive before the Dacia?”
             chance *= NAMED  # “my role at Acme” hardly asks for the employer
         if attribute.startswith(LIST):
             return (1, chance)  # “what's on the packing list?”

@@ -288,3 +288,13 @@ def test_a_home_that_the_question_names_does_not_answer_which_part_of_it_is_mean
 
     assert "home" not in {item.answers for item in named}
     assert asked[0].answers == "home"
+
+
+def test_what_came_after_does_not_answer_what_was_before_it(alice: User) -> None:
+    remember(alice, "The user drives a Dacia Sandero.", key="user/car", value="Dacia Sandero")
+
+    before = retrieve(alice, "What car did I drive before the Dacia?", now=NOW).kept
+    asked = retrieve(alice, "What car do I drive?", now=NOW).kept
+
+    assert "car" not in {item.answers for item in before}
+    assert asked[0].answers == "car"

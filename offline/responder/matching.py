@@ -134,7 +134,7 @@ ENDS = re.compile(
     re.I,
 )
 OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
-WHO = re.compile(r"^\W*(?:and |so )?who\b", re.IGNORECASE)
+WHO = re.compile(r"^\W*(?:and |so )?who(?:se)?\b", re.IGNORECASE)
 WHO_DOES = re.compile(rf"{WHO.pattern} (?!(?:is|are|am|was|were|do|does|did|else)\b)\w", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 AROUND_USER = re.compile(r"\b(?:in|at|on|from) (?:my|our)\b", re.IGNORECASE)  # “who in my flat can't have nuts?”
@@ -331,7 +331,7 @@ def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Matc
         (Match(sentence, memory), context)
         for memory in memories
         for sentence, context in _newest_first(memory)
-        if before is None or (before[1] or before[2]) not in sentence
+        if before is None or (before[1] or before[2]).lower() not in sentence.lower()
     ]
     matches = [match for match, _ in found]
     known = [stems(match.sentence) | (stems(context) & asked) for match, context in found]

@@ -78,6 +78,8 @@ CORRECTS = re.compile(
 OF_CHANGE = re.compile(r"\b(?:actually|moved|changed|switched|quit|left|now|no longer|not any ?more)\b", re.IGNORECASE)
 NOT_OLD = re.compile(r"\bnot (?P<old>[\w' -]+?)\W*$")
 NAMED = re.compile(r"(?<!^)(?<![.!?] )\b(?!I\b)[A-Z][\w'-]+(?: [A-Z][\w'-]+)*")
+ONE_NAME = r"(?:(?:Dr|Mrs?|Ms|Prof)\b\.? )?[A-Z]\w+"
+WHOLE_NAME = rf"{ONE_NAME}(?: (?:(?:and|&|of|the) )*[A-Z]\w+)*"  # “The studio is called Needle and Thread”
 NUMBERED = re.compile(r"\d[\d:.,]*(?:st|nd|rd|th)?(?: [A-Z]\w+)?")
 SHARED = re.compile(
     r"^\s*(?!.*\b(?:told|said|question)\b)(?:(?:and|but|so|well|oh|also)\W+)*(?:i|i'm|i've|my|we|we're)\b",

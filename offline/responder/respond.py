@@ -607,10 +607,8 @@ def _answer_marked(reading: Reading) -> Reply | None:
         marked = [memory for memory in marked if memory.answers != LIKELY or stems(asked) & stems(memory.text)]
     if not marked or any(match.memory.id == "said" for match in best_matches(asked, _list_newest(reading))):
         return None
-    if named := BEFORE.search(asked):  # “Where did we live before Lyon?” isn't answered by Lyon
-        could = (one for one in reading.memories if one.is_own and (one.is_current or _has_ended(one)))
-        others = [replace(one, answers=LIKELY) for one in could]
-        marked = [memory for memory in (*marked, *others) if (named[1] or named[2]) not in memory.text][:1]
+    if named := BEFORE.search(asked):
+        marked = _of_before(reading, marked, (named[1] or named[2]).lower())
     best = [memory for memory in marked if memory.is_current != past]
     if past and not best and not any(one.qualifier == CORRECTED for one in marked):
         were = _of_the_past(reading.memories)
@@ -631,6 +629,14 @@ def _answer_marked(reading: Reading) -> Reply | None:
     better = None if is_quoted else _better(reading, matches, is_keyed=best[0].answers != LIKELY)
     reply = _answered_by(reading, best[0], [better] if better else matches)
     return _with_followed(reply, followed, asked) if reply and not better else reply
+
+
+def _of_before(reading: Reading, marked: Sequence[Memory], after: str) -> list[Memory]:
+    """What could answer “Where did we live before Lyon?”, which Lyon doesn't; else a message that names both."""
+    could = (one for one in reading.memories if one.is_own and (one.is_current or _has_ended(one)))
+    others = (replace(one, answers=LIKELY) for one in could if one.answers != FOLLOWED)
+    earlier = [memory for memory in (*marked, *others) if after not in memory.text.lower()]
+    return earlier[:1] or [one for one in marked if one.answers == LIKELY and not _is_one_statement(one)]
 
 
 def _list_marked(reading: Reading, past: bool) -> tuple[list[Memory], list[Memory]]:
@@ -999,12 +1005,13 @@ def _others_name(question: str, match: Match) -> str:
     if not of or of.endswith("s"):  # several people have several names, which the sentence has
         return ""
     same = next((words for words in SAME_RELATION if of.lower() in words), (of,))
+    relation = rf"\b(?:{'|'.join(map(re.escape, same))})"
     named = re.search(
-        rf"\b(?:{'|'.join(map(re.escape, same))}),?(?:'s name is| is (?:called|named)| called| named)? "
-        r"((?:(?:Dr|Mrs?|Ms|Prof)\b\.? )?[A-Z]\w+)",
-        match.sentence,
+        rf"{relation},?(?:'s name is| is (?:called|named)| called| named)? ({patterns.ONE_NAME})", match.sentence
     )
-    return f"Your {of.lower()}'s name is {named[1]}." if named else ""
+    whole = re.search(rf"{relation}(?:'s name is| is (?:called|named)) ({patterns.WHOLE_NAME})", match.sentence)
+    name = whole or named
+    return f"Your {of.lower()}'s name is {name[1]}." if name else ""
 
 
 def _is_in(one: Match, other: Match) -> bool:

@@ -1078,6 +1078,33 @@ def test_where_one_lived_before_a_place_is_not_that_place() -> None:
     assert "Hamburg" in ask("Where did we live before Lyon?", now | {"answers": "home"}, before)
 
 
+def test_a_message_that_names_both_jobs_is_quoted_for_the_job_before() -> None:
+    words = "First day at Linwood Library today, I left the Harbour Trust in January. What should I ask?"
+    said = memory(words, "message:4") | {"answers": "question"}
+    works = memory("The user works at Linwood Library.", "fact:5")
+    assert "left the Harbour Trust" in ask("Where did I work before the library?", said, works)
+
+
+def test_a_word_of_thanks_after_the_message_is_not_what_was_before() -> None:
+    now = memory("The user drives a Dacia.") | {"answers": "question"}
+    thanks = memory("ta", "message:6") | {"answers": "followed"}
+    before = memory("my Skoda Fabia fails to start when it's wet. any idea? 2009, petrol", "message:2")
+    assert "Skoda" in ask("What car did I drive before the Dacia?", now, thanks, before)
+
+
+def test_whose_asks_for_someone_around_the_user() -> None:
+    words = "what do men wear to a garden wedding? my cousin Itzel gets married on 22 November"
+    said = memory(words, "message:4") | {"answers": "question"}
+    assert "Itzel" in ask("Whose wedding am I going to in November?", said)
+
+
+def test_a_name_of_several_words_is_said_whole() -> None:
+    studio = memory("The studio is called Needle and Thread, 3 lines.") | {"answers": "question"}
+    assert ask("What's the name of my studio?", studio).startswith("Your studio's name is Needle and Thread.")
+    sister = memory("My sister Ann and Tom live in Ulm.")
+    assert ask("What's my sister's name?", sister).startswith("Your sister's name is Ann.")
+
+
 def test_what_one_owns_is_what_one_does() -> None:
     assert ask("What do I do for a living?", memory("The user owns a bakery.")).startswith("You own a bakery.")
     assert ask("What can't I stand?", memory("The user dislikes eggs.")).startswith("You dislike eggs.")

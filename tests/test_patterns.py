@@ -117,6 +117,7 @@ BOUNDED = {
     "memory.facts.keys": "keys",
     "memory.facts.replacement": "statements",
     "memory.index.chunking": "tests/memory/index/test_chunking.py",
+    "memory.index.indexer": "passages",
     "memory.index.large_collections": "names of indexes",
     "memory.librarian.changes.corrections": "tests/memory/librarian/test_corrections.py",
     "memory.librarian.changes.fact_words": "statements",

@@ -8,6 +8,7 @@ keep serving with their old vectors.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
@@ -77,9 +78,15 @@ EMBEDDED_COLUMNS: Final[dict[type[Indexed], tuple[str, ...]]] = {
 """Every model with a vector, and the columns whose text is embedded, in order."""
 
 
+_ADDRESS: Final = re.compile(r"(?<=\])\([^()\s]*\)")
+"""Where a link in Markdown leads."""
+
+
 def embedded_text(row: Indexed) -> str:
-    """The text to embed of a row: its headings or title, then its words."""
-    return ": ".join(text for column in EMBEDDED_COLUMNS[type(row)] if (text := getattr(row, column)))
+    """The text to embed of a row: its headings or title, then its words, without the addresses of its links: the id of
+    a conversation means nothing, and moves the vector."""
+    text = ": ".join(text for column in EMBEDDED_COLUMNS[type(row)] if (text := getattr(row, column)))
+    return _ADDRESS.sub("", text)
 
 
 # Conversations ---------------------------------------------------------------------------------------------------

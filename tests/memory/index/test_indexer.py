@@ -266,3 +266,8 @@ def test_nothing_of_alices_talk_is_indexed_for_bob(alice: User, bob: User) -> No
 
     assert not Chunk.objects.for_user(bob).exists()
     assert set(Chunk.objects.values_list("user", flat=True)) == {alice.pk}
+
+
+def test_the_address_of_a_link_is_not_embedded() -> None:
+    chunk = Chunk(heading="Huskies", text="3 turns. [Open the conversation](/c/7488-5a) I like (big) dogs.")
+    assert indexer.embedded_text(chunk) == "Huskies: 3 turns. [Open the conversation] I like (big) dogs."

@@ -26,7 +26,7 @@ from memory.retrieval.candidates import (
     question_vectors,
 )
 from memory.retrieval.changed import qualify_changed
-from memory.retrieval.followed import add_followed, lead_with_later
+from memory.retrieval.followed import add_followed, lead_with_later, mark_as_likely
 from memory.retrieval.keyed_answers import mark_answers
 from memory.retrieval.query import Question, parse_question
 from memory.retrieval.ranking import (
@@ -227,6 +227,7 @@ def retrieve(
     )
     if reads:
         ranked = lead_with_later(ranked, found, question)
+        mark_as_likely(ranked, found, question)
         ranked, found, untrue = add_followed(ranked, found, untrue, token_budget)
     result = _build_result(ranked, found, _build_left_out(untrue, scale), watch.laps)
     watch.lap("rank")

@@ -605,6 +605,7 @@ def _answer_marked(reading: Reading) -> Reply | None:
     is_part = asked != reading.question.strip()  # the search was for all of it, the question may be of something else
     if is_part or closest(asked, _list_statements(reading)):
         marked = [memory for memory in marked if memory.answers != LIKELY or stems(asked) & stems(memory.text)]
+    marked, also = _without_less_likely(marked)
     if not marked or any(match.memory.id == "said" for match in best_matches(asked, _list_newest(reading))):
         return None
     if named := BEFORE.search(asked):
@@ -628,7 +629,24 @@ def _answer_marked(reading: Reading) -> Reply | None:
     is_quoted = not matches and bool(_as_written(asked, best[0]))
     better = None if is_quoted else _better(reading, matches, is_keyed=best[0].answers != LIKELY)
     reply = _answered_by(reading, best[0], [better] if better else matches)
-    return _with_followed(reply, followed, asked) if reply and not better else reply
+    return _with_followed(_with_also(reply, also), followed, asked) if reply and not better else reply
+
+
+def _without_less_likely(marked: Sequence[Memory]) -> tuple[list[Memory], list[Memory]]:
+    """What is marked, with one likely message at most; and the messages that are nearly as likely."""
+    likely = [one for one in marked if one.answers == LIKELY]
+    also = [one for one in likely[1:] if one.id.startswith("message:")]
+    return [one for one in marked if one not in also], also
+
+
+def _with_also(reply: Reply, also: Iterable[Memory]) -> Reply:
+    """The answer, and the messages that are nearly as likely to be it."""
+    first, *others = reply.blocks
+    if not isinstance(first, Text):
+        return reply
+    words = (_short(" ".join(_written(one).split()), MAX_QUOTED) for one in also)
+    said = (wording.ALSO.format(words=one) for one in words if one not in first.text)
+    return Reply((Text("\n\n".join((first.text, *said))), *others))
 
 
 def _of_before(reading: Reading, marked: Sequence[Memory], after: str) -> list[Memory]:

@@ -47,6 +47,7 @@ ADVICE = (
 )
 OWN_WORDS = "You wrote: “{words}”"
 CORRECTED_WORDS = "As you corrected it, you wrote: “{words}”"
+ALSO = "You also wrote: “{words}”"
 WENT_ON = "After that you wrote: “{words}”"
 SINCE_THEN = "Since then: {known}"
 CLOSEST = "I'm not sure, but I have this: {known}"

@@ -1105,6 +1105,14 @@ def test_a_name_of_several_words_is_said_whole() -> None:
     assert ask("What's my sister's name?", sister).startswith("Your sister's name is Ann.")
 
 
+def test_a_message_that_is_nearly_as_likely_is_quoted_behind_the_one_that_leads() -> None:
+    label = memory("label text for my honey jars. sweet but not cheesy", "message:4") | {"answers": "question"}
+    hives = memory("got my first hives! they sit behind the orchard. what to check?", "message:2")
+    asked = "Where do my hives stand?"
+    assert "You also wrote: “got my first hives! they sit" in ask(asked, label, hives | {"answers": "question"})
+    assert "also wrote" not in ask(asked, label, hives)
+
+
 def test_what_one_owns_is_what_one_does() -> None:
     assert ask("What do I do for a living?", memory("The user owns a bakery.")).startswith("You own a bakery.")
     assert ask("What can't I stand?", memory("The user dislikes eggs.")).startswith("You dislike eggs.")

@@ -1,0 +1,44 @@
+"""Which earlier message is marked beside what leads, because it answers nearly as likely."""
+
+from datetime import timedelta
+
+import pytest
+
+from memory.retrieval.followed import AS_LIKELY, mark_as_likely
+from memory.retrieval.query import parse_question
+from memory.retrieval.ranking import RankedCandidate
+from memory.retrieval.reading import ANSWERED_FROM
+from memory.retrieval.truth import CURRENT, CandidateRow
+from tests.memory.retrieval.test_ranking import LONG_AGO, NOW, passage
+
+HIVES = "Where do my hives stand?"
+LEAD = ANSWERED_FROM + 2 * AS_LIKELY
+
+
+def marked(asked: str, odds: float, *, days: int = -3, qualifier: str = CURRENT, source: str = "message") -> list[str]:
+    """Refs of what is marked, if message 2 leads and another with these odds was said these days after it."""
+    lead = RankedCandidate(passage("message:2", when=LONG_AGO, message_id=2), {}, 1, 1, is_answer=True, odds=LEAD)
+    other = passage("message:1", when=LONG_AGO + timedelta(days), message_id=2 + days, source=source)
+    ranked = [lead, RankedCandidate(other, {}, 1, 1, odds=odds)]
+    found = [CandidateRow(row.candidate, None, "", "user", "", qualifier=qualifier) for row in ranked]
+    mark_as_likely(ranked, found, parse_question(asked, (), NOW))
+    return [row.candidate.ref for row in ranked if row.is_answer]
+
+
+def test_an_earlier_message_that_is_nearly_as_likely_is_marked_too() -> None:
+    assert marked(HIVES, LEAD - AS_LIKELY) == ["message:2", "message:1"]
+    assert marked(HIVES, LEAD + 1) == ["message:2", "message:1"]
+    assert marked(HIVES, LEAD - AS_LIKELY - 0.1) == ["message:2"]
+
+
+def test_what_no_longer_holds_what_came_later_and_a_fact_are_not_marked_beside_what_leads() -> None:
+    assert marked(HIVES, LEAD, qualifier="superseded by fact:1 (…)") == ["message:2"]
+    assert marked(HIVES, LEAD, days=3) == ["message:2"]
+    assert marked(HIVES, LEAD, source="fact") == ["message:2"]
+
+
+@pytest.mark.parametrize(
+    "asked", ["When is the wedding?", "How much rent do I pay?", "what's my best time", "Who's my boyfriend?"]
+)
+def test_where_one_has_one_of_what_is_asked_at_a_time_only_one_message_is_marked(asked: str) -> None:
+    assert marked(asked, LEAD) == ["message:2"]

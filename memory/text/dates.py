@@ -81,7 +81,9 @@ def in_words(first: date, last: date) -> str:
         return f"in {first.year}"
     if (first, last) == _month(first):
         return f"in {first:%B %Y}"
-    span = "weekend" if (first.weekday(), last - first) == (5, timedelta(days=1)) else "week"
+    if last - first != timedelta(days=6 if first.weekday() == 0 else 1 if first.weekday() == 5 else 0):
+        return f"from {first.day} to {last.day} {last:%B %Y}"
+    span = "weekend" if first.weekday() == 5 else "week"
     return f"{'on' if span == 'weekend' else 'in'} the {span} of {first.day} {first:%B %Y}"
 
 
@@ -93,6 +95,8 @@ def _gone_by(days: _Days, found: _Found, today: date) -> _Days:
     if groups.get("weekday"):
         return first - timedelta(weeks=1), last - timedelta(weeks=1)
     earlier = _add_months(first, -12 if groups.get("month") else -1)
+    if groups.get("until"):
+        return earlier, _add_months(last, -12)
     return _month(earlier) if first != last else (earlier, earlier)
 
 
@@ -132,6 +136,14 @@ def _day_month(found: _Found, today: date) -> _Days:
         return _one(date(int(found["year"]), month, day))
     years = [year for year in (today.year, today.year + 1, today.year - 1) if day <= monthrange(year, month)[1]]
     return _next_of([date(year, month, day) for year in years or [today.year]], found, today)
+
+
+def _days_of_month(found: _Found, today: date) -> _Days:
+    """From one day of a month to another."""
+    (first, _), last = _day_month(found, today), int(found["until"])
+    if last <= first.day:
+        raise ValueError(f"No days lie between {first.day} and {last}.")
+    return first, first.replace(day=last)
 
 
 def _ordinal(found: _Found, today: date) -> _Days:
@@ -192,6 +204,7 @@ def _later(count: int, unit: str, today: date) -> _Days:
 _NAMED: Final = r"(?:(?P<named>mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? )?"
 _MONTH: Final = rf"(?P<month>{'|'.join(f'{m[:3]}(?:{m[3:]})?' for m in MONTHS)}|sept)\.?"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_UNTIL: Final = r" ?(?:-|–|to|until|till) ?(?:the )?(?P<until>\d{1,2})(?:st|nd|rd|th)?(?![\d:]| ?[ap]m\b)"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit>day|week|fortnight|month|year)s?"
 _GOES_ON: Final = (
@@ -206,8 +219,9 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...
         (rf"(?:on )?{_YEAR}-(?P<number>\d\d)-(?P<day>\d\d)", _slashed),
         (rf"(?:on )?(?P<day>\d{{1,2}})[/.](?P<number>\d{{1,2}})[/.]{_YEAR}", _slashed),
         (
-            rf"(?:on )?{_NAMED}(?:the )?{_DAY}(?:(?:-| to |–)\d{{1,2}}(?:st|nd|rd|th)?)?(?: of)? {_MONTH}(?:,?"
-            rf" {_YEAR})?", _day_month),
+            rf"(?:on |from )?(?:the )?{_DAY}{_UNTIL}(?: of)? {_MONTH}(?:,? {_YEAR})?", _days_of_month),
+        (rf"(?:on |from )?{_MONTH} (?:the )?{_DAY}{_UNTIL}(?:,? {_YEAR})?", _days_of_month),
+        (rf"(?:on )?{_NAMED}(?:the )?{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?", _day_month),
         (rf"(?:on )?{_MONTH} (?:the )?{_DAY}(?!:)(?:,? {_YEAR})?", _day_month),
         (rf"(?:in )?(?P<gone>last) {_MONTH}", _month_named),
         (rf"(?:on |at |by )?(?P<holiday>{'|'.join(HOLIDAYS)})(?:,? (?:in )?{_YEAR})?", _holiday),

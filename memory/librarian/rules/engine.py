@@ -59,7 +59,7 @@ from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/26"
+VERSION: Final = "rules/27"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -374,9 +374,7 @@ def _event_in(sentence: Sentence, message: _Message) -> Candidate | None:
     found = _DUE.search(sentence.text[max(0, day.start - 80) : day.start]) if day else None
     if day is None or found is None or (sentence.asked and "my " not in found[0].lower()):
         return None
-    statement = (
-        f"The user has {with_article(found['what'])} {'' if day.words[:2] in {'on', 'in'} else 'on '}{day.words}."
-    )
+    statement = f"The user has {with_article(found['what'])} {day.words}."
     return message.candidate(sentence, "mention", statement, Kind.EVENT, value=_span(day), confidence=ASK)
 
 
@@ -607,7 +605,7 @@ def _in_own_words(claim: Claim, clause: Clause, message: _Message) -> Candidate:
 def _dated(predicate: str, day: FoundDate) -> str:
     """The predicate with its day as a calendar has it."""
     before = re.sub(r"\b(?:on|in)(?: (?:a|the))?$", "", predicate[: day.start].rstrip()).rstrip()
-    words = re.sub(r"^(?:on|in) ", "", day.words) if _FROM.search(before) else day.words
+    words = re.sub(r"^(?:on|in|from) ", "", day.words) if _FROM.search(before) else day.words
     return f"{before} {words}{predicate[day.end :]}"
 
 

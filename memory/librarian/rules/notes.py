@@ -86,12 +86,15 @@ _STATE: Final = re.compile(
 _HAS: Final = re.compile(r"\d{1,2} years (?:in|of) [a-z][\w ]{2,30}|(?:an? )?[A-Z][a-z]+ (?:passport|citizenship)")
 _AGED: Final = re.compile(r"(?i)[mf]?([1-9]\d)(?: ?(?:yo|years old|y/o|m|f|male|female))?")
 _AT: Final = re.compile(r"(?i)(?:(?P<origin>from)|based in|living in|renting in|live in|in) (?P<place>.+)")
+_OF_ANOTHER: Final = re.compile(rf"(?i)\b(?:{alternatives(PEOPLE | PETS)}) \([^()]*\)")
+"""Tells of someone else: “my kid (Theo, 11, autistic)”."""
 MIN_ITEMS: Final = 2
 """Recognized items that make a list a profile, and at least half of all."""
 
 
 def _read_profile(sentence: str, month: str) -> list[Note]:
-    parts = [part.strip(" .!:;-") for part in re.split(r",| and |\s\+\s", sentence.partition(":")[2] or sentence)]
+    own = _OF_ANOTHER.sub(" ", sentence.partition(":")[2] or sentence)
+    parts = [part.strip(" .!:;-") for part in re.split(r",| and |\s\+\s", own)]
     found = [note for part in parts if (note := _of_profile(part, month)) is not None]
     return found if len(found) >= MIN_ITEMS and len(found) * 2 >= len(parts) else []
 

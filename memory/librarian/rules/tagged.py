@@ -477,6 +477,8 @@ _ORDINAL: Final = re.compile(r"(?i)\d(?:st|nd|rd|th)\b")
 """Ends a number that is no age: “dad's 70th is coming up”."""
 _ONE_OF_MANY: Final = re.compile(r"(?i)\ban? $")
 """Before what is no name: “for a chain of garden centers”."""
+_NAME_BEFORE: Final = re.compile(r"(?<=[a-z,] )(?!(?:I|[A-Z][a-z]+day) )(?:[A-Z][\w'-]* ){1,3}$")
+"""The beginning of a name whose end alone is marked: “Locum vet here, Northern Territory”."""
 _NAME_INSIDE: Final = re.compile(r"\w,? (?!I\b)[A-Z][a-z]")
 
 
@@ -508,6 +510,8 @@ def _value(tag: Tag, words: str, sentence: str) -> str:
         value = value if value.startswith("the ") else value.title()
     if tag.label in {"name", "partner"}:
         return clean_name(value)
+    if is_named and (begun := _NAME_BEFORE.search(_before(value, sentence))):
+        return f"{begun[0]}{value}"
     return value if is_named or content(value) else ""
 
 

@@ -102,6 +102,8 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
         ("i turn [age:29] in november", []),
         ("I start as a [job:driver] at [employer:BVG] in May", []),
         ("We live on a boat in the [home:marina]", []),
+        ("Locum vet here, Northern [home:Territory].",
+         ["The user lives in Northern Territory. | user/home=Northern Territory"]),
         ("african grey, [*age:6] yrs old, called Professor", []),
         ("my brother and i run a [job:small bakery]",
          ["The user runs a small bakery. | user/job=small bakery"]),

@@ -154,6 +154,11 @@ QUESTION = re.compile(
     r"should|have|has)\b.*[^.!]$",
     re.IGNORECASE | re.DOTALL,
 )
+HOW_TO_ANSWER = re.compile(
+    r"(?<=\?)\s+(?!(?:i|i['’]\w+|we|we['’]\w+|my|our|it|it['’]s|he|she|they|this|that|there|because)\b)"
+    r"(?:[\w'’,:-]+\s+){0,7}[\w'’-]+[.!]*$",
+    re.IGNORECASE,
+)  # behind a question: “What city do I live in? One word.”
 REQUEST = re.compile(
     r"^\W*(?:please )?(?:tell me|remind me|do you (?:know|remember)|since when"
     r"|(?:read|show)(?: me)?(?: back)? (?:my|our|the) (?:\w+ ){0,4}list)\b",

@@ -585,7 +585,7 @@ def _mended(said: Sequence[str], text: str) -> tuple[int, str]:
 
 
 def _is_question(text: str) -> bool:
-    text = LEAD_IN.sub("", text.strip())
+    text = patterns.HOW_TO_ANSWER.sub("", LEAD_IN.sub("", text.strip()))
     return bool(text.endswith("?") or patterns.QUESTION.match(text) or patterns.REQUEST.match(text))
 
 

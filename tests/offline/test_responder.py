@@ -67,6 +67,8 @@ WANTS_MODEL = "I can't do that: writing, explaining and planning need a real mod
         ("What's my sister's name?", "Your sister's name is Mary."),
         ("Where do I live?", "You live in Porto."),
         ("So where do I live now?", "You live in Porto."),
+        ("Which town do I live in these days? Just the name please.", "You live in Porto."),
+        ("What city do I live in? One word.", "You live in Porto."),
         ("What do I do for a living?", "You're a landscape architect."),
         ("What's my job?", "You're a landscape architect."),
         ("What am I allergic to?", "You're allergic to peanuts."),

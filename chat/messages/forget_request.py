@@ -55,6 +55,8 @@ _NO_REQUEST: Final = re.compile(
 """Words of a clause that continues with “and forget everything about the exam”."""
 _OF: Final = re.compile(r"(?:.*\b)?about (?P<topic>[^,.;:!?]{2,80}): ", re.IGNORECASE)
 """“About that interview: forget I ever mentioned it” names before what is to be forgotten."""
+_STATED: Final = re.compile(r"that (?!(?:it|this|that|there|we|you)\b)\w", re.IGNORECASE)
+"""What is told of someone: “so forget that Paloma is pregnant”, but not “let's forget that it's Monday”."""
 _MENTIONED: Final = re.compile(rf"\bi (?:just |ever )?{_SAID}", re.IGNORECASE)
 _STORED: Final = re.compile(rf"\b{_STORE}\b", re.IGNORECASE)
 _EVERYTHING: Final = re.compile(
@@ -101,7 +103,8 @@ def find_request(text: str) -> ForgetRequest | None:
             asked = _ASKS.fullmatch(sentence, before.end())
             if asked is None or not _is_of_memory(asked):
                 continue
-            goes_on = before[0].strip().isalpha() and _NO_REQUEST.search(sentence, 0, before.start() or before.end())
+            goes_on = before[0].strip().isalpha() and before[0] != " so "
+            goes_on = goes_on and _NO_REQUEST.search(sentence, 0, before.start() or before.end()) is not None
             if not goes_on or _STORED.search(asked[0]):
                 of = _OF.fullmatch(sentence, 0, before.end()) if _PREVIOUS.fullmatch(asked["what"].strip()) else None
                 return ForgetRequest(of["topic"]) if of else _read(asked, is_alone=True)
@@ -111,7 +114,9 @@ def find_request(text: str) -> ForgetRequest | None:
 def _is_of_memory(asked: re.Match[str]) -> bool:
     """Whether it can be meant of nothing but what was said: behind other words, “forget the sugar” is an idiom."""
     what = asked["what"].strip()
-    return _STORED.search(asked[0]) is not None or bool(_ABOUT.fullmatch(what) or _MENTIONED.search(what))
+    return _STORED.search(asked[0]) is not None or bool(
+        _ABOUT.fullmatch(what) or _MENTIONED.search(what) or _STATED.match(what)
+    )
 
 
 def _read(asked: re.Match[str], *, is_alone: bool) -> ForgetRequest | None:
@@ -129,5 +134,10 @@ def _read(asked: re.Match[str], *, is_alone: bool) -> ForgetRequest | None:
     if _NO_TOPIC.match(what):
         return None
     return ForgetRequest(
-        re.sub(r"^(?:that|how \w+|where|when|who) (?=i\b|my\b|we\b|our\b)", "", what, flags=re.IGNORECASE)
+        re.sub(
+            r"^(?:that (?=\w+ \w)|(?:that|how \w+|where|when|who) (?=i\b|my\b|we\b|our\b))",
+            "",
+            what,
+            flags=re.IGNORECASE,
+        )
     )

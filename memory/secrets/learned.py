@@ -25,6 +25,7 @@ MIN_DIGITS: Final = 4
 """Characters of a word with a digit that is a secret without a word that says so."""
 GROUPED_DIGITS: Final = 6
 """Digits of several words that together are a number: “19 04 62”."""
+_YEAR: Final = re.compile(r"(?:19|20)\d\d,?")
 _SIGNS: Final = re.compile(r"[\d_#@!$%*+=]")
 _EMPHASIS: Final = re.compile(r"(?<![\w*~])(\*{1,3}|_{1,3}|~~)(?=[^\s*_~])([^\n]{1,200}?)(?<=[^\s*_~])\1(?![\w*~])")
 """Markdown's marks around words; within a word they may be part of a secret."""
@@ -61,8 +62,9 @@ def _without_marks(found: re.Match[str]) -> str:
 
 
 def _is_plain(words: str) -> bool:
-    """Whether it looks like ordinary words, a small number or a model's name: “Volvo V60”."""
-    short = all(_SIGNS.search(word) is None or (len(word) < MIN_DIGITS and word.isalnum()) for word in words.split())
+    """Whether it looks like ordinary words, a small number, a year among words, or a model's name: “Volvo V60”."""
+    among = [word for word in words.split() if not _YEAR.fullmatch(word)] or words.split()
+    short = all(_SIGNS.search(word) is None or (len(word) < MIN_DIGITS and word.isalnum()) for word in among)
     return short and sum(map(str.isdigit, words)) < GROUPED_DIGITS
 
 

@@ -26,6 +26,7 @@ the villeurbanne landlord wants 3400 a month, so that's it for the second shop
 the catering deposit is paid, we're at 75,000 and that's what we'll spend, full stop.
 passed the driving test on third try alhamdulillah!! licence arrives in the post
 about us for my bakery in Gdynia: opened in 2019, sourdough and poppy seed cake, two ovens, one grumpy owner
+describe my cello: made in Markneukirchen, around 1925, reddish varnish. I'd like to insure it
 monthly budget pls: rent 1180, phone 25, take home 2900, i wanna put aside 400
 sorry no, not the 11th, the 12th. 11th is my ex's. freudian
 note: locker 118

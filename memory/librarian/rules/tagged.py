@@ -603,7 +603,9 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
         day = find_date(value, today)
         is_day = day is not None and day.first == day.last
         return replace(plain, value=f"{day.first.day} {day.first:%B}") if day and is_day else None
-    if label == "pet":
+    if label == "pet" and _ADDED.search(mark.before) and clean_name(value) and value.lower() not in relations.PETS:
+        plain = replace(plain, pattern="{who} has a pet called {v}.", tags=(value,))
+    elif label == "pet":
         value, called = _animal(value.split(), mark.after)
         tags = tuple(word for word in (called.removeprefix(" called "), value) if word)
         plain = replace(plain, value=value, tags=tags, called=called)
@@ -654,6 +656,8 @@ def _statement(wording: _Wording, mark: Marked, today: date) -> str:
     )
 
 
+_ADDED: Final = re.compile(r"[,(:–—] ?$")
+"""Before a name that is added: “she's a rescue, Noodle”."""
 _CALLED: Final = re.compile(
     rf"(?:,? (?:called|named|(?:is|who's) called)|,|:| \(| is(?! [A-Z]\w+(?:ian|ish|ese|an)\b)) ?"
     rf"(?P<name>{NAME})(?=[,.)!?:]| [a-z]|$)"

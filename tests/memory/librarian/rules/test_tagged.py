@@ -111,6 +111,8 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
         ("My sister [*plays:runs]",
          ["One of the user's sister's pastimes is running. | user/sister/pastime:running=yes"]),
         ("The [pet:cat] is Pixel, ok?", ["The user has a pet cat called Pixel. | user/pet:cat=yes"]),
+        ("a coat for our rescue, [pet:Noodle], skin and bones",
+         ["The user has a pet called Noodle. | user/pet:noodle=yes"]),
         ("The vet says he's a [*age:15] yr old [*pet:tortie]", []),
     ],
 )  # fmt: skip

@@ -56,7 +56,7 @@ _NO_REQUEST: Final = re.compile(
 _OF: Final = re.compile(r"(?:.*\b)?about (?P<topic>[^,.;:!?]{2,80}): ", re.IGNORECASE)
 """“About that interview: forget I ever mentioned it” names before what is to be forgotten."""
 _STATED: Final = re.compile(r"that (?!(?:it|this|that|there|we|you)\b)\w", re.IGNORECASE)
-"""What is told of someone: “so forget that Paloma is pregnant”, but not “let's forget that it's Monday”."""
+"""What is said of someone: “so forget that Paloma is pregnant”, but not “let's forget that it's Monday”."""
 _MENTIONED: Final = re.compile(rf"\bi (?:just |ever )?{_SAID}", re.IGNORECASE)
 _STORED: Final = re.compile(rf"\b{_STORE}\b", re.IGNORECASE)
 _EVERYTHING: Final = re.compile(

@@ -8,8 +8,8 @@ from typing import Final
 
 from budget.planning.plan import ResolvedPlan, Section
 
-VERSION: Final = "1.9.0"
-SHORT_VERSION: Final = "1.9.0-short"
+VERSION: Final = "1.10.0"
+SHORT_VERSION: Final = "1.10.0-short"
 FULL_NEEDS: Final = 3_000
 """Tokens of the full prompt with its tools, headings and the starting boundaries, at the first estimate."""
 
@@ -28,7 +28,8 @@ documents they can read and edit, and facts they have confirmed.
 to this message, each with an id, its source, a date and a qualifier (current, until a date, superseded by \
 another, perhaps changed by a later message, said before another, contested by a newer proposal, asked and not \
 stated, or waiting for the user to confirm it). Only what is current holds today; of what is perhaps changed, judge \
-yourself whether the later message concerns it. `answers` names the attribute that the message asks for, with \
+yourself whether the later message concerns it. `[changed]` in a text takes the place of what was corrected since. \
+`answers` names the attribute that the message asks for, with \
 the memory that has its value, or says `question` where it most likely tells what is asked, `followed` where \
 the user wrote it right after that, or later of the same, and `last session` where the conversation before this one \
 started or ended with it. `profile_update` in it lists changes since the profile was written. The \

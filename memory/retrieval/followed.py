@@ -11,8 +11,10 @@ from typing import Final
 from memory.retrieval.query import Question
 from memory.retrieval.ranking import Candidate, Part, RankedCandidate, Rule, relevance
 from memory.retrieval.reading import ANSWERED_FROM
-from memory.retrieval.truth import CURRENT, SAYS_LITTLE, WAITING, CandidateRow, TruthRule
+from memory.retrieval.truth import CURRENT, SAYS_LITTLE, WAITING, CandidateRow, TruthRule, mark_changed
 from memory.text.dates import MONTHS, WEEKDAYS
+from memory.text.denials import read_denials
+from memory.text.keywords import content
 from memory.text.language import alternatives
 from memory.text.message_kinds import is_small_talk
 
@@ -112,10 +114,19 @@ def add_followed(
         if token_budget is None or used <= token_budget:
             row.rule, row.follows = None, True
     followed = [row for row in after if row.follows]
+    _mark_denied(answered.candidate, followed)
     others = [row for row in ranked[1:] if not row.follows]
     let_in = [rows[id(row.candidate)] for row in short.values() if row.follows]
     left_out = [(row, rule) for row, rule in untrue if row not in let_in]
     return [ranked[0], *followed, *others], [*found, *let_in], left_out
+
+
+def _mark_denied(answered: Candidate, followed: Iterable[RankedCandidate]) -> None:
+    """Mark in the message that answers what a later one says isn't so, but something else: “its 37 not 31”."""
+    denied = (one for row in followed for one in read_denials(row.candidate.text) if one.new)
+    for stems in (content(one.old) for one in denied):
+        if stems and stems <= content(answered.text):
+            answered.text = mark_changed(answered.text, stems)
 
 
 def _message_of_answer(ranked: Sequence[RankedCandidate], rows: Mapping[int, CandidateRow]) -> CandidateRow | None:

@@ -74,7 +74,7 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
             keyed = (fact for fact in row.facts if fact.key and (is_fact or _waits(fact, row.candidate.text)))
             told = [(asks.closeness(fact), fact, row) for fact in keyed]
             is_other = bool(attributes and told) and all(close == _FAR for close, _, _ in told)
-            row.candidate.seldom_leads = is_other
+            row.candidate.seldom_leads |= is_other
             row.candidate.never_leads = row.qualifier.startswith(SUPERSEDED) and not question.asks_past
             asked += told
         elif row.candidate.source == "document" and row.conversation_id:

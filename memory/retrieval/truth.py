@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -120,6 +120,12 @@ BEING: Final = frozenset({"job", "diet", "relationship", "age"})
 MAX_BESIDE: Final = 4
 """Maximum further content words of such a sentence."""
 _IS: Final = re.compile(r"\b(?:am|is|are|was)\b|['’](?:m|s|re)\b|\b(?:im|as an?)\b", re.IGNORECASE)
+CHANGED: Final = "[changed]"
+"""Takes the place of a value that a newer one has replaced, where its sentence says more than that."""
+_CHANGED_TWICE: Final = re.compile(rf"{re.escape(CHANGED)}(?:\W?{re.escape(CHANGED)})+")
+MIN_BESIDE: Final = 2
+"""Content words that say more than the fact."""
+_WORD: Final = re.compile(r"[\w'’-]+")
 _TOPICS: Final = re.compile(r"(?m)^\W*Topics: .*$")
 _HEADER: Final = re.compile(r"(?m)^\W*\d{1,2} \w+ \d{4}, \d+ turns?\..*$|^\W*#+ .*$")
 """The frame of a conversation's document (`chat/ingest/conversation_digest.py`): its topics repeat words of sentences
@@ -387,7 +393,8 @@ def _cut_sentences(
         is_about_it = bool(left & content(question.text))
         if message_kinds.only_asks(rest) or not (is_about_it or (left and row.candidate.own_words)):
             return cut
-        row.candidate.is_rest = not is_about_it
+        row.candidate.is_rest = not is_about_it or CHANGED in rest
+        row.candidate.seldom_leads = CHANGED in rest
         row.candidate.tokens = math.ceil(row.candidate.tokens * len(rest) / len(text))
         row.candidate.text = rest
     past = next((fact for _, _, fact in judged if fact), None)
@@ -411,7 +418,7 @@ def _judge_sentence(
         return rest, rule, None
     if says_more or keeps_history or (rule == ENDED and fact.is_denied_in(sentence)):
         return sentence, None, fact
-    return "", rule, None
+    return _without_value(sentence, fact) if rule == SUPERSEDED else "", rule, None
 
 
 def _may_state(low: str, fact: FactState) -> bool:
@@ -455,6 +462,20 @@ def _without_clause(sentence: str, fact: FactState) -> str:
     kept = [clause for clause in clauses if not meant & frozenset(content(clause))]
     is_cut = len(kept) < len(clauses) and any(len(content(clause)) > 1 for clause in kept)
     return f"{opening}{', '.join(kept)}{end if end.strip() else '. '}" if is_cut else ""
+
+
+def _without_value(sentence: str, fact: FactState) -> str:
+    """A sentence with CHANGED for the value that was replaced; empty if it says nothing else: “a mail to my supervisor
+    [changed], the chapter on kelp is late”."""
+    told = mark_changed(sentence, fact.value_stems)
+    others = content(sentence) - fact.stems - ATTRIBUTE_WORDS.get(fact.attribute.partition(":")[0], frozenset())
+    return told if CHANGED in told and len(others - fact.value_stems) >= MIN_BESIDE else ""
+
+
+def mark_changed(text: str, stems: Collection[str]) -> str:
+    """A text with CHANGED for its words that have one of these stems."""
+    told = _WORD.sub(lambda word: word[0] if content(word[0]).isdisjoint(stems) else CHANGED, text)
+    return _CHANGED_TWICE.sub(CHANGED, told)
 
 
 def _says(clause: str, fact: FactState) -> bool:

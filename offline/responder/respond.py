@@ -76,6 +76,7 @@ NAMES = re.compile(r"(?<!^)\b(?!I\b)[A-Z]\w+")
 PARTS = re.compile(r"[,;\n] ?")
 CLAUSE = re.compile(r"[,;.!?]")  # “I'm allergic to birch, springs are awful” is no feeling of the user's
 MASKED = "[secret]"  # how Recall hides one from a model
+CHANGED = "[changed]"  # and what the user said is something else
 MAX_LISTED = 8
 STATED = 0.4  # of a message that isn't marked: a mere question is no answer
 SAME_WORDS = 0.6  # of the answer's words: so many are in the message that it was learned from
@@ -568,7 +569,7 @@ def _mended(said: Sequence[str], text: str) -> tuple[int, str]:
     What it denies (“not Oslo”) may be further back; else it means the text right before.
     """
     if contrast := find_contrast(text):
-        denied = re.compile(rf"\b{re.escape(contrast['old'])}(?=(?:st|nd|rd|th)?\b)")
+        denied = re.compile(rf"\b{re.escape(contrast['old'])}(?=(?:st|nd|rd|th)?\b)|{re.escape(CHANGED)}")
         for place in reversed(range(len(said))):
             if denied.search(said[place]):
                 return place, denied.sub(contrast["new"], said[place])

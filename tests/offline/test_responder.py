@@ -1115,6 +1115,14 @@ def test_a_message_that_is_nearly_as_likely_is_quoted_behind_the_one_that_leads(
     assert "also wrote" not in ask(asked, label, hives)
 
 
+def test_the_demo_says_the_correction_in_place_of_what_was_corrected() -> None:
+    walls = memory("paint for my bedroom, walls [changed] m2", "message:2") | {"answers": "question"}
+    later = memory("sorry measured again its 37 not 31", "message:4") | {"answers": "followed"}
+    said = ask("How many square metres are my bedroom walls?", walls, later)
+    assert "walls 37 m2" in said
+    assert "31" not in said
+
+
 def test_what_one_owns_is_what_one_does() -> None:
     assert ask("What do I do for a living?", memory("The user owns a bakery.")).startswith("You own a bakery.")
     assert ask("What can't I stand?", memory("The user dislikes eggs.")).startswith("You dislike eggs.")

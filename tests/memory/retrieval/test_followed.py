@@ -1,16 +1,20 @@
-"""Which earlier message is marked beside what leads, because it answers nearly as likely."""
+"""What is marked beside the message that leads: an earlier one that answers nearly as likely, and what is corrected."""
 
 from datetime import timedelta
 
 import pytest
 
+from accounts.models import User
 from memory.retrieval.followed import AS_LIKELY, mark_as_likely
 from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import RankedCandidate
 from memory.retrieval.reading import ANSWERED_FROM
+from memory.retrieval.recall import retrieve
 from memory.retrieval.truth import CURRENT, CandidateRow
 from tests.memory.retrieval.test_ranking import LONG_AGO, NOW, passage
+from tests.memory.retrieval.test_recall import talk
 
+pytestmark = pytest.mark.django_db
 HIVES = "Where do my hives stand?"
 LEAD = ANSWERED_FROM + 2 * AS_LIKELY
 
@@ -42,3 +46,14 @@ def test_what_no_longer_holds_what_came_later_and_a_fact_are_not_marked_beside_w
 )
 def test_where_one_has_one_of_what_is_asked_at_a_time_only_one_message_is_marked(asked: str) -> None:
     assert marked(asked, LEAD) == ["message:2"]
+
+
+def test_what_the_next_message_says_is_something_else_is_marked_in_the_one_before(alice: User) -> None:
+    paint = "how much paint do I need for my bedroom walls, they are 31 m2, two coats"
+    talk(alice, paint, "Noted.", "sorry measured again its 37 not 31")
+
+    kept = retrieve(alice, "How many square metres are my bedroom walls?", now=NOW, reads=True).kept
+
+    assert [item.text for item in kept if item.source == "message"] == [
+        paint.replace("31", "[changed]"), "sorry measured again its 37 not 31",
+    ]  # fmt: skip

@@ -113,6 +113,22 @@ def test_after_a_move_the_old_home_is_not_recalled(alice: User, moved: tuple[int
     assert rules(found)[f"message:{before}"] == rules(found)[old.ref] == "superseded"
 
 
+def test_what_a_sentence_says_beside_a_value_that_was_replaced_is_recalled_without_the_value(alice: User) -> None:
+    mail = "Draft a mail to my supervisor Dr Halvorsen, the chapter on kelp in Norway is three weeks late."
+    (said,) = talk(alice, mail, days_ago=50)
+    key = "user/supervisor/name"
+    new = learned(alice, said, "The user's supervisor is called Dr Okonjo.", "", value="Dr Okonjo", key=key)
+    learned(alice, said, "The user's supervisor is called Dr Halvorsen.", mail, value="Dr Halvorsen", key=key,
+            status=Fact.Status.SUPERSEDED, superseded_by=new, superseded_at=NOW)  # fmt: skip
+
+    kept = retrieve(alice, "What is my chapter about?", now=NOW, reads=True).kept
+    asked = retrieve(alice, "Who is my supervisor?", now=NOW, reads=True).kept
+
+    assert mail.replace("Dr Halvorsen", "[changed]") in [item.text for item in kept]
+    assert not [item for item in (*kept, *asked) if "Halvorsen" in item.text]
+    assert asked[0].text == "The user's supervisor is called Dr Okonjo."
+
+
 @pytest.mark.parametrize(
     "question", ["Where did I live before?", "Where did I use to live?", "Where did I live in 2025?"]
 )

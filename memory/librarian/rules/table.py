@@ -223,10 +223,10 @@ ROWS: Final = (
     _life("home", "lives in {v}.",
         rf"lives {_EVER}(?:alone |together |over |out |up |down |with (?:[\w'-]+ ){{1,4}})?in ", place),
     _life("home", "lives {where} {v}.",
-        rf"lives {_EVER}(?P<where>near|(?:just )?outside|close to|on the outskirts of|(?:north|south|east"
-        r"|west) of) ", place),
-    _life("home", "lives in {v}.", rf"is {_EVER}(?:living|based|located|settled|residing|renting) {_EVER}"
-        r"(?:out of|in|near) ", place),
+        rf"(?:lives|is {_EVER}(?:living|based)) {_EVER}"
+        r"(?P<where>near|(?:just )?outside|close to|on the outskirts of|(?:north|south|east|west) of) ", place),
+    _life("home", "lives in {v}.", rf"is {_EVER}(?:back )?(?:living|based|located|settled|residing|renting) {_EVER}"
+        r"(?:out of|in) ", place),
     _life("home", "lives in {v}.",
         rf"(?:has )?{_EVER}(?:moved|relocated|shifted|emigrated) {_EVER}(?:back |over |out |house |away )?"
         r"(?:from [\w' ]{2,30} )?to ", place, correction=True),

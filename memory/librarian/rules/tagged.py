@@ -281,6 +281,7 @@ _DENIED: Final = re.compile(
     r"(?: (?:an?|the|from|in|at|into|of|really|even|much|big|huge|great|fan|keen|on)){0,5} $"
 )
 """Before what isn't so: “not from Spain”, “not a fan of open offices”."""
+_NEAR: Final = re.compile(r"(?i)\b(?:near|close to|next to|outside|off|by|opposite) (?:the )?$")
 _WHETHER: Final = re.compile(
     r"(?:(?i:so|and|but|or|remind me|do you (?:know|remember) (?:if|whether)|wait)\W+){0,2}"
     r"(?i:am|are|is|was|were|do|does|did|have|has) (?:(?i:i|we|my|our)\b|[A-Z]\w+\b)"
@@ -290,10 +291,10 @@ _IS_A: Final = re.compile(r"(?i)\W*(?:s?he|it)(?:'s| is) (?:an? |part |half |pur
 
 
 def _is_denied(tag: Tag, before: str) -> bool:
-    """Whether the words before a tag say that it isn't so, or that its number is no age."""
-    return (tag.state == "now" and _DENIED.search(before) is not None) or (
-        tag.label == "age" and _OF_A_CLASS.search(before) is not None
-    )
+    """Whether the words before a tag say that it isn't so, that its number is no age, or its place only near."""
+    is_beside = {"age": _OF_A_CLASS, "home": _NEAR}.get(tag.label)
+    is_denied = tag.state == "now" and _DENIED.search(before) is not None
+    return is_denied or (is_beside is not None and is_beside.search(before) is not None)
 
 
 def _is_known_pet(tag: Tag, before: str, words: str, people: People) -> bool:
@@ -594,7 +595,7 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
         return _name_worded(mark, plain)
     if label == "origin" and _NATIONALITY.fullmatch(value):
         return replace(plain, pattern="{who} is {v}.")
-    if label == "allergy" and value.lower() in {"celiac", "coeliac"}:
+    if label in {"allergy", "diet"} and value.lower() in {"celiac", "coeliac"}:
         disease = f"{value} disease"
         return replace(plain, attribute=f"condition:{disease.lower()}", value=disease, pattern="{who} has {v}.")
     if label == "diet" and (free := re.fullmatch(FREE_OF, value, re.I)):

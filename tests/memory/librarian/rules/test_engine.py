@@ -139,6 +139,8 @@ READ: list[tuple[str, list[str]]] = [
     ("job: plumber; home: Turin; diet: vegan", ["The user works as a plumber. | user/job=plumber",
                                                 "The user lives in Turin. | user/home=Turin",
                                                 "The user follows this diet: vegan. | user/diet=vegan"]),
+    ("I'm back living in Osaka since last week!", ["The user lives in Osaka. | user/home=Osaka"]),
+    ("we're based near Kalamata", ["The user lives near Kalamata. | user/home=Kalamata"]),
     ("34, nurse, two kids", ["The user was 34 years old in November 2026. | user/age=34",
                              "The user is a nurse. | user/job=nurse", "The user has two kids."]),
     # orders

@@ -32,7 +32,8 @@ _ORDINARY: Final = (
 )
 """What a number is called that is no secret."""
 _LINK: Final = (
-    r"(?:[\s:=#(]|(?-i:\b(?:for|of) [A-Z]\w{1,20}\b)|\bn[or]\.|\b(?:is|are|was|now|today|yesterday|on|at|of|the|no|nr"
+    r"(?:\b(?:for|with|at) (?:my|our|the) (?:(?!pin|pass|code|key|lock|safe|alarm)[a-z]{2,12}[\s:]){1,2}|[\s:=#(]"
+    r"|(?-i:\b(?:for|of) [A-Z]\w{1,20}\b)|\bn[or]\.|\b(?:is|are|was|now|today|yesterday|on|at|of|the|no|nr"
     rf"|number|nummer|says|shows|reads|ist|est|es|for|{_MONTH})\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?=[\s:])"
     rf"|\b\d[\d.]*,\s(?={_MONTH}\s)|(?-i:\b[A-Z]{{1,2}}\s))"
 )

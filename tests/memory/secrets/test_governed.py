@@ -27,6 +27,7 @@ the catering deposit is paid, we're at 75,000 and that's what we'll spend, full 
 passed the driving test on third try alhamdulillah!! licence arrives in the post
 about us for my bakery in Gdynia: opened in 2019, sourdough and poppy seed cake, two ovens, one grumpy owner
 describe my cello: made in Markneukirchen, around 1925, reddish varnish. I'd like to insure it
+Reading of the electricity meter for my files: 48213. My customer number with the power people is 7701562
 monthly budget pls: rent 1180, phone 25, take home 2900, i wanna put aside 400
 sorry no, not the 11th, the 12th. 11th is my ex's. freudian
 note: locker 118

@@ -147,7 +147,9 @@ SEVERAL_ASKED = re.compile(
     r"|\bnames of (?:my|our)\b",
     re.IGNORECASE,
 )
-RELATION_ASKED = re.compile(r"\b(?:my|our) (\w+)")
+RELATION_ASKED = re.compile(
+    r"\b(?:my|our) (?:(?:little|lil|big|older|younger|elder|eldest|oldest|youngest|best|new|old|late|twin|baby) )*(\w+)"
+)
 RELATIONS = (
     r"wife|husband|partner|girlfriend|boyfriend|mother|mum|mom|father|dad|sister|brother|son|daughter|uncle|aunt|cousin"
     r"|gran(?:d?ma|d?pa|dmother|dfather)?|niece|nephew|friend|neighbou?r|boss|manager|colleague|flatmate|roommate"
@@ -422,7 +424,7 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
         return owned is None and SAYS_I.match(sentence) is not None and not stems(one_of[1]) & sentence_words
     if WHO_DOES.match(question) or (WHO.match(question) and not OF_ONESELF.search(AROUND_USER.sub("", question))):
         return False  # the question asks for the name
-    theirs = rf"\b(?:my|our|user's|the) (?:{'|'.join(RELATION_ASKED.findall(question)) or '$'})\b(?! of\b)"
+    theirs = rf"\b(?:my|our|user's|the) (?:[\w-]+ )??(?:{'|'.join(RELATION_ASKED.findall(question)) or '$'})\b(?! of\b)"
     if re.search(theirs, sentence, re.IGNORECASE):
         return False  # “Ingrid left, my boss is Tomas now” tells of the boss
     if any(_is_of_others(word, sentence) for word in RELATION_ASKED.findall(question)):

@@ -1123,6 +1123,12 @@ def test_the_demo_says_the_correction_in_place_of_what_was_corrected() -> None:
     assert "31" not in said
 
 
+def test_a_little_brother_is_a_brother() -> None:
+    shoes = memory("my lil brother is size 33 shoes now, size 33!! where do i get cheap ones", "message:4")
+    asked = "what shoe size does my little brother have"
+    assert "size 33" in ask(asked, shoes | {"answers": "question"})
+
+
 def test_what_one_owns_is_what_one_does() -> None:
     assert ask("What do I do for a living?", memory("The user owns a bakery.")).startswith("You own a bakery.")
     assert ask("What can't I stand?", memory("The user dislikes eggs.")).startswith("You dislike eggs.")

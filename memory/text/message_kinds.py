@@ -34,6 +34,9 @@ _ONESELF: Final = frozenset({"i", "me", "my"})
 MAX_WORDS: Final = 10
 """A longer question or command also says what the task is about. With 20 instead, nine of 198 messages that answer a
 question on long chats with an assistant would be left out; with 10, one."""
+MAX_BARE: Final = 40
+"""The same of a question that tells nothing: “what does a flat cost in Porto, is it cheaper than Lisbon?”. Of 47 such
+messages of more than MAX_WORDS, two answer one of 10,000 labeled questions."""
 _AUX: Final = (
     r"(?:is|are|am|was|were|do|does|did|can|could|will|would|should|shall|has|have|had|may|might|isn|aren|wasn|don"
     r"|doesn|didn|won)\b"
@@ -65,6 +68,8 @@ _NOT_SAID: Final = re.compile(
 """A sentence that only says what wasn't said: “I never told you where I live.”"""
 _CLAIMS: Final = re.compile(r"\b(?:i|i['’]\w+|my|we|our|mine|ours)\b", re.IGNORECASE)
 """A command with one of these says something about its writer, and so does “I live in Lyon, right?”."""
+_TELLS: Final = re.compile(r"\d|\b(?:s?he|they|his|her|their)\b", re.IGNORECASE)
+"""A long question with one of these most likely says something of someone."""
 _BESIDE: Final = re.compile(
     r",\s*(?:where|who|whose|which|because|since|as|now that)\b|\b(?:because|since|now that) (?:i|my|we|our)\b", re.I
 )
@@ -122,15 +127,23 @@ def is_small_talk(text: str) -> bool:
 
 
 def kind_of_request(text: str) -> str:
-    """ONLY_ASKS, SMALL_TALK or COMMAND for a user's message of at most MAX_WORDS that states nothing; else empty."""
+    """ONLY_ASKS, SMALL_TALK or COMMAND for a user's message that states nothing; empty for others and for long ones."""
     if is_small_talk(text):
         return SMALL_TALK
     if len(text) > 20 * MAX_WORDS or len(words_of(text)) > MAX_WORDS:
-        return ""
+        return ONLY_ASKS if _asks_barely(text) else ""
     kinds = {_kind_of(sentence) for sentence in _SENTENCE.findall(text) if _WORD.search(sentence)}
     if "" in kinds or not kinds:
         return ""
     return ONLY_ASKS if ONLY_ASKS in kinds else COMMAND if COMMAND in kinds else SMALL_TALK
+
+
+def _asks_barely(text: str) -> bool:
+    """Whether each sentence of a longer message starts as a question, and none tells of the user or of someone."""
+    if len(text.split()) > MAX_BARE or _CLAIMS.search(text) or _TELLS.search(text):
+        return False
+    said = [sentence for sentence in _SENTENCE.findall(text) if _WORD.search(sentence)]
+    return all(_ASKS.match(sentence) and _kind_of(sentence) == ONLY_ASKS for sentence in said)
 
 
 def only_asks(text: str) -> bool:

@@ -42,3 +42,18 @@ def test_what_the_demo_says_of_itself_adds_nothing(of_itself: str) -> None:
 )
 def test_what_only_says_that_nothing_was_said_is_no_memory(text: str, kind: str) -> None:
     assert kind_of_request(text) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("what does a two room flat cost in Porto these days, roughly? is it cheaper than Lisbon", ONLY_ASKS),
+        ("what do midwives earn in Iceland? and is it hard to find a flat in Reykjavik with two cats", ONLY_ASKS),
+        ("what is a fair price for a two room flat in Porto, the landlord wants 900 now", ""),
+        ("how much chocolate is too much for a dog of that size, she's had half a bar", ""),
+        ("is it hard to find a flat in Reykjavik with two cats, my sister and our piano", ""),
+        ("Shellfish lay me out for two days, so which of these cruise dinners is left?", ""),
+    ],
+)
+def test_a_longer_question_is_no_memory_unless_it_tells_of_someone(text: str, kind: str) -> None:
+    assert kind_of_request(text) == kind

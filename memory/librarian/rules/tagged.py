@@ -320,6 +320,8 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     is_with_them = theirs is None or before[: theirs.start()].endswith("and ")
     if (not is_with_them and _DOES_IT.match(before[kin[-1].end() :])) or (kin and kin[-1]["group"]):
         return None
+    if kin and _OF_MINE.search(before[: kin[-1].start()]):
+        return None
     named = (who for who in (*people.last, *people.known) if who.name)
     called = next((who for who in named if re.search(rf"\b{re.escape(who.name)}\b", before)), None)
     if called and tag.label != "name":
@@ -336,6 +338,8 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     return None
 
 
+_OF_MINE: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.PEOPLE)}) of (?:my|our) $")
+"""Someone else is told of: “Haruto is the son of my daughter Emi, he is 8”."""
 _KIN: Final = re.compile(
     rf"{_RELATIONS.pattern}|\b(?P<group>{alternatives(relations.GROUPS | relations.PET_GROUPS)})\b"
 )

@@ -102,6 +102,7 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
         ("i turn [age:29] in november", []),
         ("I start as a [job:driver] at [employer:BVG] in May", []),
         ("We live on a boat in the [home:marina]", []),
+        ("Mio is the daughter of my son Kenji, she is [*age:13]", []),
         ("my old flat was gone so I'm renting near [home:Tennoji]", []),
         ("Results are in. [diet:Coeliac], confirmed.",
          ["The user has Coeliac disease. | user/condition:coeliac_disease=Coeliac disease"]),

@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from memory.secrets.governed import is_something_else
+from memory.text.remembered import remembered
 from memory.text.user_text import Span
 
 if TYPE_CHECKING:
@@ -387,7 +388,7 @@ def lasting(values: Iterable[str]) -> frozenset[str]:
     return frozenset(value for value in values if len(value) >= PIN_DIGITS or not value.isdigit())
 
 
-@lru_cache(maxsize=CACHED)
+@remembered(CACHED)
 def find_secrets(text: str) -> tuple[tuple[str, Span], ...]:
     """The kind and place of each secret in a text of the user, the most certain kind first; places may overlap."""
     text = _latin(text)
@@ -402,7 +403,7 @@ def find_secrets(text: str) -> tuple[tuple[str, Span], ...]:
     return tuple(one for one in found if _is_secret(text, one[1]))
 
 
-@lru_cache(maxsize=CACHED)
+@remembered(CACHED)
 def shaped_secrets(text: str) -> tuple[tuple[str, Span], ...]:
     """The same of secrets that a word or their shape gives away, in any text."""
     text = _latin(text)

@@ -3,13 +3,13 @@
 A small network tells; its two heads read the same states, at the first piece.
 """
 
-from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from memory.network.adapted import softmax
 from memory.network.pieces import pieces_of
 from memory.network.reader import load, read_scores
+from memory.text.remembered import remembered
 
 WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
 EMPTY_FROM: Final = 0.9
@@ -33,7 +33,7 @@ def load_network() -> None:
     load(WEIGHTS, ())
 
 
-@lru_cache(maxsize=CACHED)
+@remembered(CACHED)
 def read_act(text: str) -> SpeechAct:
     """What a message does, by its beginning. `text`: the user's own words in it."""
     scores = read_scores(WEIGHTS, pieces_of(text).ids, whole=())[0]

@@ -58,8 +58,6 @@ class Bar:
 
     section: str
     heading: str
-    tier: str
-    """The memory tier it shows; empty: none."""
     tokens: int
     ceiling: int | None
     cut: int
@@ -200,7 +198,7 @@ def bars(sections: Sequence[dict[str, Any]], plan_total: int) -> list[Bar]:
     for total, width in zip(sections, _widths(sections, plan_total), strict=True):
         section = Section(total["section"])
         figures = {name: total[name] for name in ("section", "tokens", "ceiling", "cut", "cut_tokens")}
-        placed.append(Bar(heading=section.heading, tier=section.tier, x=x, width=width, **figures))
+        placed.append(Bar(heading=section.heading, x=x, width=width, **figures))
         x += width
     return placed
 

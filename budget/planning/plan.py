@@ -31,7 +31,7 @@ class Section(StrEnum):
 
     @property
     def tier(self) -> str:
-        """The memory tier it shows; empty: none."""
+        """The memory tier it shows, for the debug view; empty: none."""
         return TIERS.get(self, "")
 
 
@@ -141,8 +141,8 @@ HEADINGS: Final[Mapping[Section, str]] = MappingProxyType(
         Section.PROFILE: "Profile",
         Section.HISTORY: "History",
         Section.MEMORIES: "Recalled memories",
-        Section.TASK: "Task state",
-        Section.CLOCK: "Date and user info",
+        Section.TASK: "Current task",
+        Section.CLOCK: "Date and your name",
         Section.MESSAGE: "Your message",
     }
 )

@@ -42,7 +42,10 @@ def memory_debug(receipt: Receipt, _: Sequence[ToolCall] = ()) -> View:
         "plan": {"name": receipt.plan, "total": receipt.plan_total, "estimated_input": receipt.estimated_input},
         "snapshot": receipt.snapshot_id,
         "sections": [
-            {name: total[name] for name in ("section", "tokens", "ceiling", "cut", "cut_tokens")}
+            {
+                **{name: total[name] for name in ("section", "tokens", "ceiling", "cut", "cut_tokens")},
+                "tier": Section(total["section"]).tier,
+            }
             for total in receipt.sections
         ],
         "items": [_item(item) for item in always],

@@ -15,8 +15,8 @@ RULE_WORDS: Final[Mapping[str, str]] = {
     "near-duplicate": "Another memory in the prompt says the same.",
 }
 """Each retrieval rule that leaves a memory out, in words."""
-PROMPT_FULL: Final = "The prompt was full, so this rule applied: {rule}."
-"""For rules of the budget, whose names are sentences (docs/budget.md)."""
+PROMPT_FULL: Final = "The prompt was full."
+"""For rules of the budget (docs/budget.md)."""
 SEARCH_PARTS: Final = frozenset({"semantic", "keyword"})
 """Score parts that only a search produces."""
 ALWAYS: Final = "Always included in every prompt."
@@ -65,7 +65,7 @@ def explain_recall(item: Mapping[str, Any], place: int | None, among: int, last_
 
 def _because(item: Mapping[str, Any]) -> str:
     if item["rule"]:
-        return RULE_WORDS.get(item["rule"], PROMPT_FULL.format(rule=item["rule"]))
+        return RULE_WORDS.get(item["rule"], PROMPT_FULL)
     if "fits" in item:
         return ALWAYS_AND_FITS
     if SEARCH_PARTS & item["parts"].keys():

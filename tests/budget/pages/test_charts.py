@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from budget.pages.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TICKS, TOP, WIDTH, Chart, points, stacked, within
 
-PARTS = {"history": "History", "memories": "Recalled memories", "task": "Task state"}
+PARTS = {"history": "History", "memories": "Recalled memories", "task": "Current task"}
 FLOOR = HEIGHT - BOTTOM
 EXACT = 0.11
 """Units: shapes are rounded to a tenth."""

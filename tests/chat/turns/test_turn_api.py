@@ -201,7 +201,8 @@ async def test_staff_may_ask_for_debug_lines(api: AsyncClient, charlie: Any, pro
     assert call["tool"] == "search_knowledge"
     assert call["input"] == {"query": "luthiers"}
     assert not call["failed"]
-    assert {one["section"] for one in told["MEMORY_DEBUG"]["sections"]} >= {"profile", "memories", "history"}
+    tiers = {one["section"]: one["tier"] for one in told["MEMORY_DEBUG"]["sections"]}
+    assert tiers.items() >= {"profile": "semantic", "memories": "semantic and episodic", "clock": ""}.items()
 
 
 async def test_others_are_told_that_debug_lines_are_for_staff(api: AsyncClient, alice: Any) -> None:

@@ -14,6 +14,7 @@ from memory.models import Boundary
 from tests.chat.prompt.test_cache_layout import turns
 
 STARTING = import_module("memory.migrations.0002_boundaries")
+REWORDED = import_module("memory.migrations.0020_plain_boundary")
 
 
 @pytest.fixture(autouse=True)
@@ -42,10 +43,16 @@ def test_taking_the_migration_back_leaves_what_somebody_wrote_or_changed(alice: 
     assert set(Boundary.objects.all()) == {changed, own}
 
 
+def test_the_starting_ones_dont_call_their_reader_the_person(db: None) -> None:
+    texts = [boundary.text for boundary in Boundary.objects.global_ones()]
+    assert REWORDED.AFTER in texts
+    assert not any("the person" in text for text in texts)
+
+
 def test_they_stand_in_the_prompt_the_global_ones_in_the_block_that_all_share(alice: User, bob: User) -> None:
     Boundary.objects.create(user=alice, text="No jokes about spiders.")
     shared, personal = system_of(alice)
-    assert all(text in shared for text in STARTING.STARTING)
+    assert all(text in shared for text in (REWORDED.AFTER, *STARTING.STARTING[1:]))
     assert "No jokes about spiders." in personal
     assert "spiders" not in shared
     assert "spiders" not in "".join(system_of(bob))
@@ -60,7 +67,7 @@ def test_a_change_counts_from_the_next_turn_on_and_one_that_is_off_is_in_no_prom
     told = "".join(system_of(alice))
     assert "Money only when I ask." in told
     assert "No talk of money." not in told
-    assert not any(text in told for text in STARTING.STARTING)
+    assert not any(text in told for text in (REWORDED.AFTER, *STARTING.STARTING[1:]))
 
 
 def test_they_are_never_cut() -> None:

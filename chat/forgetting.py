@@ -92,7 +92,7 @@ class ConversationEraser:
     def _messages(self, user: User, erasure: Erasure) -> Iterator[ErasureItem]:
         for message in _messages_by_id(user, {*erasure.messages, *erasure.quotes}).order_by("conversation", "seq"):
             is_part = message.pk not in erasure.messages
-            what = "quote" if is_part else _TYPES.get(message.event_type, "message")
+            what = "quote" if is_part else _type_of(message, erasure)
             shown = " … ".join(sorted(erasure.quotes[message.pk])) if is_part else _readable_text(message)
             yield ErasureItem(what, f"message:{message.pk}", shown, reverse("message", args=[message.pk]))
         deleted = Message.objects.for_user(user).filter(conversation__in=erasure.conversations)
@@ -132,6 +132,12 @@ class ConversationEraser:
     def regenerate(self, user: User, wanted: Mapping[str, Any]) -> bool:
         """Regenerate a dropped summary."""
         return wanted["what"] != "segment" or regenerate_summary(user, wanted["id"])
+
+
+def _type_of(message: Message, erasure: Erasure) -> str:
+    """Its type in the dry run. An answer that was given it needn't have used it: “Goodbye!”."""
+    what = _TYPES.get(message.event_type, "message")
+    return "given" if what == "answer" and not _repeats(message, erasure) else what
 
 
 def _readable_text(message: Message) -> str:

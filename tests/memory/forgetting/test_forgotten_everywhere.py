@@ -250,7 +250,7 @@ def test_the_dry_run_is_the_deed(told: Told) -> None:
     for model, what in ((Fact, "fact"), (Episode, "episode"), (Document, "document"), (FactLink, "link")):
         assert len(before[model]) - model._default_manager.count() == would.counts[what], what
     erased = Message.objects.filter(text=FORGOTTEN).count()
-    assert erased + 1 == sum(would.counts[what] for what in ("answer", "tool text", "quote"))
+    assert erased + 1 == sum(would.counts[what] for what in ("answer", "given", "tool text", "quote"))
     assert all(would.counts[what] for what in ("summary", "title", "line", "receipt", "snapshot", "vector", "passage"))
 
 

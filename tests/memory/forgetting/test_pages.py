@@ -52,6 +52,16 @@ def test_the_dry_run_lists_what_would_go_and_come_back_and_changes_nothing(told:
     assert Fact.objects.filter(pk=told.fact.pk).exists()
 
 
+def test_an_answer_that_was_given_it_is_only_called_that(told: Told) -> None:
+    would = preview(told.user, Target(What.FACT, str(told.fact.pk)))
+
+    types = {item.ref: item.what for item in would.going}
+    assert types[f"message:{told.reply.pk}"] == "answer", "it says it"
+    assert types[f"message:{told.recalled.pk}"] == "given", (
+        "it may say it in other words, and may say nothing: “Goodbye!”"
+    )
+
+
 def test_a_document_is_named_once_for_all_its_lines() -> None:
     lines = [ErasureItem("line", f"document:1:{number}", "/travel/kenya") for number in range(3)]
     unnamed = ErasureItem("line", "document:2:1")

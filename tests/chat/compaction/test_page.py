@@ -108,7 +108,8 @@ def test_the_button_asks_for_it_and_the_panel_says_that_it_is_done(
 ) -> None:
     conversation = begin(alice, numbered(14))
     client = sign_in(alice)
-    assert "Compact now" in page(client, conversation)
+    before = page(client, conversation)
+    assert before.index('id="receipt"') < before.index("Compact now"), "memories come first"
     with django_capture_on_commit_callbacks(execute=True):
         html = client.post(f"/c/{conversation.pk}/compact", headers={"HX-Request": "true"}).content.decode()
     wish = Compaction.objects.get()

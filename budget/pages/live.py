@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Count, Q, Sum
@@ -17,6 +18,8 @@ from recall.figures import money, percent
 
 NOT_SHOWN: Final = ("items", "ingredients", "prefix", "base_by_class")
 """Large receipt columns that aren't needed here."""
+SHOWN_FROM: Final = 0.7
+"""Share of the budget from which the line beside the composer is shown: below it there is nothing to act on."""
 COUNTED: Final = tuple(name for name in usage.COLUMNS if name not in ("turns", "unpriced"))
 """Receipt columns that are summed."""
 
@@ -163,6 +166,13 @@ def latest(user: User) -> Receipt | None:
     """The receipt of the most recent turn, without its items."""
     receipts = Receipt.objects.for_user(user).filter(conversation__deleted_at=None)
     return receipts.select_related("conversation").defer(*NOT_SHOWN).order_by("-created_at").first()
+
+
+def load_filling_turn(conversation: UUID) -> Turn | None:
+    """The latest turn of a conversation, if it fills much of the budget."""
+    latest = Receipt.objects.filter(conversation=conversation).defer(*NOT_SHOWN).order_by("-created_at").first()
+    is_filling = latest is not None and latest.estimated_input >= SHOWN_FROM * latest.plan_total
+    return build_turn(latest) if latest is not None and is_filling else None
 
 
 def build_turn(receipt: Receipt) -> Turn:

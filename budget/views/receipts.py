@@ -23,8 +23,6 @@ from memory.pages.knowledge import document_url
 from memory.refs import ids_by_kind
 from recall.views import is_htmx, signed_in_page, signed_in_user
 
-SHOWN_FROM: Final = 0.7
-"""Share of the budget from which the line beside the composer is shown: below it there is nothing to act on."""
 CORRECTIONS: Final = 5
 """Replacements of a fact, each by the next, that are followed to the latest."""
 QUOTED: Final = 200
@@ -117,7 +115,4 @@ def line(request: HttpRequest, conversation: UUID) -> HttpResponse:
     """The small bar below the composer: the latest turn of one conversation, once it fills much of the budget."""
     conversations = Conversation.objects.not_deleted().for_user(signed_in_user(request)).only("user")
     found = get_object_or_404(conversations, pk=conversation)
-    latest = Receipt.objects.filter(conversation=found).defer(*live.NOT_SHOWN).order_by("-created_at").first()
-    is_filling = latest is not None and latest.estimated_input >= SHOWN_FROM * latest.plan_total
-    turn = live.build_turn(latest) if latest is not None and is_filling else None
-    return render(request, "budget/parts.html#line", {"turn": turn})
+    return render(request, "budget/parts.html#line", {"turn": live.load_filling_turn(found.pk)})

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from budget.pages.live import load_filling_turn
 from chat.attachments.view import attached_to
 from chat.compaction import jobs
 from chat.conversations.provenance import answers_until
@@ -64,7 +65,7 @@ def conversation(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The chat page with this conversation."""
     found = _get_own(request, pk)
     context = {"list": list_for(request), **header_context(found), **_messages(request, found)}
-    return render(request, PAGE, context)
+    return render(request, PAGE, {**context, "filling": load_filling_turn(found.pk)})
 
 
 @signed_in_page

@@ -719,5 +719,4 @@ decorate(document);
 showUnsent();
 if (!location.hash && !$("welcome")) toBottom(); // the welcome text is read from the top
 if ($("messages").dataset.latestAnswer) showReceipt($("messages").dataset.latestAnswer);
-showBudget();
 showButtons();

@@ -148,6 +148,8 @@ def test_the_line_beside_the_composer_tells_of_the_conversations_own_latest_turn
     Receipt.objects.filter(pk=latest.pk).update(estimated_input=28_000)
     page = text_of(sign_in(alice).get(reverse("usage_line", args=[older.pk])))
     assert "28,000 of 40,000 tokens" in page
+    whole = text_of(sign_in(alice).get(reverse("conversation", args=[older.pk])))
+    assert "28,000 of 40,000 tokens" in whole, "its page has the line from the start, so that nothing moves"
 
 
 # The plan ------------------------------------------------------------------------------------------------------------

@@ -110,6 +110,7 @@ def test_the_button_asks_for_it_and_the_panel_says_that_it_is_done(
     client = sign_in(alice)
     before = page(client, conversation)
     assert before.index('id="receipt"') < before.index("Compact now"), "memories come first"
+    assert "data-waiting" in before, "it is shown once they are there"
     with django_capture_on_commit_callbacks(execute=True):
         html = client.post(f"/c/{conversation.pk}/compact", headers={"HX-Request": "true"}).content.decode()
     wish = Compaction.objects.get()

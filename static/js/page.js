@@ -40,7 +40,10 @@ document.addEventListener("click", (event) => {
   if (choice) chooseTheme(choice.getAttribute("data-theme-choice") ?? "");
 });
 
-document.addEventListener("focusin", (event) => closeMenus(event.target)); // Tab has left the menu
+document.addEventListener("focusin", ({ target }) => {
+  closeMenus(target); // Tab has left the menu
+  if (target instanceof HTMLInputElement && target.list) import("./suggest.js").then(({ suggest }) => suggest(target));
+});
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.target instanceof HTMLOptionElement) return; // there it closes the list
   const open = document.querySelector("details.menu[open]");

@@ -237,6 +237,27 @@ def test_the_chosen_appearance_outlives_a_reload(somebody: Person) -> None:
     assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == []
 
 
+def test_lists_and_hints_have_recalls_look_instead_of_the_browsers(somebody: Person) -> None:
+    page = somebody.tab("/settings")
+    zone = page.get_by_role("textbox", name="Time zone").or_(page.get_by_role("combobox", name="Time zone"))
+    zone.fill("lisb")
+    expect(page.locator("input[list]")).to_have_count(0)
+    zone.press_sequentially("o")
+    expect(page.get_by_role("option", name="Europe/Lisbon")).to_be_visible()
+    zone.press("ArrowDown")
+    zone.press("Enter")
+    expect(zone).to_have_value("Europe/Lisbon")
+    expect(page.get_by_role("listbox", name="Suggestions")).to_be_hidden()
+    assert page.url.endswith("/settings"), "Enter took the suggestion, and sent nothing"
+
+    page.goto("/")
+    page.get_by_role("button", name="Context panel").hover()
+    hint = "button => getComputedStyle(button, '::after').content"
+    assert page.locator("#toggle-context").evaluate(hint) == '"Context panel"'
+    expect(page.locator("button[title], summary[title], a[title]")).to_have_count(0)
+    assert page.locator("#text").evaluate("text => getComputedStyle(text).resize") == "none"
+
+
 def test_the_chat_does_not_move_under_its_reader(somebody: Person) -> None:
     somebody.screen = {"viewport": {"width": 1280, "height": 480}}
     page = somebody.tab("/")

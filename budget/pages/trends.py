@@ -62,9 +62,9 @@ def short(tokens: float) -> str:
 
 
 def signed(value: float) -> str:
-    """A signed percentage."""
-    rounded = round(value, 1)
-    return f"{rounded:+g}%".replace("-", "−") if rounded else "0%"
+    """A signed percentage; “under 0.1%” and “0%” have no sign."""
+    shown = percent(abs(value) / 100)
+    return f"{'+' if value > 0 else '−'}{shown}" if value and shown[0].isdigit() else shown
 
 
 def _turns(user: User) -> list[dict[str, Any]]:

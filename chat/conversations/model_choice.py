@@ -16,6 +16,7 @@ from accounts.models import User
 from budget.spending import limits
 from budget.spending.prices import LIST_PRICES
 from chat.models import Conversation
+from recall.figures import money
 from recall.llm.client import cached_capabilities, configured_capabilities
 
 OFFLINE_MODELS: Final = ("claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5")
@@ -150,4 +151,4 @@ def _price(name: str) -> str:
     """Price by the price list; empty if another server answers to the name."""
     listed = () if settings.IS_OFFLINE or accepts_any_name() else LIST_PRICES
     price = next((price for price in listed if price.model == name and not price.from_input_tokens), None)
-    return f"${price.input.normalize():f} in, ${price.output.normalize():f} out" if price else ""
+    return f"{money(price.input)} in, {money(price.output)} out" if price else ""

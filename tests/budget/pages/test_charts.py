@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from budget.pages.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TICKS, TOP, WIDTH, Chart, points, stacked, within
+from budget.pages.trends import signed
 
 PARTS = {"history": "History", "memories": "Recalled memories", "task": "Current task"}
 FLOOR = HEIGHT - BOTTOM
@@ -128,3 +129,10 @@ def test_the_axis_has_few_lines_at_round_figures_and_one_at_zero(most: float, le
     assert any(float(rule.text) == 0 for rule in chart.rules)
     steps = {round(lower.y - upper.y) for lower, upper in pairwise(chart.rules)}
     assert max(steps) - min(steps) <= 1
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"), [(17.52, "+18%"), (-2.36, "−2.4%"), (0.0, "0%"), (20.0, "+20%"), (0.04, "under 0.1%")]
+)
+def test_an_error_in_the_chart_has_the_percentage_of_all_pages(error: float, shown: str) -> None:
+    assert signed(error) == shown

@@ -73,7 +73,7 @@ def test_the_provider_offers_the_price_list_the_installations_own_first(
     assert {one.name for one in offered} == {price.model for price in LIST_PRICES}
     assert (offered[0].name, offered[0].is_default) == ("claude-opus-5-5", True)
     assert [one.is_default for one in offered[1:]] == [False] * (len(offered) - 1)
-    assert {one.name: one.price for one in offered}[HAIKU] == "$0.1 in, $0.5 out"
+    assert {one.name: one.price for one in offered}[HAIKU] == "$0.10 in, $0.50 out"
     assert {one.name: one.has_effort for one in offered}["claude-haiku-4-5"] is False
 
 

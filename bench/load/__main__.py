@@ -16,6 +16,7 @@ import argparse
 import asyncio
 import json
 import random
+import re
 import statistics
 import sys
 import time
@@ -41,6 +42,10 @@ SETTLING: Final = 15.0
 """Seconds that are not counted, beside one pause: everyone connects and asks for the first time."""
 TURNS_A_CONVERSATION: Final = 5
 PROBE_EVERY: Final = 1.0
+QUIET_EVERY: Final = 5.0
+"""Seconds between two looks for a quiet moment of a soak."""
+TOKEN: Final = "bench"  # of the metrics
+BLOCKS: Final = re.compile(r"^recall_python_blocks (\S+)", re.MULTILINE)
 MEGABYTE: Final = 2**20
 SATURATING: Final = 10_000
 """Answers that are prepared for those who never pause."""
@@ -60,7 +65,12 @@ UNITS: Final = {
     "cpu": "ms",
 }
 """The columns after sockets and web processes."""
-ALL_UNITS: Final = {**UNITS, "first less model p50": "ms", "first less model p95": "ms", "growth an hour": "MB"}
+ALL_UNITS: Final = UNITS | {
+    "first less model p50": "ms",
+    "first less model p95": "ms",
+    "growth an hour": "MB",
+    "blocks an answer": "",
+}
 """Those that are recorded, too."""
 
 
@@ -163,7 +173,7 @@ def web(started: ExitStack, port: int) -> psutil.Process:
 
     options = (*SOCKETS, "--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning")
     command = ("uvicorn", "recall.asgi:application", "--port", str(port), "--timeout-graceful-shutdown", "5", *options)
-    return psutil.Process(started.enter_context(process(*command, port=port, DRAIN_SECONDS="0")))
+    return psutil.Process(started.enter_context(process(*command, port=port, DRAIN_SECONDS="0", METRICS_TOKEN=TOKEN)))
 
 
 def worker(started: ExitStack) -> None:
@@ -202,7 +212,7 @@ async def load(
     seen.forget()
     seen.lost = settling_lost
     began, cpu = time.perf_counter(), busy(webs)
-    growth = await soak(webs, options.minutes, seen) if options.minutes else {}
+    growth = await soak(webs, ports, options.minutes, seen) if options.minutes else {}
     if not options.minutes:
         await asyncio.sleep(options.seconds)
     seconds, cpu = time.perf_counter() - began, busy(webs) - cpu
@@ -231,26 +241,40 @@ async def load(
     return by_column | own | growth
 
 
-async def soak(webs: list[psutil.Process], minutes: float, seen: Seen) -> dict[str, float]:
-    """Print memory and descriptors as time passes, and how they grew in the second half, an hour."""
-    samples: list[tuple[float, float, int, int]] = []
+async def soak(webs: list[psutil.Process], ports: list[int], minutes: float, seen: Seen) -> dict[str, float]:
+    """Print memory, descriptors and what Python's objects take as time passes, and their growth in the second half.
+
+    Memory follows the most answers at once. What a step's quietest moment takes is what they leave behind.
+    """
+    samples: list[tuple[float, float, int, int, int]] = []
     began = time.monotonic()
     step = max(10.0, minutes * 60 / 20)
-    print(row("minute", "MB", "files", "answers", "accepted p95"))
+    print(row("minute", "MB", "files", "blocks", "answers", "accepted p95"))
     while (passed := (time.monotonic() - began) / 60) < minutes:
-        await asyncio.sleep(step)
+        blocks = [await blocks_of(ports, wait=QUIET_EVERY) for _ in range(int(step / QUIET_EVERY))]
         passed = (time.monotonic() - began) / 60
-        samples.append((passed, *weight(webs), seen.done))
+        samples.append((passed, *weight(webs), min(blocks), seen.done))
         accepted = percentiles(seen.accepted[-500:])[1] if seen.accepted else 0.0
         print(row(f"{passed:.1f}", f"{samples[-1][1]:.1f}", *samples[-1][2:], f"{accepted:.0f}"), flush=True)
     half = samples[len(samples) // 2 :]
-    memory = 0.0
-    if len({done for *_, done in half}) > 1:
-        at, sizes, counts, answers = zip(*half, strict=True)
-        memory, files = (statistics.linear_regression(at, values).slope * 60 for values in (sizes, counts))
-        each = statistics.linear_regression(answers, sizes).slope * 1000
-        print(f"growth in the second half: {memory:+.1f} MB ({each:+.1f} in 1,000 answers), {files:+.1f} files an hour")
-    return {"growth an hour": memory}
+    if len({done for *_, done in half}) < 2:
+        return {"growth an hour": 0.0, "blocks an answer": 0.0}
+    at, sizes, counts, taken, answers = zip(*half, strict=True)
+    memory, files = (statistics.linear_regression(at, values).slope * 60 for values in (sizes, counts))
+    each, left = (statistics.linear_regression(answers, values).slope for values in (sizes, taken))
+    print(
+        f"growth in the second half: {memory:+.1f} MB ({1000 * each:+.1f} in 1,000 answers), {files:+.1f} files an hour"
+    )
+    print(f"left behind: {left:+.2f} blocks an answer, of {min(taken):,}")
+    return {"growth an hour": memory, "blocks an answer": left}
+
+
+async def blocks_of(ports: list[int], *, wait: float) -> int:
+    """Blocks that the Python objects of all web processes take, after so many seconds."""
+    await asyncio.sleep(wait)
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as client:
+        pages = [(await client.get(f"http://127.0.0.1:{port}/metrics")).text for port in ports]
+    return sum(int(float(found[1])) for page in pages if (found := BLOCKS.search(page)))
 
 
 def row(*cells: Any) -> str:

@@ -8,6 +8,7 @@ length, age of the oldest task, tasks not sent). No metric is about one user.
 import math
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Final, LiteralString
@@ -68,6 +69,10 @@ CONNECTIONS_WAITING.set_function(waiting_threads)
 MODEL_ERRORS: Final = Counter("recall_model_errors", "Turns that failed, by reason", ["code"], registry=REGISTRY)
 TURNS_WAITING: Final = Gauge("recall_turns_waiting", "Turns in line for a place (MAX_TURNS)", registry=REGISTRY)
 RUNNING: Final = Gauge("recall_turns_running", "Answers in progress in this process", registry=REGISTRY)
+PYTHON_BLOCKS: Final = Gauge(
+    "recall_python_blocks", "Blocks of memory that this process's Python objects take", registry=REGISTRY
+)
+PYTHON_BLOCKS.set_function(sys.getallocatedblocks)
 DISK_FREE: Final = Gauge("recall_disk_free_bytes", "Free where VAR_DIR is", registry=REGISTRY)
 DISK_FREE.set_function(lambda: shutil.disk_usage(settings.VAR_DIR).free)
 

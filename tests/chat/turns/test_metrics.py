@@ -215,3 +215,4 @@ def test_unsent_tasks_failed_runs_and_sizes_are_watched() -> None:
     assert found["recall_librarian_runsfailed"] == 0
     assert found["recall_database_bytes"] > 1_000_000
     assert found["recall_disk_free_bytes"] > 0
+    assert found["recall_python_blocks"] > 100_000

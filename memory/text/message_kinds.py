@@ -68,8 +68,10 @@ _NOT_SAID: Final = re.compile(
 """A sentence that only says what wasn't said: “I never told you where I live.”"""
 _CLAIMS: Final = re.compile(r"\b(?:i|i['’]\w+|my|we|our|mine|ours)\b", re.IGNORECASE)
 """A command with one of these says something about its writer, and so does “I live in Lyon, right?”."""
-_TELLS: Final = re.compile(r"\d|\b(?:s?he|they|his|her|their)\b", re.IGNORECASE)
-"""A long question with one of these most likely says something of someone."""
+_TELLS: Final = re.compile(
+    r"\d|\b(?:s?he|they|his|her|their|us|myself)\b|(?<!\btell )(?<!\bremind )(?<!\bask )\bme\b", re.IGNORECASE
+)
+"""A long question with one of these most likely says something of someone: “without vinegar, it makes me heave”."""
 _BESIDE: Final = re.compile(
     r",\s*(?:where|who|whose|which|because|since|as|now that)\b|\b(?:because|since|now that) (?:i|my|we|our)\b", re.I
 )

@@ -52,6 +52,7 @@ def test_what_only_says_that_nothing_was_said_is_no_memory(text: str, kind: str)
         ("what is a fair price for a two room flat in Porto, the landlord wants 900 now", ""),
         ("how much chocolate is too much for a dog of that size, she's had half a bar", ""),
         ("is it hard to find a flat in Reykjavik with two cats, my sister and our piano", ""),
+        ("ok now tell me how to descale a kettle w/o vinegar, the smell makes me heave", ""),
         ("Shellfish lay me out for two days, so which of these cruise dinners is left?", ""),
     ],
 )

@@ -66,7 +66,8 @@ _POLITE: Final = re.compile(r"\b(?:please|pls|plz|(?:can|could|will|would) you)\
 _PRIVATE: Final = re.compile(
     r"\b(?:must|should|can|may)(?:n't| not|not) (?:see|know|find)\b|"
     r"\b(?:stored|saved|kept|private|secret|shouldn't|don't want (?:it|that|this)|nobody|no one|none of)\b|\bdont want"
-    r"|\b(?:delete|erase|remove) (?:it|that|this|them|everything)\b|\bwant to be reminded\b",
+    r"|\b(?:delete|erase|remove) (?:it|that|this|them|everything)\b|\bwant to be reminded\b"
+    r"|\bover my shoulder\b|\b(?:reads?|sees?|looks? at|uses?) (?:this|these|my|our)\b",
     re.IGNORECASE,
 )
 """Reasons to be forgotten: “forget how much I earn, I don't want that stored”."""

@@ -71,6 +71,7 @@ SignIn = Callable[[User], Client]
             "i promised not to tell a soul so forget that paloma is pregnant. keep the ceramics tho",
             "paloma is pregnant",
         ),
+        ("forget about the party for anneke, she looks over my shoulder when im chatting", "the party for anneke"),
         ("ugh forget everything about the audition", "the audition"),
         ("hm, forget how much I weigh, i dont want that stored", "I weigh"),
     ],

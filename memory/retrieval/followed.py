@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -21,7 +21,7 @@ from memory.text.message_kinds import is_small_talk
 WITHIN: Final = 4
 """Places in a conversation, the model's answers included: of the user's own, the next two messages."""
 MAX_WORDS: Final = 24
-"""A longer message is found for itself."""
+"""A longer message is found for itself, unless it corrects the answer."""
 SURE_FROM: Final = 4.0
 """Log odds from which a later date or amount takes the place of an earlier one. Of 540 read scenarios, in 17 the later
 one is right and in one the earlier; from ANSWERED_FROM on, in 18 and 7."""
@@ -123,10 +123,14 @@ def add_followed(
 
 def _mark_denied(answered: Candidate, followed: Iterable[RankedCandidate]) -> None:
     """Mark in the message that answers what a later one says isn't so, but something else: “its 37 not 31”."""
-    denied = (one for row in followed for one in read_denials(row.candidate.text) if one.new)
-    for stems in (content(one.old) for one in denied):
-        if stems and stems <= content(answered.text):
-            answered.text = mark_changed(answered.text, stems)
+    for stems in (one for row in followed for one in _denied_in(answered.text, row.candidate.text)):
+        answered.text = mark_changed(answered.text, stems)
+
+
+def _denied_in(text: str, later: str) -> Iterator[set[str]]:
+    """Content words of the text that a later one says are others: “it is NOT the 6th it is the 16th”."""
+    said = (content(one.old) for one in read_denials(later) if one.new)
+    return (stems for stems in said if stems and stems <= content(text))
 
 
 def _message_of_answer(ranked: Sequence[RankedCandidate], rows: Mapping[int, CandidateRow]) -> CandidateRow | None:
@@ -148,7 +152,7 @@ def _follows(row: RankedCandidate, answer: CandidateRow) -> bool:
     is_next = one.thread == answered.thread and 0 < one.place - answered.place <= WITHIN
     is_own = one.source == "message" and one.own_words and one.session == answered.session
     is_short = len(one.text.split()) <= MAX_WORDS and not (one.asks or is_small_talk(one.text))
-    return is_next and is_own and is_short
+    return is_next and is_own and (is_short or any(_denied_in(answered.text, one.text)))
 
 
 def _answers_later(row: RankedCandidate, answered: Candidate) -> bool:

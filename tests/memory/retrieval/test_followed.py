@@ -57,3 +57,14 @@ def test_what_the_next_message_says_is_something_else_is_marked_in_the_one_befor
     assert [item.text for item in kept if item.source == "message"] == [
         paint.replace("31", "[changed]"), "sorry measured again its 37 not 31",
     ]  # fmt: skip
+
+
+def test_a_long_message_that_corrects_the_answer_comes_with_it(alice: User) -> None:
+    asks = "remind me what to get for a 10th wedding anniversary? ours is the 6th of september"
+    corrected = "husband just read this over my shoulder. it is NOT the 6th it is the 16th. ten years"
+    long = f"{corrected} and I still get it wrong every single time, do not tell anyone else about that"
+    talk(alice, asks, "Noted.", long)
+
+    kept = retrieve(alice, "When is our wedding anniversary?", now=NOW, reads=True).kept
+
+    assert [item.text for item in kept[:2]] == [asks.replace("6th", "[changed]"), long]

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from memory.facts.deduplication import GROUPS, PEOPLE, relations_differ
-from memory.facts.keys import USER, spell_subject, split_key
+from memory.facts.keys import LIST, USER, spell_subject, split_key
 from memory.librarian.changes.fact_words import (
     DETERMINERS,
     TOKEN,
@@ -252,6 +252,7 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
         and fact.said_at <= utterance.said_at
         and fact.message_id != utterance.message_id  # read again, a message doesn't end what was learned from it
         and not is_doubt(fact)
+        and not fact.key.startswith(f"{USER}/{LIST}")  # what is on a list changes by orders alone
     ]
     for reader in _READERS:
         for correction in reader(user_text, utterance, open_facts):

@@ -523,3 +523,10 @@ def test_what_an_animal_will_not_do_ends_with_its_death() -> None:
     said = Utterance(99, 1, "user", "Rufus died on Sunday. He was fifteen.", NOW)
     found = find_corrections(said, [tablets, name, cat])
     assert [(one.fact.fact_id, one.change) for one in found] == [(62, Change.END), (63, Change.END)]
+
+
+def test_what_is_on_a_list_changes_by_orders_alone() -> None:
+    shopping = known(1, "On the user's shopping list are halloumi, limes and chickpeas.", "user/list:shopping",
+                     "halloumi, limes, chickpeas")  # fmt: skip
+    utterance = Utterance(1, 1, "user", "scrap the limes, neighbour gave me a bag. and add toothpaste", NOW)
+    assert find_corrections(utterance, [shopping]) == []

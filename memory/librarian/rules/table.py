@@ -31,7 +31,7 @@ _PLACE: Final = re.compile(
 _NO_PLACE: Final = as_set(
     "i i'm a an the my our their this that it one two fear peace hope debt pain love with and monday tuesday wednesday"
     " thursday friday saturday sunday january february march april june july august september october november december"
-    " english german french spanish bed town here there same another different new"
+    " english german french spanish bed town here there same another different new winter summer spring autumn fall"
 )
 _STOPS: Final = as_set(
     "and but or so because since as while when where which who that if for at with from until till although though"

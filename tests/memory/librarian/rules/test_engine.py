@@ -553,6 +553,7 @@ def test_a_statement_is_a_sentence_about_the_user(text: str, said: str, never: s
         ("Never been good at maths.", "has never been good at maths", "never has been"),
         ("Never put emojis in your answers.", "never to put emojis in its answers", "user never"),
         ("its me n my kid (Theo, 11, autistic, hates surprises)", "kid Theo was 11", "user (?:was 11|is autistic)"),
+        ("i live in Dunedin, is it mad to cycle to work here in winter", "lives in Dunedin", "Winter"),
         ("I took my husband's surname, I'm Mehmet Bergström now", "name is Mehmet Bergström", "surname is"),
         ("Ahmed Khalil switched to mobile last week.", "Ahmed Khalil switched to mobile last week.", "user ahmed"),
         ("My doctor found I've got coeliac disease.", "The user has coeliac disease.", "doctor found"),

@@ -130,8 +130,8 @@ def _next_of(days: Iterable[date], found: _Found, today: date) -> _Days:
     return _one(next(day for day in days if day >= today))
 
 
-def _day_month(found: _Found, today: date) -> _Days:
-    month, day = _month_number(found["month"]), int(found["day"])
+def _day_month(found: _Found, today: date, named: str = "day") -> _Days:
+    month, day = _month_number(found["month"]), int(found[named])
     if found["year"]:
         return _one(date(int(found["year"]), month, day))
     years = [year for year in (today.year, today.year + 1, today.year - 1) if day <= monthrange(year, month)[1]]
@@ -139,11 +139,12 @@ def _day_month(found: _Found, today: date) -> _Days:
 
 
 def _days_of_month(found: _Found, today: date) -> _Days:
-    """From one day of a month to another."""
-    (first, _), last = _day_month(found, today), int(found["until"])
-    if last <= first.day:
-        raise ValueError(f"No days lie between {first.day} and {last}.")
-    return first, first.replace(day=last)
+    """From one day of a month to another, the next that aren't over."""
+    last, _ = _day_month(found, today, "until")
+    first = last.replace(day=int(found["day"]))
+    if first >= last:
+        raise ValueError(f"{first} isn't before {last}.")
+    return first, last
 
 
 def _ordinal(found: _Found, today: date) -> _Days:

@@ -44,6 +44,12 @@ def test_days_from_one_to_another_are_all_of_them(text: str) -> None:
     )  # fmt: skip
 
 
+def test_days_that_have_begun_are_these() -> None:
+    found = find_date("the fair is on 25-29 November", TODAY)
+    assert found is not None
+    assert found.words == "from 25 to 29 November 2026"
+
+
 def test_days_that_were_are_the_last_ones() -> None:
     found = find_date("we were in Rome from 3 to 9 June", TODAY, past=True)
     assert found is not None

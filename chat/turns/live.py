@@ -202,7 +202,7 @@ class TurnRegistry:
         """Remove an ended turn; its conversation is free for the next."""
         if self.by_conversation.get(turn.conversation_id) is turn:
             del self.by_conversation[turn.conversation_id]
-        if not turn.followers:
+        if not turn.followers and turn.conversation_id not in self.by_conversation:
             self._followers.pop(turn.conversation_id, None)
 
     def running_for(self, user_id: int) -> int:

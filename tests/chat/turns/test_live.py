@@ -1,4 +1,4 @@
-"""Growing text is rendered where it costs least: short text at once, what may take long in a thread."""
+"""Growing text is rendered where it costs least, and everyone who watches a conversation hears its running turn."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from chat.turns.live import QUICK_CHARS, QUICK_SECONDS, RunningTurn
+from chat.turns.live import QUICK_CHARS, QUICK_SECONDS, RunningTurn, TurnRegistry
 from chat.turns.live_text import Frame, LiveText
 
 
@@ -27,3 +27,22 @@ async def test_short_text_needs_no_thread_unless_the_text_before_it_took_long(mo
         turn.text += text
         await turn.flush()
     assert in_thread == [False, True, False, True, False]
+
+
+async def test_who_joins_after_an_older_turn_ended_hears_the_newer_one() -> None:
+    turns, conversation = TurnRegistry(), uuid4()
+    heard: list[Frame] = []
+
+    async def work() -> None:
+        return None
+
+    older, newer = (RunningTurn(user_id=1, conversation_id=conversation, message_id=number) for number in (7, 9))
+    for turn in (older, newer):
+        turn.announced = True
+        turns.start(turn, work())
+
+    turns.finish(older)
+    turns.subscribe(conversation, heard.append)
+    newer.set_status("working")
+
+    assert [frame["message"] for frame in heard] == [9]

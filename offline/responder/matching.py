@@ -116,7 +116,7 @@ KINDS = {
         rf"\b\d{{1,4}}(?:st|nd|rd|th)?\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b{MONTHS}"
     ),
     "who|names?|called|(?:which|what) (?:city|town|country|village)": re.compile(
-        rf"(?<!^)\b(?!\w+day\b|{MONTHS} \d)[A-Z][a-z]+|\b(?:called|named) \w+|{NAMED.pattern}"
+        rf"(?<!^)\b(?!\w+day\b|{MONTHS} \d)[A-ZÀ-Þ][a-zß-ÿ]+|\b(?:called|named) \w+|{NAMED.pattern}"
     ),
 }  # fmt: skip
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -135,10 +135,14 @@ ENDS = re.compile(
 )
 OVER = re.compile(r"\b(?:used to|formerly|previously|no longer|back then)\b", re.IGNORECASE)
 WHO = re.compile(r"^\W*(?:and |so )?who(?:se)?\b", re.IGNORECASE)
-WHO_DOES = re.compile(rf"{WHO.pattern} (?!(?:is|are|am|was|were|do|does|did|else)\b)\w", re.IGNORECASE)
+WHO_DOES = re.compile(
+    rf"{WHO.pattern} (?!(?:is|are|am|was|were|do|does|did|else)\b)\w|{WHO.pattern}(?:['’]s| is| was) \w+ing\b",
+    re.IGNORECASE,
+)
 OF_ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 AROUND_USER = re.compile(r"\b(?:in|at|on|from) (?:my|our)\b", re.IGNORECASE)  # “who in my flat can't have nuts?”
 PRONOUN_SUBJECT = re.compile(r"^\W*(?:s?he|they|it|her|his|their|its)(?:['’]\w{1,3}|s|re)?\b", re.IGNORECASE)
+OF_THEM = re.compile(r"\b(?:s?he|they)(?:['’]\w+)?\b", re.IGNORECASE)
 OF_SOMEONE_UNNAMED = re.compile(
     r"^\W*(?:s?he|they)(?:['’]\w+)?\b(?! (?:says?|said|thinks?|reckons?|wants? me)\b)", re.IGNORECASE
 )  # what someone says may be about the user: “he says no lifting over 10 kilos”
@@ -422,8 +426,8 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
         return True
     if one_of := WHICH_OF.search(question):
         return owned is None and SAYS_I.match(sentence) is not None and not stems(one_of[1]) & sentence_words
-    if WHO_DOES.match(question) or (WHO.match(question) and not OF_ONESELF.search(AROUND_USER.sub("", question))):
-        return False  # the question asks for the name
+    if _asks_of_anyone(question):
+        return False
     theirs = rf"\b(?:my|our|user's|the) (?:[\w-]+ )??(?:{'|'.join(RELATION_ASKED.findall(question)) or '$'})\b(?! of\b)"
     if re.search(theirs, sentence, re.IGNORECASE):
         return False  # “Ingrid left, my boss is Tomas now” tells of the boss
@@ -446,6 +450,14 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
     is_named = bool(asked & sentence_words & names)
     called = sentence[owned.end() :].split(maxsplit=1)[:1]  # “my roommate callum”
     return not is_named and not any(re.search(rf"\b(?:is|does) {re.escape(name)}\b", question) for name in called)
+
+
+def _asks_of_anyone(question: str) -> bool:
+    """Whether a question asks for a name, or of “she”, whom no word of it names."""
+    if OF_ONESELF.search(AROUND_USER.sub("", question)):
+        return WHO_DOES.match(question) is not None
+    is_of_unnamed = OF_THEM.search(question) and not re.search(r"(?<!^)\b[A-Z]\w", question)
+    return bool(WHO.match(question) or is_of_unnamed)
 
 
 def _is_of_others(noun: str, sentence: str) -> bool:

@@ -74,6 +74,7 @@ LIKELY = "question"  # how Recall marks what most likely answers, where it asks 
 NO_ANSWER = (DOUBT, "The user mentions")
 NAMES = re.compile(r"(?<!^)\b(?!I\b)[A-Z]\w+")
 PARTS = re.compile(r"[,;\n] ?")
+REQUEST_STATES = re.compile(rf"{OF_ONESELF.pattern}|\w: \w+ \w+.*", OF_ONESELF.flags)
 CLAUSE = re.compile(r"[,;.!?]")  # “I'm allergic to birch, springs are awful” is no feeling of the user's
 MASKED = "[secret]"  # how Recall hides one from a model
 CHANGED = "[changed]"  # and what the user said is something else
@@ -748,20 +749,21 @@ def _quote_likely(reading: Reading) -> Reply | None:
     Of a question for several, one that names them all: “the rabbits, they're Knedlik and Pepa”.
     """
     asked = _extract_question(reading)
-    marked, _ = _list_marked(reading, asks_past(asked))
+    marked, followed = _list_marked(reading, asks_past(asked))
     likely = [one for one in marked if one.answers == LIKELY and one.is_own and one.id.startswith("message:")]
     several = SEVERAL_ASKED.search(asked)
     group = ((several["group"] or several[0]) if several else "").lower()
-    return next((_quoted(reading, one) for one in likely if group in one.text.lower()), None)
+    reply = next(filter(None, (_quoted(reading, one) for one in likely if group in one.text.lower())), None)
+    return _with_followed(reply, followed, asked) if reply else None
 
 
 def _as_written(asked: str, memory: Memory) -> str:
     """A message as it was written; empty: it states nothing, or only of others by their relation.
 
-    Marked as the answer, a request that says “my” states something, too.
+    Marked as the answer, a request that says “my” or “the sign: closed on Mondays” states something, too.
     """
     written, wanted = _written(memory), stems(asked)
-    said = sentences(written) or (OF_ONESELF.findall(QUOTED.sub(" ", written)) if memory.answers else [])
+    said = sentences(written) or (REQUEST_STATES.findall(QUOTED.sub(" ", written)) if memory.answers else [])
     others = [one for one in said if OF_SOMEONE.match(one) and is_about_another(asked, one, wanted, stems(one))]
     return "" if len(others) == len(said) else _short(" ".join(written.split()), MAX_QUOTED)
 
@@ -905,7 +907,7 @@ def _nearest(reading: Reading) -> Reply | None:
     if first is None or not first.is_own:
         return None
     written, names = _written(first), NAMES.findall(asked)
-    is_asked = patterns.OWN.search(asked) or (names and all(name in written for name in names))
+    is_asked = OF_ONESELF.search(asked) or (names and all(name in written for name in names))
     is_stated = len(" ".join(sentences(written))) >= STATED * len(written)
     is_shared = is_wh_question(asked) or bool((stems(asked) - whom_asked(asked) or stems(asked)) & stems(written))
     if not (is_asked and is_stated and is_shared and has_answer_kind(asked, written)):

@@ -656,6 +656,30 @@ def test_a_message_in_capitals_corrects_nothing() -> None:
     assert ask("Where do I live?", said, more).startswith("You LIVE IN SIDMOUTH.")
 
 
+def test_a_question_of_me_alone_is_about_the_user_too() -> None:
+    said = memory("my cousin Étienne picks me up at the airport, he drives like a maniac", "message:4")
+    told = ask("who's collecting me after the flight?", said)
+    assert told.startswith("I'm not sure, but you wrote: “my cousin Étienne picks me up at the airport")
+
+
+def test_what_followed_a_likely_message_is_quoted_after_it() -> None:
+    lead = memory("my parents' 50th anniversary, ideas, they hate parties", "message:5") | {"answers": "question"}
+    more = memory("they're married since 20 September 1975", "message:6") | {"answers": "followed"}
+    told = ask("when's Mum and Dad's golden anniversary?", lead, more)
+    assert told.endswith("After that you wrote: “they're married since 20 September 1975”")
+
+
+def test_a_question_about_someone_unnamed_is_answered_by_whom_recall_marks() -> None:
+    lead = memory("my daughter starts uni in sept", "message:5") | {"answers": "question"}
+    more = memory("shes going to Dundee to do nursing", "message:6") | {"answers": "followed"}
+    assert "nursing" in ask("what's she studying?", lead, more)
+
+
+def test_a_request_that_gives_the_words_to_write_states_them() -> None:
+    sign = memory("can you write the sign for the door: closed mondays, open tue to sat", "message:5")
+    assert "closed mondays" in ask("Which day are we shut?", sign | {"answers": "question"})
+
+
 def test_what_recall_found_is_quoted_where_no_sentence_clearly_answers() -> None:
     said = memory("having people over. my mate Callum is coeliac, his gf is vegan. one pot for 7?", "message:4")
     told = ask("Who is the coeliac one in my group?", said)

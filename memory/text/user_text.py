@@ -80,6 +80,7 @@ _ASKED_ABOUT = re.compile(
     r"|(?:is|does|are|do) (?:this|these|it) (?:ok|okay|right|correct|true|sound|look|read|make sense)\b"
     r"|(?:check|proofread|review|improve|critique|summari[sz]e|translate|rewrite|rephrase|look (?:at|over|through)|read"
     r"|fix|edit|explain|shorten|comment on|answer|reply to|respond to) (?:this|these|that|it|the following|below)\b"
+    r"|(?:check|proofread|edit|polish|rephrase|translate),? (?:please|pls|plz)\b"
     r"|tl;?dr|make (?:this|it) (?:shorter|longer|better|clearer|nicer|more|less|sound)"
     r"|(?:got|received|found|saw) (?:this|the following)\b)",
     re.I,
@@ -96,7 +97,7 @@ _SALUTATION = re.compile(
 _CLOSING = re.compile(
     r"^[ \t]{0,4}(?:(?:best|kind|warm|with kind|many|all the)[ \t]{0,3}(?:regards|wishes|best|thanks)|regards|sincerely"
     r"|yours(?: sincerely| truly| faithfully)?|cheers|best|love|xoxo|respectfully|sent from my\b[^\n]{0,40}"
-    r"|get outlook\b[^\n]{0,40})[,.!]?[ \t]*$",
+    r"|get outlook\b[^\n]{0,40})(?:[,.!]?|, (?-i:[A-Z])[^\n]{0,40})[ \t]*$",
     re.I | re.MULTILINE,
 )
 THE_ASSISTANT: Final = r"(?:assistant|ai|recall|claude|chat ?bot|bot|computer|helper)\b"

@@ -202,9 +202,17 @@ class Sentence:
 
 
 def own_words(text: str, echoes: Sequence[Span] = ()) -> str:
-    """The part that is read, in the user's own words, with straight quotes; as long as what is read."""
+    """The part that is read, in the user's own words, plainly spelled; as long as what is read."""
     read = text[:MAX_MESSAGE]
-    return mask_foreign_text(read, [span for span in echoes if span[1] <= len(read)]).replace("’", "'")
+    return plainly_spelled(mask_foreign_text(read, [span for span in echoes if span[1] <= len(read)]))
+
+
+def plainly_spelled(text: str) -> str:
+    """The text with straight quotes and hyphens in “mother-in-law”, as long as before."""
+    return _IN_LAW.sub(r"\1-in-law", text.replace("’", "'"))
+
+
+_IN_LAW: Final = re.compile(r"(?i)\b((?:mother|father|sister|brother|daughter|son|parent)s?) in law\b")
 
 
 def sentences(text: str) -> Iterator[Sentence]:

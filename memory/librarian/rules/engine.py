@@ -23,7 +23,16 @@ from memory.librarian.engine import (
     ProposedFact,
 )
 from memory.librarian.rules import mentions, notes, tagged, unreal
-from memory.librarian.rules.clauses import Clause, Sentence, clauses_of, is_past, own_words, sentences, spell_out
+from memory.librarian.rules.clauses import (
+    Clause,
+    Sentence,
+    clauses_of,
+    is_past,
+    own_words,
+    plainly_spelled,
+    sentences,
+    spell_out,
+)
 from memory.librarian.rules.episodes import episode_in, stories_in
 from memory.librarian.rules.judged import ASK, Candidate, select_candidates, select_facts
 from memory.librarian.rules.mentions import SIGNED, name_key, people_in
@@ -59,7 +68,7 @@ from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/27"
+VERSION: Final = "rules/28"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -238,7 +247,7 @@ def _tagged(
 def _is_hidden(sentence: Sentence, said: Utterance) -> bool:
     """Whether a sentence isn't all the user's own, or names a secret."""
     quote = said.text[sentence.start : sentence.end]
-    is_own = quote.replace("’", "'").rstrip() == sentence.text.rstrip()
+    is_own = plainly_spelled(quote).rstrip() == sentence.text.rstrip()
     return not is_own or MASK in quote or bool(sensitive(quote)) or unreal.names_a_secret(quote)
 
 
@@ -345,7 +354,7 @@ def _read_sentence(sentence: Sentence, message: _Message, limit: CpuLimit) -> It
 def _read_clause(clause: Clause, message: _Message, limit: CpuLimit) -> Iterator[Candidate]:
     limit.check()
     yield from (message.noted(note, clause) for note in people_in(clause.text, message.people, message.month))
-    written = message.said.text[clause.start : clause.end].replace("’", "'")
+    written = plainly_spelled(message.said.text[clause.start : clause.end])
     says_other = clause.reported and not clause.by_authority
     if not (clause.asked or says_other or message.user_text[clause.start : clause.end] != written):
         yield from _attribute_of(clause, message) or _claimed(clause, message)

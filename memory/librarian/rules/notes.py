@@ -15,15 +15,23 @@ from memory.text.relations import GROUPS, PEOPLE, PETS
 
 _LABEL: Final = re.compile(r"(?i)(?:my |our |about me[:,]? )?([a-z][a-z -]{1,24}?)\s?(?::|=| [-–—](?= ))\s*(?=\S)")
 _BEING: Final = re.compile(
-    rf"(?:(?:an?|one|the|my) )?(?P<what>[a-z]{{2,12}} )?\(?(?P<name>{NAME})\)?(?: \(?(?:the"
-    rf" )?(?P<kind>[a-z]{{2,12}})\)?)?"
-    r"(?:[ ,]*\(?(?:aged? )?(?P<years>\d{1,2})(?: (?:years?|yrs?|yo)(?: old)?)?\)?)?\W*"
+    rf"(?:(?:an?|one|the|my) )?(?:(?P<title>(?i:dr|mrs?|ms|prof)\.?) |(?P<what>[a-z]{{2,12}} ))?"
+    rf"\(?(?P<name>{NAME})\)?(?: \(?(?:the )?(?P<kind>[a-z]{{2,12}})\)?)?"
+    r"(?:[ ,]*\(?(?:aged? )?(?P<years>\d{1,2})(?: (?:years?|yrs?|yo)(?: old)?)?(?:, [\w ]{2,40})?\)?)?"
+    r"(?: \([\w ,]{2,60}\)|(?: at| in) [\w. ]{2,20})?\W*"
 )
 _PIECE: Final = re.compile(
     r"(?i)\s*(?:[;|]|\s/\s)\s*|,\s+(?=(?:my )?[a-z]{2,12}(?: [a-z]{2,12})?\s?(?::|=| [-–—] ))|(?<=\w)\.\s+(?=[a-z]+:)"
 )
 _NAMED: Final = re.compile(rf"(?i)(?:my |our )?({alternatives(PEOPLE | PETS)}) (?=[A-Z])")
 _NONE: Final = re.compile(r"(?i)^(?:none|no|nothing|n/?a|-|unknown|tbd|yes)\b")
+_THING: Final = re.compile(r"(?!(?:total|price|cost|note|status|todo)\b)[a-z]+(?: [a-z]+){0,2}")
+_GIVEN: Final = re.compile(r"[A-Z][\w'&.-]*(?: [\w'&.-]+){0,4}")
+"""A thing and its name, in a note about neither a person nor what is in the table: “alarm company = Verisure”."""
+_OF_A_PERSON: Final = re.compile(r"\s*[A-Z]\w+ [-–—:] ")
+"""“Allergies: Kosi – groundnut” is of Kosi."""
+ASKED: Final = 0.7
+"""Confidence with which it is asked for."""
 MAX_NOTE: Final = 160
 """Characters of a line that is a note."""
 MAX_WORDS: Final = 6
@@ -39,6 +47,8 @@ def read_notes(sentence: str, month: str) -> Iterator[Note]:
 
 def _read_piece(piece: str, month: str) -> Iterator[Note]:
     labeled = _LABEL.match(piece)
+    while labeled and (inner := _LABEL.match(piece, labeled.end())):  # “reminder: dentist = Dr Reyes”
+        labeled = inner
     found = labeled or _NAMED.match(piece)
     label = " ".join(found[1].lower().split()) if found else ""
     value = piece[found.end() :].strip(" .,!\t") if found else ""
@@ -50,6 +60,8 @@ def _read_piece(piece: str, month: str) -> Iterator[Note]:
         yield from beings if labeled or len(piece.split()) <= 2 * len(beings) + 1 else ()
     elif label in LABEL_OF:
         yield from _read_label(LABEL_OF[label], value, month)
+    elif labeled and "=" in labeled[0] and _THING.fullmatch(label) and _GIVEN.fullmatch(value):
+        yield Note(Kind.FACT, f"The user's {label} is {value}.", confidence=ASKED)
 
 
 def _beings(relation: str, value: str, month: str) -> Iterator[Note]:
@@ -57,6 +69,7 @@ def _beings(relation: str, value: str, month: str) -> Iterator[Note]:
     for part in items(value):
         found = _BEING.fullmatch(part.strip())
         name = clean_name(found["name"]) if found else ""
+        name = f"{found['title'].capitalize()} {name}" if found and name and found["title"] else name
         if found is None or not name:
             continue
         kind_of = (found["what"] or found["kind"] or "").strip()
@@ -72,7 +85,7 @@ def _beings(relation: str, value: str, month: str) -> Iterator[Note]:
 def _read_label(label: Label, value: str, month: str) -> Iterator[Note]:
     for one in items(value) if label.each else [value]:
         read = label.reads(one) if label.reads else (one.strip(" ."), "")
-        if read is None or len(read[0].split()) > MAX_WORDS:
+        if read is None or len(read[0].split()) > MAX_WORDS or _OF_A_PERSON.match(one):
             continue
         filled = {"v": read[0], "a": article(read[0]), "slug": read[0].lower(), "now": month}
         attribute, value = label.attribute.format(**filled), label.value.format(**filled)

@@ -34,7 +34,8 @@ _ODD: Final = re.compile(
     r"(?i)[?!=]|https?:|[{}<>|\\]|\.\.|,,|\s[,.]|[,;:-]\.$|\b(?:lol|pls|plz|btw|haha)\b|[\U0001F000-\U0001FFFF]"
 )
 _SAYS_NOTHING: Final = re.compile(
-    r".*\binstead(?! of\b)|The user's (\w+) \S+ is the user's \1\Z|The user's ([\w -]+?) is not the user's \2(?!\w)"
+    r".*\binstead(?! of\b)|The user's (\w+)(?: \S+)? is the user's \1\Z"
+    r"|The user's ([\w -]+?) is not the user's \2(?!\w)"
     r"|The user mentions (?:(?:the|an?) \w+|[A-Z]\w+(?:, [A-Z]\w+)*(?: and [A-Z]\w+)?)\Z"
 )
 """What is said “instead” of something unnamed, “it isn't my sister”, a bare name or thing."""

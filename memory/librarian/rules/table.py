@@ -44,7 +44,7 @@ _ORG_STOPS: Final = _STOPS - {"and", "for"} | as_set("in on doing making part fu
 _JOB_STOPS: Final = _STOPS | as_set("in on working living here specialising specializing based doing running to not")
 _THING_STOPS: Final = _STOPS - as_set("and or with from for by than at per that as before after")
 _NO_THING: Final = as_set("here there who which where why it that this them how what you your when if")
-_SPLIT: Final = re.compile(r"\s*(?:,\s*(?:and|or|&)?|\s(?:and|or|&|\+|nor)\s)\s*")
+_SPLIT: Final = re.compile(r"(?![^()]{0,60}\))\s*(?:,\s*(?:and|or|&)?|\s(?:and|or|&|\+|nor)\s)\s*")
 _NO_WORK: Final = as_set(
     "job living home same night nights day days weekends weekend week the moment school sea height it this that them a"
     " an my our their myself themselves least last all present times once full part both him her you me us"

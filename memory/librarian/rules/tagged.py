@@ -83,7 +83,7 @@ _FIRST_PERSON: Final = re.compile(
     r"(?i)(?<![\w'])(?:i|im|ive|id|me|my|mine|myself|we|us|our|ours|i['’]\w+|we['’]\w+)(?![\w'])"
 )
 _RELATIONS: Final = re.compile(
-    rf"(?i)(?<!called )(?<!named )\b(?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})\b"
+    rf"(?i)(?<!called )(?<!named )(?<!\bi )\b(?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})\b"
 )
 _MINE: Final = re.compile(rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({alternatives(relations.PEOPLE | relations.PETS)})\b")
 """Whose name may follow: “my neighbor had a baby, Ada” names no one of the user's."""
@@ -94,8 +94,12 @@ _SECOND_HAND: Final = re.compile(
 _OF_A_THING: Final = re.compile(
     r"(?i)(?<!i'm )(?<!i’m )(?<!im )(?<!i am )\b(?:called|named) $"
     r"|\bmy (?!(?:first|last|full|real|middle|legal|maiden|given|family|pen|stage|nick)\b)[\w-]+ name(?:['’]s| is) $"
+    r"|\b(?:my|our|an?|the|own) [\w' -]{2,40}(?:,|-|–| and) (?:its |the )?name(?:['’]s| is) $"
 )
-"""Before a name that is hardly the user's: “I own a boat called Marisol”, “my wifi name is Foxglove”."""
+"""Before a name that is hardly the user's: “I own a boat called Marisol”, “my wifi name is Foxglove”, “my own shop,
+name is Lark”."""
+_OF_A_FIRM: Final = re.compile(r" ?& [A-Z]")
+"""Behind a name that isn't whole: “Ledger & Lark”."""
 _PARTNER: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.PARTNERS)})\b")
 _DOES: Final = re.compile(
     r"(?i)\b(?:i|we|s?he|they|(?<!go )(?<!goes )(?<!going )to|and|still|also|often|usually|sometimes)\W+$"
@@ -358,9 +362,17 @@ _NO_HOME: Final = re.compile(
 _SPEAKS: Final = re.compile(
     r"(?i)\b(?:speak|speaks|speaking|spoke|learn|learns|learning|learnt|learned|fluent|language)\b"
 )
+_COMES_FROM: Final = re.compile(
+    r"(?i)\b(?:back|home|away|back home|returned|arrived|flew|flying|driving|train|flight) from $|: (?:[\w ]+, )*$"
+)
+"""Before where someone has only been: “back from Oaxaca”, “my countries so far: Laos, Peru”."""
+_OTHER_THING: Final = re.compile(
+    r"(?i)\b(?:the|my|our) (?!car\b|van\b|truck\b|bike\b|ride\b|wheels\b)[\w-]+ is (?:an? |the )?$"
+)
+"""Before what a thing is that no one drives: “the boiler is a Worcester”."""
 _DRIVES: Final = re.compile(
     r"(?i)\b(?:dr[io]v\w+|cars?|vans?|trucks?|pickup|bikes?|motor\w+|wheels|garage|mechanic|engine|lease\w*|park\w*"
-    r"|tyres?|tires?|clutch|brakes?|mileage|km|miles|petrol|diesel|electric|hybrid|\d{4})\b"
+    r"|tyres?|tires?|clutch|brakes?|mileage|km|miles|petrol|diesel|electric|hybrid|(?<!from )\d{4})\b"
 )
 _NO_CAR: Final = re.compile(r"(?i)\b(?:bike|bicycle|e-?bike|train|tram|bus|metro)$")
 _WANTED: Final = re.compile(r"(?i)\b(?:saving|wants?|wanting|looking|dream\w*|hop(?:e|ing)|wish\w*|consider\w*)\b")
@@ -376,6 +388,11 @@ _AVOIDED: Final = re.compile(
     rf" (?:(?!{alternatives(lists.DIETS)})[\w-]+ ){{0,3}}$"
 )
 """Before what someone does without, which is no diet: “off dairy”."""
+_AGED_THEN: Final = re.compile(
+    r"(?i)\b(?:since|when|until|till|before|after|by the time|back) (?:i|we|s?he|they)"
+    r"(?: was| were|['’]d been)(?: (?:only|just|about))? $"
+)
+"""Before the age of another time: “I've missed every Christmas since I was 22”."""
 _NOT_YET: Final = re.compile(
     r"(?i)\b(?:turn|turning|turns|(?:will|to) (?:be|turn)|(?:gonna|about to) (?:be|turn)|almost|nearly)\b"
 )
@@ -418,7 +435,13 @@ def _before(value: str, sentence: str) -> str:
 
 
 _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
-    "age": lambda value, sentence: not (_NOT_YET.search(sentence) or _SCORED.search(_before(value, sentence))),
+    "age": lambda value, sentence: (
+        not (
+            _NOT_YET.search(sentence)
+            or _SCORED.search(_before(value, sentence))
+            or _AGED_THEN.search(_before(value, sentence))
+        )
+    ),
     "diet": lambda value, sentence: "eating" not in value and _AVOIDED.search(_before(value, sentence)) is None,
     "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
     "job": lambda value, sentence: (
@@ -427,7 +450,12 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         and not (is_occupation(value.split()[-1]) and _OF_SOMEONE.search(_before(value, sentence)))
     ),
     "car": lambda value, sentence: (
-        _DRIVES.search(sentence) is not None and not (_NO_CAR.search(value) or _WANTED.search(_before(value, sentence)))
+        _DRIVES.search(sentence) is not None
+        and not (
+            _NO_CAR.search(value)
+            or _WANTED.search(_before(value, sentence))
+            or _OTHER_THING.search(_before(value, sentence))
+        )
     ),
     "employer": lambda value, sentence: (
         value.split()[-1].lower() not in _NO_EMPLOYER
@@ -445,7 +473,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     ),
     "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,
     "partner": lambda _, sentence: _FORMER.search(sentence) is None and _LEFT.search(sentence) is None,
-    "origin": lambda _, sentence: _SPEAKS.search(sentence) is None,
+    "origin": lambda value, sentence: not (_SPEAKS.search(sentence) or _COMES_FROM.search(_before(value, sentence))),
     "home": lambda value, sentence: (
         not (
             _OWNS.search(sentence)
@@ -453,7 +481,12 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
             or (_before(value, sentence).lower().endswith(" the ") and value.lower() in sentence)
         )
     ),
-    "name": lambda value, sentence: not _NOT_A_PERSON.search(_before(value, sentence)),
+    "name": lambda value, sentence: (
+        not (
+            _NOT_A_PERSON.search(_before(value, sentence))
+            or _OF_A_FIRM.match(sentence[len(_before(value, sentence)) + len(value) :])
+        )
+    ),
 }
 """What a value and its sentence must be like, by label."""
 
@@ -464,6 +497,8 @@ def _passes(value: str, sentence: str) -> bool:
 
 def _names_work(value: str) -> bool:
     words = value.lower().split()
+    if words[-1] in {"year", "grade", "class", "form", "level"}:  # its number is behind it
+        return False
     is_work = is_occupation(words[-1]) or words[-1].endswith(("er", "or", "ist", "ian", "man", "ic"))
     if any(char.isdigit() for char in value) or words[0] in {"a", "an", "the", "my"}:
         return False

@@ -24,6 +24,10 @@ BORROWED = {
         "I like jazz. And look:",
     ),
     "a letter that is all of the message": ("Dear Tom,\nI live in Atlantis.\nYours,\nUlysses", ""),
+    "a letter signed in the line of its closing": (
+        f"Proofread please.\n\nDear Sir,\n{LONG}\nYours, Mrs. J. Tapley\n\n(She's my neighbor.)",
+        "Proofread please.",
+    ),
     "a mail from a telephone": ("See below\nHi Tom,\nI live in Atlantis.\nSent from my phone", "See below"),
     "a text to make shorter": (f"Please make this shorter: {LONG}", "Please make this shorter:"),
     "a forwarded mail": (f"fyi\nOn Monday Tom wrote:\n{LONG}", "fyi\nOn Monday Tom wrote:"),

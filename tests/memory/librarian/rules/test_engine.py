@@ -136,6 +136,22 @@ READ: list[tuple[str, list[str]]] = [
                                   "The user's child Sami was 4 years old in November 2026. | sami/age=4"]),
     ("allergic: penicillin, latex", ["The user is allergic to penicillin. | user/allergy:penicillin=yes",
                                      "The user is allergic to latex. | user/allergy:latex=yes"]),
+    ("Children: Adaeze (9, Primary 4), Kosi (6)", ["The user's child is called Adaeze.",
+                                                   "The user's child Adaeze was 9 years old in November 2026."
+                                                   " | adaeze/age=9",
+                                                   "The user's child is called Kosi.",
+                                                   "The user's child Kosi was 6 years old in November 2026."
+                                                   " | kosi/age=6"]),
+    ("Allergies: Kosi – groundnut", []),
+    ("dentist = dr Halloran, knee guy = Mr Osei", ["The user's dentist is called Dr Halloran."
+                                                   " | user/dentist/name=Dr Halloran",
+                                                   "The user's knee guy is Mr Osei."]),
+    ("Husband: Patrick Oduya (works nights)", ["The user's husband is called Patrick Oduya."
+                                               " | user/partner=Patrick Oduya"]),
+    ("my mother in law Zofia lives in Gdynia", ["The user's mother-in-law is called Zofia."
+                                                " | user/mother_in_law/name=Zofia",
+                                                "The user's mother-in-law Zofia lives in Gdynia."
+                                                " | zofia/home=Gdynia"]),
     ("job: plumber; home: Turin; diet: vegan", ["The user works as a plumber. | user/job=plumber",
                                                 "The user lives in Turin. | user/home=Turin",
                                                 "The user follows this diet: vegan. | user/diet=vegan"]),

@@ -106,7 +106,7 @@ class FactAdmin(LoggedAdmin):
             try:
                 decide(fact, by=request.user)
             except decisions.RefusedError as refusal:
-                self.message_user(request, f"“{fact}”: {refusal}", messages.WARNING)
+                self.message_user(request, f"Fact {fact.pk}: {refusal}", messages.WARNING)
             else:
                 decided += 1
         if decided:
@@ -270,7 +270,7 @@ class ReviewActionAdmin(RecordAdmin):
             try:
                 decisions.undo(action)
             except decisions.RefusedError as refusal:
-                self.message_user(request, f"“{action.fact}”: {refusal}", messages.WARNING)
+                self.message_user(request, f"Fact {action.fact_id}: {refusal}", messages.WARNING)
             else:
                 undone += 1
         if undone:

@@ -49,6 +49,10 @@ class LoggedAdmin(LargeTableAdmin):
             raise PermissionDenied
         return super().get_search_results(request, queryset, search_term)
 
+    def response_change(self, request: HttpRequest, obj: Any) -> Any:
+        """The confirmation, which is kept in a session and shown on any page, names the row by its id."""
+        return super().response_change(request, _Numbered(obj))
+
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         """Log as Django does, but with the id instead of the row's text."""
         return _without_text(super().log_change(request, obj, message), self.opts.verbose_name)
@@ -123,6 +127,19 @@ class RecordAdmin(LoggedAdmin, ReadOnlyAdmin):
     def _without_personal(self, request: HttpRequest, names: Iterable[Any]) -> list[Any]:
         may_read = not self.personal or request.user.has_perm(self.MAY_READ)
         return [name for name in names if may_read or name not in self.personal]
+
+
+class _Numbered:
+    """A row whose text is its id."""
+
+    def __init__(self, row: Any) -> None:
+        self._row = row
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._row, name)
+
+    def __str__(self) -> str:
+        return str(self._row.pk)
 
 
 def _without_text(entry: Any, name: Any) -> Any:

@@ -13,7 +13,7 @@ from accounts.models import AccessLog, User
 from accounts.staff.access_log import log_access, log_accesses
 from accounts.staff.logged_admin import LoggedAdmin
 from budget.models import BudgetPlan
-from memory.models import Fact
+from memory.models import Fact, ReviewAction
 from memory.review.decisions import accept
 from tests.test_isolation import SECRET, Hers, hers
 
@@ -120,6 +120,24 @@ def test_what_staff_changed_is_logged_by_number(hers: Hers, staff: Client) -> No
     staff.post(address(BudgetPlan, "delete", plan.pk), {"post": "yes"})
 
     assert {entry.object_repr for entry in LogEntry.objects.all()} == {f"fact {hers.fact.pk}", f"budget plan {plan.pk}"}
+
+
+def test_no_answer_to_a_save_or_a_refused_action_shows_a_text(hers: Hers, staff: Client) -> None:
+    Fact.objects.filter(pk=hers.fact.pk).update(status="active")
+    sent: list[tuple[str, dict[str, Any]]] = [
+        (address(Fact, "changelist"), {"action": "accept_proposals", "_selected_action": [hers.fact.pk]}),
+        (address(ReviewAction, "changelist"), {"action": "undo", "_selected_action": [hers.action.pk]}),
+        (address(Fact, "change", hers.fact.pk), {"importance": 0.9, "tags": ""}),
+        (address(Fact, "change", hers.fact.pk), {"importance": 0.9, "tags": "", "_popup": 1}),
+    ]
+    for page, fields in sent:
+        assert SECRET not in staff.post(page, fields).content.decode(), page
+    shown = staff.get(reverse("admin:index")).content.decode()  # a page of no user's rows shows the messages
+
+    assert SECRET not in shown
+    assert f"Fact {hers.fact.pk}: This fact has changed" in shown
+    assert f"Fact {hers.action.fact_id}: This fact has changed since" in shown
+    assert f">{hers.fact.pk}</a>” was changed successfully" in shown
 
 
 def test_no_line_holds_a_text(hers: Hers, staff: Client) -> None:

@@ -9,7 +9,9 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.apps import apps
 from django.contrib import admin, messages
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.http import HttpRequest, HttpResponse
@@ -144,6 +146,26 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
 
 def _is_above(request: HttpRequest, obj: User | None) -> bool:
     return obj is not None and obj.is_superuser and not request.user.is_superuser
+
+
+admin.site.unregister(Group)
+
+
+@admin.register(Group)
+class GroupAdmin(DjangoGroupAdmin):
+    """Groups: only superusers write them. Anyone else who can could grant their own group everything."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Superusers only."""
+        return request.user.is_superuser
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """Superusers only."""
+        return request.user.is_superuser
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """Superusers only."""
+        return request.user.is_superuser
 
 
 @admin.register(ApiKey)

@@ -225,6 +225,19 @@ def test_who_may_change_accounts_cannot_raise_themselves(staff: Staff, alice: Us
     assert client.post(f"/admin/accounts/user/{root.pk}/password/", {}).status_code == 403
 
 
+def test_who_may_change_groups_cannot_raise_their_own(staff: Staff, charlie: User) -> None:
+    client = staff("reviewer")
+    charlie.user_permissions.set(Permission.objects.filter(content_type__app_label="auth"))
+    group = Group.objects.get(name="reviewer")
+    fields = {"name": "reviewer", "permissions": [Permission.objects.get(codename="view_message").pk]}
+
+    assert client.post(address("auth.group", "change", group.pk), fields).status_code == 403
+    assert client.post(address("auth.group", "add"), {**fields, "name": "readers"}).status_code == 403
+    assert client.post(address("auth.group", "delete", group.pk), {"post": "yes"}).status_code == 403
+    assert not group.permissions.filter(codename="view_message").exists()
+    assert client.get(address("auth.group", "change", group.pk)).status_code == 200, "they may view it"
+
+
 @pytest.mark.parametrize("who", ["alice", "other staff"])
 def test_who_may_change_accounts_cannot_sign_in_to_one(staff: Staff, alice: User, charlie: User, who: str) -> None:
     charlie.user_permissions.set(Permission.objects.filter(codename__in=["view_user", "change_user"]))

@@ -1,10 +1,12 @@
 """Root URL configuration."""
 
 from functools import partial
+from typing import Any
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from recall.api import api
 from recall.http.moved_addresses import strip_slash
@@ -16,6 +18,9 @@ from recall.rendering.docs_pages import docs, source
 admin.autodiscover()
 # The admin uses the normal sign-in page, with its rate limit.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+# Its own page would take any number of guesses of the old password, and would not close open sockets.
+to_own_page: Any = RedirectView.as_view(pattern_name="account_change_password")
+admin.site.password_change = to_own_page  # type: ignore[method-assign]
 # `status` is loaded by the template, at each request.
 admin.site.index = partial(admin.site.index, extra_context={"status": status.load})  # type: ignore[method-assign]
 

@@ -123,6 +123,20 @@ def test_the_password_is_changed(alice: User, client: Client) -> None:
     assert alice.check_password(new)
 
 
+def test_the_admin_has_no_page_of_its_own_to_guess_a_password_on(charlie: User, client: Client) -> None:
+    client.force_login(charlie)
+    fields = {"old_password": PASSWORD, "new_password1": ANOTHER_PASSWORD, "new_password2": ANOTHER_PASSWORD}
+
+    assert client.get("/admin/password_change/").headers["Location"] == "/accounts/password/change/"
+    assert client.post("/admin/password_change/", fields).headers["Location"] == "/accounts/password/change/"
+    charlie.refresh_from_db()
+    assert charlie.check_password(PASSWORD)
+
+    guesses = [{"oldpassword": f"guess {number}", "password1": ANOTHER_PASSWORD} for number in range(6)]
+    statuses = [client.post("/accounts/password/change/", guess).status_code for guess in guesses]
+    assert statuses == [200] * 5 + [429]
+
+
 PRINTED = "is in the server log"
 
 

@@ -102,7 +102,8 @@ def close_user_sockets(user: User | None, **_: Any) -> None:
 
 
 @receiver(post_save, sender=User)
-def close_deactivated_user_sockets(instance: User, **_: Any) -> None:
-    """Close a deactivated user's open sockets, too."""
-    if not instance.is_active:
+def close_saved_user_sockets(instance: User, **_: Any) -> None:
+    """Close them, too, when an operator deactivates the user, or sets or removes the password."""
+    has_new_password = getattr(instance, "_password", None) is not None or not instance.has_usable_password()
+    if has_new_password or not instance.is_active:
         publish_event(f"user-{instance.pk}", SESSIONS_CHANGED)

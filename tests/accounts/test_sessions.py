@@ -152,6 +152,21 @@ def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(alice: User) 
     assert ">current</span>" in html
 
 
+@pytest.mark.parametrize("usable", ["true", "false"])
+def test_a_password_that_staff_set_or_remove_closes_open_sockets(
+    alice: User, staff: Client, usable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, told = signed_in(alice), list[tuple[str, str]]()
+    monkeypatch.setattr("accounts.sessions.publish_event", lambda group, kind: told.append((group, kind)))
+    new = "an entirely other phrase"
+    fields = {"password1": new, "password2": new, "usable_password": usable, "set-password": ""}
+    fields |= {"unset-password": ""} if usable == "false" else {}
+    staff.post(reverse("admin:auth_user_password_change", args=[alice.pk]), fields)
+    alice.refresh_from_db()
+    assert (alice.has_usable_password(), is_in(there)) == (usable == "true", False)
+    assert set(told) == {(f"user-{alice.pk}", SESSIONS_CHANGED)}
+
+
 @pytest.mark.parametrize("key", ["aaaaaaaa\\000", "é" * 32, "' OR 1=1 --"])
 def test_a_cookie_that_no_session_has_is_nobodys(key: str, db: None) -> None:
     cookie = f'sessionid="{key}"'

@@ -8,6 +8,7 @@ from accounts import views
 urlpatterns = [
     path("delete", views.delete_account, name="delete_account"),
     path("password/change/", views.ChangePassword.as_view(), name="account_change_password"),
+    path("password/set/", views.SetPassword.as_view(), name="account_set_password"),
     path("2fa/recovery-codes/", views.readable_codes_only(view_recovery_codes), name="mfa_view_recovery_codes"),
     path(
         "2fa/recovery-codes/download/",

@@ -1,10 +1,10 @@
-"""Account pages: deleting the account, and Recall's versions of two allauth pages (password change, recovery codes)."""
+"""Account pages: deleting the account, and Recall's versions of allauth's pages for passwords and recovery codes."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from allauth.account.views import PasswordChangeView
+from allauth.account.views import PasswordChangeView, PasswordSetView
 from allauth.core import ratelimit
 from allauth.mfa.models import Authenticator
 from django import forms
@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from accounts import deletion, secret_encryption
+from accounts import deletion, reauthentication, secret_encryption
 from accounts.api import keys
 from accounts.models import User
 from recall.views import signed_in_form
@@ -50,6 +50,8 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     """Show what will be deleted, ask for the password, and delete."""
     user = request.user
     assert isinstance(user, User)
+    if _needs_passkey(request):
+        return reauthentication.redirect_to_reauthentication(back_to=request.path)
     form = LeavingForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST":
         limited: HttpResponse | None = ratelimit.consume_or_429(request, action="reauthenticate", user=user)
@@ -78,6 +80,23 @@ class ChangePassword(PasswordChangeView):  # type: ignore[misc]
         user = self.request.user
         assert isinstance(user, User)
         return {**super().get_context_data(**kwargs), "working_keys": keys.active_keys(user).count()}
+
+
+class SetPassword(PasswordSetView):  # type: ignore[misc]
+    """allauth's page for a first password, after reauthentication: the password would confirm everything else."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Confirm first, by a passkey or a code, if there is one."""
+        if _needs_passkey(request):
+            return reauthentication.redirect_to_reauthentication(back_to=request.path)
+        response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return response
+
+
+def _needs_passkey(request: HttpRequest) -> bool:
+    """Whether the user, who has no password that a form could ask for, has to confirm in another way."""
+    user = request.user
+    return user.is_authenticated and not user.has_usable_password() and not reauthentication.is_confirmed(request)
 
 
 def readable_codes_only(page: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:

@@ -226,6 +226,7 @@ OWN_POSTS = [
     "usage_plan",
     "usage_limits",
     "settings_theme",
+    "account_set_password",  # those who have one are led to its change
     "end_other_sessions",
 ]
 PUBLIC = ["healthz", "livez", "readyz", "metrics", "account_deleted", "docs", "docs_page", "docs_source", "strip_slash"]

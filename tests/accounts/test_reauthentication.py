@@ -109,6 +109,17 @@ def test_somebody_with_a_passkey_and_no_password_is_asked_for_the_passkey(found:
     assert asked(page) == (reverse("mfa_reauthenticate_webauthn"), EXPORT_CARD)
 
 
+@pytest.mark.parametrize("page", ["delete_account", "account_set_password"])
+def test_no_account_is_deleted_or_given_a_password_without_the_passkey_it_has(
+    found: Client, alice: User, page: str
+) -> None:
+    without_password(alice, found)
+    Authenticator.objects.create(user=alice, type="webauthn", data={})
+    for sent in (found.get(reverse(page)), found.post(reverse(page), {"password": alice.email, "password1": PASSWORD})):
+        assert asked(sent) == (reverse("account_reauthenticate"), reverse(page))
+    assert not User.objects.get(pk=alice.pk).has_usable_password()
+
+
 def test_somebody_without_a_password_may_use_a_recovery_code(found: Client, alice: User) -> None:
     without_password(alice, found)
     code = RecoveryCodes.activate(alice).get_unused_codes()[0]

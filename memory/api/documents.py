@@ -25,6 +25,8 @@ router = Router(tags=["documents"])
 REVIEW_SCOPE: Final = "review"
 """Needed in addition to `memory:write` for the profile, which is in every prompt, and for lines linked to facts, since
 editing one decides on its fact."""
+READ_SCOPE: Final = "memory:read"
+"""Needed in addition where the response to a change shows what was stored before."""
 BY_PATH: Final = ("path",)
 MAX_VERSION: Final = 2_000_000_000
 Path = Annotated[str, Field(min_length=2, max_length=500, description="Such as /projects/garden/plan")]
@@ -112,7 +114,8 @@ class Tags(Schema):
 
 @router.put("/document/tags", response=DocumentText, auth=require_scope("memory:write"), summary="Tag a document")
 def put_document_tags(request: HttpRequest, given: Tags) -> DocumentText:
-    """Replaces all tags. They are stored in lower case, without duplicates."""
+    """Replaces all tags. They are stored in lower case, without duplicates. A key also needs `memory:read`."""
+    check_scope(request, READ_SCOPE)
     document = _get_own_document(request, given.path)
     tree.set_tags(document, given.tags)
     return _build_document(_get_own_document(request, given.path))
@@ -283,7 +286,11 @@ class Reverting(Schema):
     summary="Restore a version",
 )  # fmt: skip
 def revert_document(request: HttpRequest, given: Reverting) -> Any:
-    """Saves its text as the newest version; later versions stay in the history. The profile also needs `review`."""
+    """Saves its text as the newest version; later versions stay in the history.
+
+    A key also needs `memory:read`; for the profile, `review`, too.
+    """
+    check_scope(request, READ_SCOPE)
     document = _get_own_document(request, given.path)
     earlier = document.revisions.filter(number=given.number).values_list("text", flat=True).first()
     check_may_write(request, given.path, text=earlier or "")

@@ -13,9 +13,10 @@ from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import Field, field_validator, model_validator
 
-from accounts.api.auth import Replay, get_caller, person, require_scope
+from accounts.api.auth import Replay, check_scope, get_caller, person, require_scope
 from accounts.models import User
 from memory import models
+from memory.api.documents import READ_SCOPE
 from memory.documents.tree import MAX_TAG, MAX_TAGS, normal_tag
 from memory.facts.keys import MAX_KEY, make_key, split_key
 from memory.facts.links import link, neighbors, unlink
@@ -245,7 +246,8 @@ class NewLink(Schema):
     summary="Link a fact to another",
 )  # fmt: skip
 def link_facts(request: HttpRequest, fact: int, given: NewLink) -> Any:
-    """An existing link keeps the higher strength."""
+    """An existing link keeps the higher strength. A key also needs `memory:read`."""
+    check_scope(request, READ_SCOPE)
     user, first, second = person(request), get_own_fact(request, fact), get_own_fact(request, given.to)
     if first == second:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "A fact can't be linked to itself.")

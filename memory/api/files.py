@@ -12,9 +12,9 @@ from django.shortcuts import get_object_or_404
 from ninja import File, Query, Router, Schema, Status, UploadedFile
 from pydantic import Field
 
-from accounts.api.auth import person, require_scope
+from accounts.api.auth import check_scope, person, require_scope
 from memory import models
-from memory.api.documents import REVIEW_SCOPE, Path, check_may_write
+from memory.api.documents import READ_SCOPE, REVIEW_SCOPE, Path, check_may_write
 from memory.documents import folder_sync, uploads
 from recall.openapi.pagination import Page, Paging, paginate
 from recall.openapi.problems import ProblemError
@@ -74,7 +74,8 @@ def get_upload(request: HttpRequest, number: int) -> Any:
     "/uploads/{int:number}/retry", response={202: Upload}, auth=require_scope("memory:write"), summary="Retry an upload"
 )
 def retry_upload(request: HttpRequest, number: int) -> Any:
-    """Reads a file again after the reader timed out or crashed."""
+    """Reads a file again after the reader timed out or crashed. A key also needs `memory:read`."""
+    check_scope(request, READ_SCOPE)
     found = _get_own_upload(request, number)
     uploads.retry_upload(found)
     return Status(HTTPStatus.ACCEPTED, _get_own_upload(request, number))

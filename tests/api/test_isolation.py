@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from django.apps import apps
+from django.db import transaction
 
 from recall.db.acting import as_user
 from recall.openapi.schema import description
@@ -139,3 +140,22 @@ def test_nobody_is_let_in(client: Any, db: None) -> None:
         response = client.generic(method.upper(), address, data="{}", content_type="application/json")
         assert response.status_code == 401, (told["operationId"], response.content)
         assert response["WWW-Authenticate"]
+
+
+def test_a_key_that_may_only_write_memory_reads_none(alice: Any, queued: Any) -> None:
+    hers, program = everything_of(alice, WORD), with_key(alice, "memory:write")
+    refused = set()
+    for method, path, told in operations():
+        body = body_of(told)
+        if told["x-scope"] != "memory:write":
+            continue
+        if isinstance(body, dict):
+            body |= {"path": DOCUMENT, "number": 1, "version": 1, "text": WORD[:3]}
+            body |= {"to": hers["linked"] if path.endswith("/links") else "/projects/moved"}
+        sent: dict[str, Any] = {"data": json.dumps(body), "content_type": JSON} if body else {}
+        with transaction.atomic():
+            response = program.generic(method.upper(), filled(path, hers), **sent)
+            transaction.set_rollback(True)
+        assert WORD not in response.content.decode(), told["operationId"]
+        refused |= {told["operationId"]} if b"memory:read" in response.content else set()
+    assert refused == {"link_facts", "put_document_tags", "revert_document", "retry_upload"}

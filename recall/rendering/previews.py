@@ -2,7 +2,8 @@
 
 The document has an origin of its own and no network. A diagram runs only the scripts of Recall that draw it. HTML runs
 its own, but only in browsers that enforce `CONNECTIONS`: a Content-Security-Policy covers neither WebRTC nor the
-connection that a browser opens ahead of a navigation, and a host's name alone can carry what the model knows.
+connection that a browser opens ahead of a navigation, and a host's name alone can carry what the model knows. Other
+browsers get markup without elements that open one.
 """
 
 import re
@@ -37,6 +38,12 @@ NO_SCRIPTS: Final = (
     "Scripts don't run in this browser, because it can't keep them off the network.</p>"
 )
 _SCRIPT: Final = re.compile(r"<script|\son\w+\s*=", re.IGNORECASE)
+_CONNECTING: Final = re.compile(
+    r"<(/?)(a|area|base|embed|fencedframe|frame|iframe|link|meta|object|portal)(?=[\s/>])", re.IGNORECASE | re.ASCII
+)
+"""Tags of elements for which a browser may connect to a host that the policy forbids to load from. As a parser reads a
+name only where it is written out, no other spelling makes one."""
+_EMPTY: Final = frozenset({"area", "base", "embed", "frame", "link", "meta"})
 _CHROMIUM: Final = re.compile(r'"Chromium";\s*v="(\d{1,5})"')
 HEAD: Final = '<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light">'
 SVG: Final = """<title>Preview</title><style>
@@ -77,10 +84,23 @@ def headers(block: PreviewBlock, nonce: str, *, runs_scripts: bool) -> dict[str,
 
 def document(block: PreviewBlock, nonce: str, scripts: tuple[str, ...], *, runs_scripts: bool) -> str:
     """The frame's document. `scripts`: addresses of those that draw a diagram."""
+    source = block.source if runs_scripts else _without_connections(block)
     if block.kind == "html":
-        note = NO_SCRIPTS if _SCRIPT.search(block.source) else ""
-        return f"{HEAD}{GUARD if runs_scripts else note}{block.source}"
+        note = NO_SCRIPTS if _SCRIPT.search(source) else ""
+        return f"{HEAD}{GUARD if runs_scripts else note}{source}"
     if block.kind == "svg":
-        return f"{HEAD}{SVG}{block.source}"
+        return f"{HEAD}{SVG}{source}"
     tags = "".join(f'<script nonce="{nonce}" src="{escape(address)}"></script>' for address in scripts)
     return f'{HEAD}{MERMAID}<div id="diagram"></div><pre id="source">{escape(block.source)}</pre>{tags}'
+
+
+def _without_connections(block: PreviewBlock) -> str:
+    """The source with connecting elements renamed to ones that only hold their content."""
+
+    def rename(tag: re.Match[str]) -> str:
+        name = tag[2].lower()
+        if name in _EMPTY:
+            return f"<{tag[1]}basefont"  # obsolete: without content or effect, and allowed in a head
+        return f"<{tag[1]}g" if name == "a" and block.kind == "svg" else f"<{tag[1]}x-{name}"
+
+    return _CONNECTING.sub(rename, block.source)

@@ -14,7 +14,11 @@ mermaid.initialize({
   ...(isDark && { themeVariables: { edgeLabelBackground: "#131211" } }), // as the page behind it: its own gray is hard to read on
 });
 mermaid.render("drawn", source.textContent).then(
-  (/** @type {{svg: string}} */ { svg }) => (diagram.innerHTML = svg),
+  (/** @type {{svg: string}} */ { svg }) => {
+    diagram.innerHTML = svg;
+    const links = [...diagram.querySelectorAll("a")]; // pressed, they could connect
+    for (const name of ["href", "xlink:href"]) links.forEach((link) => link.removeAttribute(name));
+  },
   () => (diagram.textContent = "This diagram can't be drawn: its code has a mistake."),
 );
 new ResizeObserver(() => parent.postMessage({ height: document.documentElement.getBoundingClientRect().height }, "*")).observe(

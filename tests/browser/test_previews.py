@@ -205,6 +205,15 @@ def test_a_diagram_with_a_mistake_says_so(somebody: Person, offline: OfflineServ
     expect(frame.locator("#diagram")).to_have_text("This diagram can't be drawn: its code has a mistake.")
 
 
+def test_a_box_of_a_diagram_leads_nowhere(somebody: Person, offline: OfflineServer) -> None:
+    linked = f'{DIAGRAM}\n  click A "https://her-secret.example/"\n  D["<a href=\'https://example.org\'>Look</a>"]'
+    _, frame = preview(somebody, offline, "mermaid", linked)
+    expect(frame.get_by_text("Question", exact=True)).to_be_visible()
+    assert frame.locator("a").count() == 2
+    names = frame.locator("a").evaluate_all("all => all.flatMap((it) => it.getAttributeNames())")
+    assert not [name for name in names if "href" in name]
+
+
 def test_a_page_reaches_neither_recall_nor_the_network(
     somebody: Person, offline: OfflineServer, outside: Outside
 ) -> None:

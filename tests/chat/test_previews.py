@@ -1,5 +1,6 @@
 """A preview shows one block of the user's own answer, in a frame without the page's origin and without network."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -143,6 +144,25 @@ def test_and_none_elsewhere(fetch: Callable[..., Any], answer: Message, brands: 
     assert policy_of(response)["sandbox"] == ""
     assert "script-src" not in policy_of(response)
     assert "Scripts don't run in this browser" in response.content.decode()
+
+
+CONNECTING = """<svg><a transform="scale(2)" href="https://her-secret.example"><text>Press</text></a></svg>
+<LINK/rel=preconnect href=https://her-secret.example><iFrame srcdoc="&lt;link&gt;"></iframe><object data="x"></object>
+<meta http-equiv="refresh"><style><base href="x"></style><embed src="x"><area href="x"><abbr>Kept</abbr>"""
+
+
+@pytest.mark.parametrize("kind", ["svg", "html"])
+def test_elsewhere_no_element_is_left_that_opens_a_connection(
+    fetch: Callable[..., Any], answer: Message, kind: str
+) -> None:
+    Message.objects.filter(pk=answer.pk).update(text=f"```{kind}\n{CONNECTING}\n```")
+    shown = fetch(1).content.decode().partition("</title>" if kind == "svg" else "light")[2]
+
+    assert set(re.findall(r"<(\w[\w-]*)", shown)) - {"style", "p"} == {
+        "svg", "g" if kind == "svg" else "x-a", "text", "basefont", "x-iframe", "x-object", "abbr"
+    }  # fmt: skip
+    assert 'transform="scale(2)"' in shown, "a shape stays in its place"
+    assert fetch(1, FRAMED | CHROMIUM).content.decode().endswith(f"{CONNECTING}\n")
 
 
 def test_a_diagram_is_text_that_only_recalls_scripts_read(fetch: Callable[..., Any]) -> None:

@@ -67,10 +67,12 @@ class SignupForm(NewPasswordMixin, allauth_forms.SignupForm):  # type: ignore[mi
 
     @transaction.atomic
     def save(self, request: HttpRequest) -> User:
-        """Create the user. Under SIGN_UP=first another user may have come first, so that is checked again."""
+        """Create the user, unless another form came first: with this address, or under SIGN_UP=first with any."""
         sign_up.wait_for_turn()
         if not sign_up.is_open():
             raise ImmediateHttpResponse(redirect("account_signup"))
+        if User.objects.filter(email__iexact=self.cleaned_data["email"]).exists():
+            raise ImmediateHttpResponse(redirect("account_login"))
         user: User = super().save(request)
         user.preferred_name = self.cleaned_data["preferred_name"]
         user.time_zone = self.cleaned_data["time_zone"]

@@ -79,6 +79,12 @@ def test_of_two_who_send_the_form_at_once_one_is_the_first(rule: Any, monkeypatc
     assert not User.objects.exists()
 
 
+def test_a_form_sent_twice_at_once_is_no_error(rule: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule("open")
+    monkeypatch.setattr(joining, "wait_for_turn", lambda: User.objects.create_user("Dora@example.org"))  # the other
+    assert sign_up("dora")["Location"] == "/accounts/login/"
+
+
 def test_the_sign_in_page_offers_what_there_is(rule: Any) -> None:
     assert "Sign up" in Client().get("/accounts/login/").content.decode()
     rule("closed")

@@ -8,7 +8,7 @@ from django.utils import timezone
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api.auth import person, require_scope
+from accounts.api.auth import check_scope, get_caller, person, require_scope
 from memory.documents.profile import profile_lines
 from memory.models.paths import encode
 from memory.retrieval.ranking import Part, Rule, Source
@@ -20,6 +20,9 @@ router = Router(tags=["memory"])
 
 MAX_RESULTS: Final = 50
 """Fewer than the candidates of one search leg; more results wouldn't be useful."""
+PASSAGES: Final[frozenset[Source]] = frozenset({"message", "segment"})
+"""Sources that are conversations."""
+CHAT_SCOPE: Final = "chat:read"
 MAX_CHOICES: Final = 50
 """Kinds or tags per filter."""
 Words = Annotated[str, Field(min_length=1, max_length=2_000)]
@@ -32,7 +35,7 @@ class Search(Schema):
     q: Words
     top_k: int = Field(10, ge=1, le=MAX_RESULTS, description="Maximum number of results")
     token_budget: int | None = Field(None, ge=1, le=1_000_000, description="Maximum tokens of all results together")
-    source: list[Source] = Field([], description="Empty: all sources")
+    source: list[Source] = Field([], description="Empty: all sources that the key may read")
     kind: list[Choice] = Field([], max_length=MAX_CHOICES, description="Kinds of facts or episodes")
     tag: list[Choice] = Field([], max_length=MAX_CHOICES)
     path: str = Field("", max_length=500, description="Only documents at or below this path")
@@ -46,8 +49,8 @@ class Search(Schema):
         0.0, ge=0, le=1, description="Of facts, episodes and documents; messages count as 0.5"
     )
 
-    def filters(self) -> Filters:
-        """As retrieval filters.
+    def filters(self, sources: frozenset[Source]) -> Filters:
+        """As retrieval filters among `sources`.
 
         Raises:
             ValidationError: `path` or `scope` is not a path.
@@ -55,7 +58,7 @@ class Search(Schema):
         for path in filter(None, (self.path, self.scope)):
             encode(path.rstrip("/"))
         return Filters(
-            sources=frozenset(self.source) or EVERYTHING.sources,
+            sources=sources,
             kinds=frozenset(self.kind),
             tags=frozenset(self.tag),
             path=self.path.rstrip("/"),
@@ -104,20 +107,31 @@ class Results(Schema):
     operation_id="search_memory",
 )  # fmt: skip
 def search(request: HttpRequest, given: Query[Search]) -> Results:
-    """Searches facts, episodes, documents and messages by meaning and by words; the best first, with reasons."""
+    """Searches facts, episodes, documents and messages by meaning and by words; the best first, with reasons.
+
+    A key needs `chat:read`, too, for messages and for segments.
+    """
     found = retrieve(
         person(request),
         given.q,
         now=timezone.now(),
         top_k=given.top_k,
         token_budget=given.token_budget,
-        filters=given.filters(),
+        filters=given.filters(_readable_sources(request, frozenset(given.source))),
         as_of=given.as_of,
     )
     left_out = [LeftOut(ref=cut.item.ref, score=cut.item.score, rule=cut.rule) for cut in found.cut]
     return Results(
         results=[_build_found(item) for item in found.kept], left_out=left_out, milliseconds=dict(found.timings)
     )
+
+
+def _readable_sources(request: HttpRequest, asked: frozenset[Source]) -> frozenset[Source]:
+    if asked & PASSAGES:
+        check_scope(request, CHAT_SCOPE)
+    if asked:
+        return asked
+    return EVERYTHING.sources if get_caller(request).has_scope(CHAT_SCOPE) else EVERYTHING.sources - PASSAGES
 
 
 def _build_found(item: MemoryItem) -> Found:

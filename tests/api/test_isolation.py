@@ -9,6 +9,8 @@ from asgiref.sync import async_to_sync
 from django.apps import apps
 from django.db import transaction
 
+from chat.models import Message
+from memory.index.indexer import index_conversation
 from recall.db.acting import as_user
 from recall.openapi.schema import description
 from tests.api.rows import DOCUMENT, everything_of, filled, with_key
@@ -159,3 +161,19 @@ def test_a_key_that_may_only_write_memory_reads_none(alice: Any, queued: Any) ->
         assert WORD not in response.content.decode(), told["operationId"]
         refused |= {told["operationId"]} if b"memory:read" in response.content else set()
     assert refused == {"link_facts", "put_document_tags", "revert_document", "retry_upload"}
+
+
+def test_a_key_that_may_not_read_chats_finds_none_of_their_messages(alice: Any, queued: Any) -> None:
+    conversation = everything_of(alice, WORD)["conversation"]
+    Message.objects.filter(conversation=conversation, role="user").update(text="The orchid on the sill blooms.")
+    index_conversation(conversation)
+    asked = f"/api/v1/memory/search?q={WORD} orchid on the sill"
+
+    found = with_key(alice, "memory:read").get(asked).json()["results"]
+    assert found
+    assert {one["source"] for one in found} <= {"fact", "episode", "document"}
+    for source in ("message", "segment"):
+        refused = with_key(alice, "memory:read").get(f"{asked}&source={source}")
+        assert (refused.status_code, refused.json()["scope"]) == (403, "chat:read")
+    with_both = with_key(alice, "memory:read", "chat:read").get(asked).json()["results"]
+    assert "message" in {one["source"] for one in with_both}

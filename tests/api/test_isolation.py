@@ -9,6 +9,7 @@ from asgiref.sync import async_to_sync
 from django.apps import apps
 from django.db import transaction
 
+from accounts.api.scopes import SCOPES
 from chat.models import Message
 from memory.index.indexer import index_conversation
 from recall.db.acting import as_user
@@ -142,6 +143,17 @@ def test_nobody_is_let_in(client: Any, db: None) -> None:
         response = client.generic(method.upper(), address, data="{}", content_type="application/json")
         assert response.status_code == 401, (told["operationId"], response.content)
         assert response["WWW-Authenticate"]
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_key_opens_no_operation_of_another_scope(alice: Any, scope: str) -> None:
+    hers, program = everything_of(alice, WORD), with_key(alice, scope)
+    before = rows()
+    for method, path, told in operations():
+        if told["x-scope"] != scope:
+            response = program.generic(method.upper(), f"{filled(path, hers)}?path={DOCUMENT}", content_type=JSON)
+            assert (response.status_code, response.json()["scope"]) == (403, told["x-scope"]), told["operationId"]
+    assert rows() == before
 
 
 def test_a_key_that_may_only_write_memory_reads_none(alice: Any, queued: Any) -> None:

@@ -33,6 +33,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Whether sign-up is open, according to SIGN_UP."""
         return sign_up.is_open()
 
+    def is_safe_url(self, url: Any) -> bool:
+        """Whether a page may redirect there. Of an address that can't be parsed allauth makes a server error."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:
+            return False
+
     def _get_login_attempts_cache_key(self, request: Any, **credentials: Any) -> str:
         """Count attempts by account: allauth starts a new count for each host name of the request."""
         return str(credentials.get("email", "")).lower()

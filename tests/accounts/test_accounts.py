@@ -107,6 +107,19 @@ def test_alice_signs_in_and_out(alice: User, client: Client) -> None:
     assert client.get("/memory/about")["Location"].startswith("/accounts/login/")
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["https://evil.example/", "//evil.example", "/\\evil.example", "/\t/evil.example", "http:evil.example", "http://[::1",
+     "javascript:alert(1)", "http://testserver@evil.example/"],
+)  # fmt: skip
+def test_no_sign_in_leads_to_another_site(alice: User, client: Client, address: str) -> None:
+    fields = {"login": alice.email, "password": PASSWORD, "next": address}
+    assert client.post("/accounts/login/", fields)["Location"] == "/"
+    assert client.get("/accounts/login/", {"next": address})["Location"] == "/"
+    assert client.post("/accounts/reauthenticate/", fields)["Location"] == "/"
+    assert client.post("/accounts/logout/", fields)["Location"] == "/"
+
+
 def test_a_wrong_password_does_not_say_whether_the_address_is_known(alice: User, client: Client) -> None:
     known = client.post("/accounts/login/", {"login": alice.email, "password": "wrong"}).content.decode()
     unknown = client.post("/accounts/login/", {"login": "nobody@example.org", "password": "wrong"}).content.decode()

@@ -502,6 +502,7 @@ async function showConversation(id) {
 /** The conversation that the messages on the page belong to. */
 const shown = () => temporary.id || conversation;
 const isBusy = () => answer !== null || unsent().length > 0;
+/** draft.js reads it before the first paint. */
 const draftKey = () => `recall-draft-${$("chat").dataset.user}-${conversation}`;
 
 function submit() {
@@ -714,7 +715,6 @@ document.addEventListener("recall:list", refetchList);
 setInterval(() => answer && !answer.live && open(), POLL_EVERY);
 
 chat.classList.toggle("without-clipboard", !navigator.clipboard); // it needs TLS
-if (!text.value) fill(sessionStorage.getItem(draftKey()) ?? "");
 decorate(document);
 showUnsent();
 if (!location.hash && !$("welcome")) toBottom(); // the welcome text is read from the top

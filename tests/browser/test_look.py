@@ -1,17 +1,19 @@
 """How the pages look: nothing wider than a phone, readable in light and dark mode, and the offline notice on each."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.people import (
+    ON_BOTH,
     PHONE,
     OfflineServer,
     Person,
     Watch,
     ask,
+    composer,
     last_answer,
     save_memories,
     says_offline,
@@ -277,6 +279,27 @@ def test_the_chat_does_not_move_under_its_reader(somebody: Person) -> None:
     page.wait_for_timeout(100)
     assert scroller.evaluate(FROM_THE_END) < 2
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+
+
+@ON_BOTH
+def test_a_draft_of_several_lines_is_there_at_the_first_paint(somebody: Person, screen: dict[str, Any]) -> None:
+    """Restored later, it would push up what is above the composer."""
+    somebody.screen = screen
+    page = somebody.tab("/")
+    lines = "\n".join(f"Line {number}." for number in range(7))
+    composer(page).fill(lines)
+    for _ in range(2):  # the first time, what is fetched anew may arrive before the paint by chance
+        page.reload()
+        expect(page.get_by_role("button", name="Send", exact=True)).to_be_enabled()
+        expect(composer(page)).to_have_value(lines)
+        assert page.evaluate(SHIFTED) == 0
+    restored = """() => {
+      const script = document.querySelector('script[src*="draft"]');
+      const [area, hint] = ["text", "unsent"].map((id) => document.getElementById(id));
+      return !script.async && !script.defer && script.type === ""
+        && Boolean(area.compareDocumentPosition(script) & 4) && Boolean(script.compareDocumentPosition(hint) & 4);
+    }"""
+    assert page.evaluate(restored), "it runs between the composer and what the first paint waits for"
 
 
 def test_what_goes_wrong_on_a_page_is_noticed(somebody: Person) -> None:

@@ -8,6 +8,7 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from accounts.models import User
+from memory.facts.contradiction import CHOICES
 from memory.models import Fact, ReviewAction
 from memory.review.decisions import reject
 from memory.views import staff_review
@@ -48,6 +49,19 @@ def test_proposals_of_all_people_stand_with_quote_and_current_memory(alice: User
     assert "lives in Porto." in page
     assert "lives in Lisbon." in page
     assert "Not a contradiction" in page
+
+
+def test_what_a_choice_means_is_read_and_not_only_shown_at_the_pointer(alice: User, staff: Client) -> None:
+    home(alice, "Porto", status=Fact.Status.ACTIVE)
+    fact = home(alice, "Lisbon")
+
+    page = staff.get(QUEUE).content.decode()
+
+    content = page[page.index('<article class="review-row"') : page.index("</article>")]
+    assert "title=" not in content
+    for choice in CHOICES:
+        assert f'aria-describedby="means-{fact.pk}-{choice.key}"' in content
+        assert f'<li id="means-{fact.pk}-{choice.key}"><b>{choice.label}:</b> {choice.means}</li>' in content
 
 
 def test_the_queue_is_found_from_the_list_of_facts(staff: Client) -> None:

@@ -260,6 +260,26 @@ def test_lists_and_hints_have_recalls_look_instead_of_the_browsers(somebody: Per
     assert page.locator("#text").evaluate("text => getComputedStyle(text).resize") == "none"
 
 
+def test_nothing_is_a_little_off(somebody: Person) -> None:
+    page = somebody.tab()
+    ask(page, "My cousin lives in Bath.")
+    expect(last_answer(page)).to_be_visible()
+    page.goto("/usage")
+    chart = page.locator("#chart-spending, .chart").first
+    width = "node => node.getBoundingClientRect().width"
+    drawing, card = (chart.locator(part).first.evaluate(width) for part in ("svg[role=img]", "figcaption"))
+    assert drawing == card, "it has the width of its card"
+    height = "text => text.getBoundingClientRect().height"
+    assert chart.locator(".chart-text").first.evaluate(height) < 19, "and its words the size of other words"
+    mark = "summary => getComputedStyle(summary, '::before').content"
+    assert chart.locator("summary").evaluate(mark) == '""', "drawn: a sign would be read out"
+
+    page.goto("/memory/about")
+    middle = "node => { const { top, bottom } = node.getBoundingClientRect(); return (top + bottom) / 2; }"
+    tab, more = (page.locator(f".memory-nav {part}").first.evaluate(middle) for part in (".tabs a", "summary .icon"))
+    assert abs(tab - more) <= 1.5, "the dots are level with the tabs"
+
+
 def test_the_chat_does_not_move_under_its_reader(somebody: Person) -> None:
     somebody.screen = {"viewport": {"width": 1280, "height": 480}}
     page = somebody.tab("/")

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Inline editing: a click opens the editor at that word, Ctrl-Enter saves, Escape cancels; the box grows with its text.
+ * Inline editing: a click opens the editor at that word, Ctrl-Enter saves; the box grows with its text. Escape: page.js.
  * The page works without it: the editor is a `<details>` with a form.
  */
 
@@ -20,13 +20,6 @@ function open(part, line = "", offset = 0) {
   const at = line.trim() ? box.value.indexOf(line.trim()) : -1;
   const place = at < 0 ? box.value.length : at + Math.min(Math.max(offset, 0), line.trim().length);
   box.setSelectionRange(place, place);
-}
-
-/** @param {Element} details */
-function close(details) {
-  details.removeAttribute("open");
-  const summary = details.querySelector("summary");
-  if (summary instanceof HTMLElement) summary.focus();
 }
 
 /** For browsers without `field-sizing`. @param {HTMLTextAreaElement} box */
@@ -76,12 +69,9 @@ document.addEventListener("keydown", (event) => {
   if (!(event.target instanceof Element) || event.isComposing) return;
   const details = event.target.closest("[data-editor][open]");
   if (!details || event.target.matches("summary")) return;
-  if (event.key === "Escape") {
-    close(details);
-  } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    const save = details.querySelector("[data-save]");
-    if (save instanceof HTMLButtonElement) save.click();
-  } else return;
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  const save = details.querySelector("[data-save]");
+  if (save instanceof HTMLButtonElement) save.click();
   event.preventDefault();
 });
 

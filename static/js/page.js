@@ -51,6 +51,28 @@ document.addEventListener("keydown", (event) => {
   closeMenus(null);
 });
 
+// A button that unfolds a form or details: its first field gets the focus, and Escape closes it again.
+const FIELDS = "input:not([type=hidden], [type=file], [type=checkbox], [type=radio]), textarea";
+document.addEventListener(
+  "toggle",
+  ({ target }) => {
+    if (!(target instanceof HTMLDetailsElement) || !target.matches("[open]:not(.menu):has(> summary.button:focus)")) return;
+    const first = target.querySelector("input:not([type=hidden]), select, textarea, button");
+    if (first instanceof HTMLElement && first.matches(FIELDS)) first.focus();
+  },
+  true,
+);
+// On the window: a page that has its own Escape comes first.
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.isComposing || event.defaultPrevented || !(event.target instanceof Element)) return;
+  const details = event.target.closest("details[open]:not(.menu):has(> summary.button)");
+  const summary = details?.querySelector("summary");
+  if (!details || !summary || event.target.closest("details.menu[open]")) return;
+  event.preventDefault(); // one thing at a time: the sheet around it stays open
+  details.removeAttribute("open");
+  summary.focus();
+});
+
 document.addEventListener(
   "toggle", // doesn't bubble: listen in the capture phase
   ({ target }) => target instanceof Element && target.matches("details.menu[open]") && target.querySelector(".menu-sheet")?.scrollIntoView({ block: "nearest" }),

@@ -141,3 +141,28 @@ def test_neither_the_keys_nor_the_last_decision_lie_over_what_comes_next(reviewe
             button = row.get_by_role("button", name=name, exact=False).first
             expect(button).to_be_in_viewport(ratio=1)
             assert not page.evaluate(COVERED, [button.element_handle(), toast.element_handle()])
+
+
+def test_a_pressed_edit_has_the_focus_in_its_field_and_escape_gives_it_back(reviewer: Person) -> None:
+    page = reviewer.tab("/memory/review")
+    left(page, 50)
+    edit = page.locator('[data-fact][tabindex="0"] summary', has_text="Edit")
+    edit.press("Enter")
+    expect(page.get_by_label("In your own words").first).to_be_focused()
+    press(page, "Escape")
+    left(page, 50)
+    rule = page.locator('[data-fact][tabindex="0"] summary', has_text="Set a rule")
+    rule.press("Enter")
+    press(page, "Tab")
+    expect(page.get_by_role("button", name="Always remember").first).to_be_focused()
+    press(page, "Escape")
+    expect(rule).to_be_focused()
+    expect(page.get_by_role("button", name="Always remember").first).to_be_hidden()
+
+    page.goto("/memory/about")
+    add = page.locator("summary", has_text="Add boundary")
+    add.press("Enter")
+    expect(page.get_by_label("Rule")).to_be_focused()
+    press(page, "Escape")
+    expect(add).to_be_focused()
+    expect(page.get_by_label("Rule")).to_be_hidden()

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 from django.urls import resolve, reverse
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.people import (
     DESKTOP,
@@ -23,6 +23,7 @@ from tests.browser.people import (
     new_name,
     wear,
 )
+from tests.browser.test_keyboard import focus_shows
 from tests.browser.tour import ENTRANCES, PLACES, furnish, visit
 from tests.running import App
 from tests.test_isolation import HERS, OWN_PAGES
@@ -54,6 +55,17 @@ LONGEST_MOTION = """() => Math.max(0, ...[...document.querySelectorAll("*")].fla
   return [animationDuration, transitionDuration].flatMap((all) => all.split(",").map(parseFloat));
 }))"""
 """In seconds."""
+WALKED = ("conversation", "review", "about", "documents", "timeline", "usage", "settings", "search", "projects")
+COVERED = """() => {
+  const focused = document.activeElement;
+  const [{ left, top, width, height }] = focused.getClientRects(); // a link may be broken into two lines
+  const isSeen = (x, y) => {
+    const met = document.elementFromPoint(left + width * x, top + height * y);
+    return focused.contains(met) || [...(focused.labels ?? [])].some((label) => label.contains(met));
+  };
+  return ![[0.5, 0.5], [0.1, 0.5], [0.9, 0.5], [0.5, 0.2], [0.5, 0.8]].some(([x, y]) => isSeen(x, y));
+}"""
+"""Whether something lies over what has the focus (WCAG 2.2, success criterion 2.4.11)."""
 LOADING = ".htmx-request, [aria-busy='true'], .skeleton"
 """Placeholders for content that only a script would fetch."""
 
@@ -97,6 +109,27 @@ def violations_in_both(page: Page, address: str, rules: dict[str, Any] = ALL_RUL
     found = violations(page, address, rules)
     wear(page, "dark")
     return found + violations(page, f"{address} in dark mode", OF_THEME)
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("size", [DESKTOP_SIZE, PHONE_SIZE], ids=["desktop", "phone"])
+def test_tab_reaches_everything_in_view_and_returns(
+    mara: Person, lived: tuple[Person, dict[str, str]], size: ViewportSize
+) -> None:
+    page = mara.open_browser(viewport=size).new_page()
+    for name in WALKED:
+        address = PLACES[name].format(**lived[1])
+        visit(page, address)
+        page.wait_for_load_state("networkidle")
+        page.locator(".skip-link").focus()
+        stops: list[str] = []
+        while len(stops) < 150:
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement === document.body"):
+                break  # the browser's own controls come next
+            stops.append(focus_shows(page))
+            assert not page.evaluate(COVERED), (address, stops[-1])
+        assert 5 < len(stops) < 150, (address, stops)
 
 
 @pytest.mark.timeout(400)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any
 
 from offline.protocol.reply import Reply, Search, Text, Thinking, ToolCall
@@ -987,16 +987,27 @@ def _own_words(reading: Reading, match: Match) -> str:
     if asked <= fact_words and has_answer_kind(question, match.sentence) and says_more(question, match.sentence):
         return ""
     for message in _messages_behind(reading, match.memory, fact_words):
-        said = " ".join(
+        parts = [
             one
             for one in sentences(message)
             if not _is_denial(one, question) and not is_about_another(question, one, asked, _in_context(one, message))
-        )
+        ]
+        said = _quotation(parts, message)
         words = stems(said)
         is_whole = not patterns.HIDDEN.search(said)
         if is_whole and words - fact_words and words & (fact_words | asked):
             return _short(said)
     return ""
+
+
+def _quotation(parts: list[str], message: str) -> str:
+    """Parts of a message as one quotation: a word between two, such as “and”, is kept; for more there is “…”."""
+    said = parts[0] if parts else ""
+    for before, part in pairwise(parts):
+        between, found, _ = message.partition(before)[2].partition(part)
+        is_near = found and len(re.findall(r"\w+", between)) <= 1
+        said += (re.sub(r"\s+", " ", between) if is_near else " … ") + part
+    return said
 
 
 def _in_context(sentence: str, message: str) -> frozenset[str]:

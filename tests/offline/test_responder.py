@@ -367,6 +367,13 @@ def test_what_was_before_this_is_what_is_over() -> None:
     assert ask("What's my job?", grower, chef).startswith("You work as a mushroom grower.")
 
 
+def test_what_is_left_out_of_a_quotation_shows() -> None:
+    home = memory("The user lives in Ghent.", "fact:1") | {"answers": "home"}
+    said = "I'm Nora, I live in Ghent and I work as a nurse. My sister Mary is in Lisbon and I'm allergic to peanuts."
+    told = ask("Where do I work, and where do I live?", home, memory(said, "message:2"))
+    assert "You wrote: “I'm Nora, I live in Ghent and I work as a nurse. … I'm allergic to peanuts.”" in told
+
+
 def test_what_the_user_wrote_follows_an_answer_that_leaves_something_open() -> None:
     pastime = {"qualifier": "waiting (One of the user's pastimes is swimming.)", "answers": "pastime"}
     pool = memory("Any drills? I train at the Plaza pool.", "message:4") | pastime

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.people import (
     ON_BOTH,
     PHONE,
+    PHONE_SIZE,
     OfflineServer,
     Person,
     Watch,
@@ -278,6 +279,17 @@ def test_nothing_is_a_little_off(somebody: Person) -> None:
     middle = "node => { const { top, bottom } = node.getBoundingClientRect(); return (top + bottom) / 2; }"
     tab, more = (page.locator(f".memory-nav {part}").first.evaluate(middle) for part in (".tabs a", "summary .icon"))
     assert abs(tab - more) <= 1.5, "the dots are level with the tabs"
+
+    page.set_viewport_size(PHONE_SIZE)
+    page.locator(".memory-nav summary").click()
+    sheet = page.locator(".memory-nav .menu-sheet").bounding_box()
+    assert sheet
+    assert PHONE_SIZE["width"] - sheet["x"] - sheet["width"] >= 8, "a menu does not touch the edge"
+    icon = page.locator(".account-menu form .icon")
+    page.get_by_label("Account", exact=True).click()
+    drawn = icon.bounding_box()
+    assert drawn
+    assert drawn["width"] < 20, "icons of a menu have one size"
 
 
 def test_the_chat_does_not_move_under_its_reader(somebody: Person) -> None:

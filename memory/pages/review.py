@@ -16,7 +16,7 @@ from memory.facts.contradiction import CHOICES, Choice
 from memory.forms import StatementForm
 from memory.librarian.decision import Rule
 from memory.librarian.policies import MEANS, NAMES, SUCH_AS, default_rule, precision_of, rules_of, subject_of
-from memory.models import Fact, KindPolicy, ReviewAction
+from memory.models import Fact, KindPolicy, LibrarianRun, ReviewAction
 from memory.pages.consolidation import load_reports
 from memory.review.evidence import FactView, build_fact_views
 from memory.review.undo import UNDO_FOR, can_be_undone
@@ -131,9 +131,16 @@ def build_queue(user: User, changed: Row | None = None, notice: BatchNotice | No
         "shown_count": len(rows),
         "waiting_count": so_far.waiting,
         "progress": so_far,
+        "is_reading": not so_far.waiting and is_reading(user),
         "recent": can_be_undone(user)[:MAX_RECENT],
         "told": notice,
     }
+
+
+def is_reading(user: User) -> bool:
+    """Whether a conversation is being read, or is next: there may be proposals in a moment."""
+    runs = LibrarianRun.objects.for_user(user).filter(not_before__lte=timezone.now())
+    return runs.filter(state__in=[LibrarianRun.State.PENDING, LibrarianRun.State.RUNNING]).exists()
 
 
 def load_progress(user: User) -> Progress:

@@ -59,8 +59,11 @@ DECISIONS: Final[dict[str, Callable[..., ReviewAction]]] = {
 
 @signed_in_page
 def review_queue(request: HttpRequest) -> HttpResponse:
-    """All proposals, by conversation."""
-    return render(request, "memory/review.html", build_queue(signed_in_user(request)))
+    """All proposals, by conversation. An empty page asks again while a conversation is being read."""
+    queue = build_queue(signed_in_user(request))
+    if is_htmx(request):
+        return HttpResponse(status=204) if queue["is_reading"] else HttpResponse(headers={"HX-Refresh": "true"})
+    return render(request, "memory/review.html", queue)
 
 
 # One -------------------------------------------------------------------------------------------------------------

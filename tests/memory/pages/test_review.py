@@ -10,7 +10,7 @@ from django.urls import reverse
 from accounts.models import User
 from chat.models import Conversation, Message
 from memory.librarian.decision import Reason
-from memory.models import Fact, ReviewAction
+from memory.models import Fact, LibrarianRun, ReviewAction
 from memory.review.decisions import accept, reject, undo
 
 type SignIn = Callable[[User], Client]
@@ -102,6 +102,21 @@ def test_what_accepting_would_supersede_stands_beside_it(alice: User, sign_in: S
     removed = '<del class="diff-del"><span class="visually-hidden">removed: </span>Porto.</del>'
     added = '<ins class="diff-ins"><span class="visually-hidden">added: </span>Lisbon.</ins>'
     assert f"You live in {removed}{added}" in page
+
+
+def test_an_empty_queue_waits_for_what_is_being_read(alice: User, sign_in: SignIn) -> None:
+    conversation = Conversation.objects.create(user=alice)
+    run = LibrarianRun.objects.create(user=alice, conversation=conversation, first_seq=1, last_seq=2, trigger="asked")
+    client = sign_in(alice)
+
+    page = client.get("/memory/review").content.decode()
+
+    assert "Recall is reading a conversation…" in page
+    assert "You're all caught up" not in page
+    assert client.get("/memory/review", headers=HTMX).status_code == 204
+    LibrarianRun.objects.filter(pk=run.pk).update(state=LibrarianRun.State.DONE)
+    assert client.get("/memory/review", headers=HTMX).headers["HX-Refresh"] == "true"
+    assert "You're all caught up" in client.get("/memory/review").content.decode()
 
 
 def test_an_empty_queue_says_what_to_do(alice: User, sign_in: SignIn) -> None:

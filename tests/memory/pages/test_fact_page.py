@@ -81,7 +81,9 @@ def test_a_fact_stands_with_its_words_where_they_were_said(alice: User, sign_in:
     assert f'I had a long day. <mark class="mark">{QUOTE}</mark> and I&#x27;m allergic to peanuts.' in page
     assert f'href="/messages/{message.pk}"' in page or f"/{message.pk}" in page
     assert "You said so" in page
-    assert "quite sure" in page
+    assert "<dt>Certainty</dt><dd>Quite sure</dd>" in page
+    assert "<dd>Never fades</dd>" in page
+    assert "<dd>In 0 prompts</dd>" in page
 
 
 @pytest.mark.parametrize(

@@ -279,6 +279,12 @@ def test_nothing_is_a_little_off(somebody: Person) -> None:
     middle = "node => { const { top, bottom } = node.getBoundingClientRect(); return (top + bottom) / 2; }"
     tab, more = (page.locator(f".memory-nav {part}").first.evaluate(middle) for part in (".tabs a", "summary .icon"))
     assert abs(tab - more) <= 1.5, "the dots are level with the tabs"
+    tall = """(nav, isHidden) => {
+      nav.querySelector("#tab-count").hidden = isHidden;
+      return nav.getBoundingClientRect().height;
+    }"""
+    with_count, without = (page.locator(".memory-nav").evaluate(tall, is_hidden) for is_hidden in (False, True))
+    assert with_count == without, "nothing moves when the last proposal is decided"
 
     page.set_viewport_size(PHONE_SIZE)
     page.locator(".memory-nav summary").click()

@@ -38,7 +38,7 @@ SOURCES: Final[Mapping[str, tuple[Source, ...]]] = {
     "facts": ("fact", "episode"),
     "documents": ("document",),
 }
-"""What is searched by meaning; conversations are searched by their words first."""
+"""What is searched by meaning; conversations by their words first, and by meaning under All if none has them."""
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "": ("since", "until"),
     "conversations": ("role", "since", "until", "archived", "order"),
@@ -132,6 +132,8 @@ def _find(user: User, form: SearchForm, memory: MemoryForm, query: QueryDict, pl
     typed, now = form.cleaned_data["q"], timezone.now()
     results = search(user, typed, only, now, page) if by_words else Results()
     by_meaning = page == 1 and not only.conversation and not (by_words and (only.role or only.archived))
+    if not (place or results.found):  # “Where does my sister live?”: what was said may have other words
+        memory.cleaned_data["source"] = [*SOURCES["conversations"], *SOURCES[""]]
     found = build_search_page(user, memory) if by_meaning else {}
     remembered: list[Result] = found.get("results", [])
     strong, weak = (remembered, []) if place else _split_weak(remembered, has_words=bool(results.found))
@@ -169,7 +171,7 @@ def _build_sections(
     elif place:
         sections = [Section(PLACES[place], remembered)]
     else:
-        sections = [_first_of(query, one, remembered) for one in ("facts", "documents")]
+        sections = [_first_of(query, one, remembered) for one in ("conversations", "facts", "documents")]
     return [section for section in sections if section.results]
 
 

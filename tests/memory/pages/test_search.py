@@ -161,6 +161,20 @@ def test_what_is_not_relevant_is_shown_on_request_only(alice: User, sign_in: Sig
     assert '<details class="left-out">' in facts, "closed"
 
 
+def test_a_question_whose_words_no_conversation_has_finds_what_was_said(
+    alice: User, bob: User, sign_in: SignIn
+) -> None:
+    say(alice, "My sister Mary lives in Lisbon, by the river.")
+    say(bob, "My sister Mary lives in Cork.")
+    embed_pending()
+
+    page = results_of(sign_in(alice))
+
+    assert "by the river" in page
+    assert ">Conversations</h2>" in page
+    assert "Cork" not in page
+
+
 def test_what_is_only_near_in_meaning_comes_after_what_has_the_words(alice: User, sign_in: SignIn) -> None:
     know(alice, "The user's sister Mary lives in Lisbon.")
     know(alice, "The user lives in Porto.")
@@ -263,7 +277,7 @@ def marys(alice: User) -> None:
 @pytest.mark.parametrize(
     ("where", "query", "found"),
     [
-        ("", {}, {"fact", "episode", "document"}),
+        ("", {}, {"walk", "fact", "episode", "document"}),
         ("facts", {}, {"fact", "episode"}),
         ("documents", {}, {"document"}),
         ("conversations", {}, {"walk"}),
@@ -279,7 +293,7 @@ def marys(alice: User) -> None:
         ("conversations", {"since": "4. 3. 2026", "until": "4 Mar 2026"}, {"walk"}),
         ("conversations", {"until": "Feb 2026"}, set()),
         ("", {"since": "2026-03-05"}, {"fact", "episode", "document"}),
-        ("", {"until": "2026-03-04"}, set()),
+        ("", {"until": "2026-03-04"}, {"walk"}),
         ("facts", {"least": "3"}, {"fact", "episode"}),
         ("facts", {"least": "4"}, {"fact"}),
         ("documents", {"scope": "/people"}, {"document"}),
@@ -393,7 +407,7 @@ def test_many_results_take_as_many_queries_as_one(
 
     with django_assert_max_num_queries(16):
         page = results_of(client)
-    assert page.count('class="card result"') == 8
+    assert page.count('class="card result"') == 9
 
     with django_assert_max_num_queries(12):
         page = results_of(client, "facts")

@@ -102,8 +102,9 @@ def close_user_sockets(user: User | None, **_: Any) -> None:
 
 
 @receiver(post_save, sender=User)
-def close_saved_user_sockets(instance: User, **_: Any) -> None:
+def close_saved_user_sockets(instance: User, update_fields: frozenset[str] | None = None, **_: Any) -> None:
     """Close them, too, when an operator deactivates the user, or sets or removes the password."""
-    has_new_password = getattr(instance, "_password", None) is not None or not instance.has_usable_password()
-    if has_new_password or not instance.is_active:
+    is_saved = update_fields is None or "password" in update_fields
+    is_changed = getattr(instance, "_password", None) is not None or not instance.has_usable_password()
+    if (is_saved and is_changed) or not instance.is_active:
         publish_event(f"user-{instance.pk}", SESSIONS_CHANGED)

@@ -177,12 +177,14 @@ def _says_nothing_new(update: Update) -> bool:
 
 
 def _is_of_another_kind(fact: KnownFact, update: Update, quote: str) -> bool:
-    """Whether a name would take the place of a thing: who hates buzzwords doesn't come to hate Philippa. A food that is
-    left out replaces no diet: who is vegetarian may be gluten-free as well. A surname replaces no first name."""
+    """Whether a name would take the place of a thing: who hates buzzwords doesn't come to hate Philippa; or of what
+    someone is: “my mate Dev” isn't “my Perth Dev”. A food that is left out replaces no diet: who is vegetarian may be
+    gluten-free as well. A surname replaces no first name."""
     family = split_key(fact.key)[1].partition(":")[0]
     is_left_out = family == "diet" and update.new.casefold().endswith("free")
     is_surname = family in ("name", "preferred_name") and _SURNAME.search(quote[: max(quote.find(update.new), 0)])
-    return is_left_out or bool(is_surname) or (family in OF_THINGS and update.old.islower() and update.new.istitle())
+    is_name_for_thing = update.new.istitle() and (family in OF_THINGS or update.old in PEOPLE | PETS)
+    return is_left_out or bool(is_surname) or (is_name_for_thing and update.old.islower())
 
 
 def _is_of_someone_else(fact: KnownFact, update: Update, quote: str) -> bool:

@@ -362,3 +362,8 @@ def test_of_a_date_the_whole_is_replaced(outcomes: dict[str, Update]) -> None:
     outcomes[fact.statement] = Update("replaced", 0.95, "2027", "September", 0.95)
     (found,) = with_changes(said("the flight to Crete is in September now"), (), [fact], {1: 0.6})
     assert (found.old, found.value) == ("June 2027", "September")
+
+
+def test_a_place_takes_no_friends_place() -> None:
+    podcast = "The user does a podcast with their mate Dev about cricket."
+    assert not changes("Dev moved to Perth so we've wrapped up Silly Point. 61 episodes", podcast)

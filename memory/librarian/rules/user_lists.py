@@ -23,6 +23,8 @@ EMPTY: Final = "nothing"
 """Value of a list with nothing on it."""
 MAX_SENTENCE: Final = 300
 """Characters of a sentence that changes a list; a longer one is a paste."""
+MIN_KEPT: Final = 2
+"""Things that make a list of what isn't called one."""
 MAX_ITEMS: Final = 40
 """On one list: a fact's statement holds about as many."""
 _OPENS: Final = (
@@ -62,7 +64,15 @@ _STARTS: Final = re.compile(
     rf"(?: for (?:my |our |the )?(?P<for>{_PURPOSE})(?=\W*(?:$|[:,–—(]| so far| please| pls)))?(?P<more>[^:?]{{0,60}}?)"
     r"(?P<sign> ?:| [-–—]| is| are| has| with) (?P<items>[^?]+)"
 )
-_OWN: Final = re.compile(r"(?:\w+ ){0,2}(?:shopping|grocery|packing|to-?do)", re.I)
+_KEPT: Final = re.compile(
+    rf"{_OPENS}(?:(?P<whose>my|our|the) )?(?P<name>packing|shopping|groceries|to[- ]?do|{_NAME}s)\b"
+    rf"(?: for (?:my |our |the )?(?P<for>{_PURPOSE})(?= ?[:(,]))?(?P<more>[^:?]{{0,60}}?) ?: (?P<items>[^?]+)"
+)
+"""A list without that word: “packing for Oslo: …”, “my countries so far: …”, “films, keep these for me: …”."""
+_ASIDE: Final = re.compile(r"(?i)(?: for (?:this|next|the) \w+)?\s*(?:\([^()]*\))?")
+"""When it is for, and what is in brackets."""
+_SO_FAR: Final = re.compile(r"(?i)\bso far\b")
+_OWN: Final = re.compile(r"(?:\w+ ){0,2}(?:shopping|grocery|packing|to[- ]?do)", re.I)
 """Lists that are hardly anyone else's: “add milk to the shopping list”, “Shopping list for tomorrow: lentils”."""
 _TO_KEEP: Final = re.compile(r"(?i)\b(?:note|keep|save|remember|write)\b")
 """Behind a list's name: “holiday baking list, note it down: …”."""
@@ -82,8 +92,13 @@ _ORDERS: Final = (
         r"(?:(?:(?:i|we) )?(?:also )?need )?(?P<items>[^?]{2,100})$"
     ),
     re.compile(r"(?i)^\W{0,3}(?P<items>[^?]{2,60}?) (?P<more>instead)\W*$"),
+    re.compile(
+        rf"{_OPENS}(?P<items>[^?,]{{2,60}}?)(?: is| are|'s)? (?P<ready>done|sorted|packed|ticked off|crossed off)"
+        r"(?: too| already| now)?(?=\W*$|,)"
+    ),
 )
-"""What is added, taken off, or there already, with the name of the list and without; “and cumin”, “cumin instead”."""
+"""What is added, taken off, or there already, with the name of the list and without; “and cumin”, “cumin instead”,
+“bins done”."""
 _NEXT: Final = re.compile(
     rf"(?i)(?:,|;|\band|\bbut|\bthen)\W{{1,3}}(?:(?:and|then|also)\W{{1,3}})?(?=(?:{_ADDING}|{_TAKE}) )"
     r"| (?=instead of )"
@@ -103,9 +118,10 @@ _ELSEWHERE: Final = re.compile(
     r"|paragraphs?|sentences?|lines?|examples?|sources?|links|prices|quantities|columns?|humou?r|tables?)\b"
 )
 """In what is added to something else: “add more metal to the playlist”, “add a table”."""
-_SMALL: Final = re.compile(r"(?i)^(?:some|the|an?|more|also|my|our) ")
+_SMALL: Final = re.compile(r"^(?!The [A-Z])(?i:some|the|an?|more|also|my|our) ")
 _TAIL: Final = re.compile(
-    r"(?i)(?: (?:off|on|on it|too|as well|instead|already|now|again|pls|please|thanks|today|any ?more))+$"
+    r"(?i)(?: (?:off|on|on it|too|as well|instead|already|now|again|pls|please|thanks|today|any ?more|last night"
+    r"|yesterday|this (?:morning|week)))+$"
 )
 _SIZE: Final = re.compile(r"(?i)(?: size)? \(?x?\d.*$|^\d\S* ")
 """How much of it: “2kg flour”, “nappies size 4”."""
@@ -145,7 +161,7 @@ def read_list(sentence: str, lists: Mapping[str, str], last: str = "") -> Note |
 def _started(sentence: str, lists: Mapping[str, str]) -> tuple[str, list[str]] | None:
     found = _STARTS.match(sentence)
     if found is None:
-        return None
+        return _kept(sentence)
     name, keeps, whose = _spelled(found), (found["keeps"] or "").lower(), (found["whose"] or "").lower()
     is_own = _OWN.fullmatch(found["name"] or "") is not None
     said = list(_things(found["items"]))
@@ -158,6 +174,25 @@ def _started(sentence: str, lists: Mapping[str, str]) -> tuple[str, list[str]] |
         found["for"] or _FOR_A_TASK.match(found["more"]) or len(said) == 1
     )
     return (name, said) if is_meant and not is_task and said else None
+
+
+def _kept(sentence: str) -> tuple[str, list[str]] | None:
+    """A list that is kept under what it is for, or what is on it."""
+    found = _KEPT.match(sentence)
+    said = list(_things(found["items"])) if found else []
+    if found is None or len(said) < MIN_KEPT:
+        return None
+    is_meant = _TO_KEEP.search(found["more"]) or (found["whose"] and _SO_FAR.search(found["more"]))
+    is_own = _OWN.fullmatch(found["name"]) and _ASIDE.fullmatch(found["more"])
+    name = re.sub(r"to-?do", "to do", found["name"].lower())
+    if is_own or (is_meant and not _OWN.fullmatch(found["name"])):
+        purpose = f"{found['for'].lower()} " if found["for"] else ""
+        return f"{purpose}{_singular(name)}".replace(" ", "_").replace("-", "_"), said
+    return None
+
+
+def _singular(name: str) -> str:
+    return f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
 
 
 def _step(part: str, lists: Mapping[str, str], last: str) -> tuple[str, list[str]] | None:
@@ -216,7 +251,7 @@ def _taken(
     groups: Mapping[str, str | None], lists: Mapping[str, str], name: str, last: str
 ) -> tuple[str, list[str]] | None:
     """What is left, if any of it was on the list."""
-    has = (groups.get("has") or "").lower()
+    has = (groups.get("has") or groups.get("ready") or "").lower()
     if groups.get("to"):  # “I have rice on my list”
         return None
     meant = name or last or (next(iter(lists)) if len(lists) == 1 else "")
@@ -227,7 +262,9 @@ def _taken(
         is_off = groups.get("off") or re.search(r"(?i) off(?:,|\W*$)", groups["items"] or "")
         meant = meant if is_off else ""
     on_it = _on(lists, meant)
-    gone = {thing for one in _things(groups["items"] or "") for thing in _same(one, on_it, exact=bool(has))}
+    gone = {
+        thing for one in _things(groups["items"] or "") for thing in _same(one, on_it, exact=bool(groups.get("has")))
+    }
     return (meant, [one for one in on_it if one not in gone]) if gone else None
 
 
@@ -247,7 +284,7 @@ def _same(said: str, on_it: Sequence[str], *, exact: bool) -> list[str]:
 def _spelled(found: re.Match[str]) -> str:
     said = found.groupdict("")
     name, of = said["name"].lower(), said.get("of", "").lower()
-    of = f"{of[:-3]}y" if of.endswith("ies") else of.removesuffix("s")
+    of = _singular(of)
     purpose = "" if " " in name else said.get("for", "").lower()
     return re.sub(r"to-?do", "to_do", f"{purpose} {name or of}".strip()).replace(" ", "_")
 

@@ -732,6 +732,19 @@ def test_a_breed_is_no_second_animal() -> None:
           "for the beach trip packing list add floats"],
          "On the user's beach trip packing list are goggles, towels and floats. | "
          "user/list:beach_trip_packing=goggles, towels, floats"),
+        (["packing for Oslo (ferry at 9): slippers, charger cable", "add lip balm"],
+         "On the user's oslo packing list are slippers, charger cable and lip balm. | "
+         "user/list:oslo_packing=slippers, charger cable, lip balm"),
+        (["my countries so far: Laos, Peru, Oman.", "add Mexico to my country list"],
+         "On the user's country list are Laos, Peru, Oman and Mexico. | user/list:country=Laos, Peru, Oman, Mexico"),
+        (["films my students named, keep these for me: Perfect Days, The Quiet Girl", "add Past Lives"],
+         "On the user's film list are Perfect Days, The Quiet Girl and Past Lives. | "
+         "user/list:film=Perfect Days, The Quiet Girl, Past Lives"),
+        (["to do: ring about the bins, post the parcel, book a test", "ok bins done, 40 minutes on hold"],
+         "On the user's to-do list are post the parcel and book a test. | "
+         "user/list:to_do=post the parcel, book a test"),
+        (["keep a list of films: Aftersun, Heat", "watched Aftersun last night and sat in the car park after"],
+         "On the user's film list is Heat. | user/list:film=Heat"),
         (["start a list of gifts: kite, chess set", "Yes, really.", "a puzzle goes on my gift list. drop the kite"],
          "On the user's gift list are chess set and puzzle. | user/list:gift=chess set, puzzle"),
     ],
@@ -750,6 +763,8 @@ def test_a_list_is_all_that_is_on_it(texts: list[str], said: str) -> None:
         "take the eggs off the shopping list",
         "Make a packing list for Oslo: four days, ferry, one rucksack",
         "Ingredients list: flour, eggs",
+        "problems so far: the heating, the lift",
+        "my classes: maths, art",
     ],
 )
 def test_no_list_of_the_users_is_changed_by_other_words(text: str) -> None:

@@ -14,6 +14,7 @@ from memory.text.language import alternatives
 from memory.text.relations import GROUPS, PEOPLE, PETS
 
 _LABEL: Final = re.compile(r"(?i)(?:my |our |about me[:,]? )?([a-z][a-z -]{1,24}?)\s?(?::|=| [-–—](?= ))\s*(?=\S)")
+_INNER: Final = re.compile(r"([a-z][a-z -]{1,24}?)\s?(?::|=)\s*(?=\S)")
 _BEING: Final = re.compile(
     rf"(?:(?:an?|one|the|my) )?(?:(?P<title>(?i:dr|mrs?|ms|prof)\.?) |(?P<what>[a-z]{{2,12}} ))?"
     rf"\(?(?P<name>{NAME})\)?(?: \(?(?:the )?(?P<kind>[a-z]{{2,12}})\)?)?"
@@ -47,8 +48,8 @@ def read_notes(sentence: str, month: str) -> Iterator[Note]:
 
 def _read_piece(piece: str, month: str) -> Iterator[Note]:
     labeled = _LABEL.match(piece)
-    while labeled and (inner := _LABEL.match(piece, labeled.end())):  # “reminder: dentist = Dr Reyes”
-        labeled = inner
+    if labeled and labeled[1].lower() not in LABEL_OF and (inner := _INNER.match(piece, labeled.end())):
+        labeled = inner  # “reminder: dentist = Dr Reyes”
     found = labeled or _NAMED.match(piece)
     label = " ".join(found[1].lower().split()) if found else ""
     value = piece[found.end() :].strip(" .,!\t") if found else ""
@@ -60,7 +61,7 @@ def _read_piece(piece: str, month: str) -> Iterator[Note]:
         yield from beings if labeled or len(piece.split()) <= 2 * len(beings) + 1 else ()
     elif label in LABEL_OF:
         yield from _read_label(LABEL_OF[label], value, month)
-    elif labeled and "=" in labeled[0] and _THING.fullmatch(label) and _GIVEN.fullmatch(value):
+    elif labeled and "=" in labeled[0] and _THING.fullmatch(labeled[1]) and _GIVEN.fullmatch(value):
         yield Note(Kind.FACT, f"The user's {label} is {value}.", confidence=ASKED)
 
 

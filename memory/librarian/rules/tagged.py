@@ -363,7 +363,7 @@ _SPEAKS: Final = re.compile(
     r"(?i)\b(?:speak|speaks|speaking|spoke|learn|learns|learning|learnt|learned|fluent|language)\b"
 )
 _COMES_FROM: Final = re.compile(
-    r"(?i)\b(?:back|home|away|back home|returned|arrived|flew|flying|driving|train|flight) from $|: (?:[\w ]+, )*$"
+    r"(?i)\b(?:back|home|away|returned|arrived|flew|flying|driving|train|flight) from $|: (?:[\w ]+, )*$"
 )
 """Before where someone has only been: “back from Oaxaca”, “my countries so far: Laos, Peru”."""
 _OTHER_THING: Final = re.compile(

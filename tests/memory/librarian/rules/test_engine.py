@@ -146,6 +146,9 @@ READ: list[tuple[str, list[str]]] = [
     ("dentist = dr Halloran, knee guy = Mr Osei", ["The user's dentist is called Dr Halloran."
                                                    " | user/dentist/name=Dr Halloran",
                                                    "The user's knee guy is Mr Osei."]),
+    ("reminder: gp = Dr Osei", ["The user's gp is called Dr Osei. | user/gp/name=Dr Osei"]),
+    ("job: plumber - part-time", ["The user works as a plumber. | user/job=plumber"]),
+    ("Nadia = PO", []),
     ("Husband: Patrick Oduya (works nights)", ["The user's husband is called Patrick Oduya."
                                                " | user/partner=Patrick Oduya"]),
     ("my mother in law Zofia lives in Gdynia", ["The user's mother-in-law is called Zofia."

@@ -3,6 +3,7 @@
 No one sees a password hash unless they may set passwords; a key is shown by its first characters, never its digest.
 """
 
+from http import HTTPStatus
 from typing import Any, Final
 
 from allauth.mfa.models import Authenticator
@@ -20,6 +21,7 @@ from django.utils import timezone
 from accounts import deletion
 from accounts.api import keys
 from accounts.models import AccessLog, ApiKey, IdempotentRequest, User
+from accounts.sessions import close_user_sockets
 from accounts.staff.large_tables import LargeTableAdmin, people
 from accounts.staff.logged_admin import ReadOnlyAdmin, RecordAdmin
 from recall.figures import money
@@ -113,11 +115,14 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
         """Only superusers may delete a superuser's account."""
         return super().has_delete_permission(request, obj) and not _is_above(request, obj)
 
-    def user_change_password(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Only superusers may set a password, with which anyone could sign in."""
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:  # noqa: A002
+        """Only superusers may set a password, with which anyone could sign in. Then the user's open pages close."""
         if not request.user.is_superuser:
             raise PermissionDenied
-        return super().user_change_password(request, *args, **kwargs)
+        response = super().user_change_password(request, id, form_url)
+        if response.status_code == HTTPStatus.FOUND:
+            close_user_sockets(self.get_object(request, id))
+        return response
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """The number of rows to be deleted; no texts are listed."""

@@ -102,9 +102,7 @@ def close_user_sockets(user: User | None, **_: Any) -> None:
 
 
 @receiver(post_save, sender=User)
-def close_saved_user_sockets(instance: User, update_fields: frozenset[str] | None = None, **_: Any) -> None:
-    """Close them, too, when an operator deactivates the user, or sets or removes the password."""
-    is_saved = update_fields is None or "password" in update_fields
-    is_changed = getattr(instance, "_password", None) is not None or not instance.has_usable_password()
-    if (is_saved and is_changed) or not instance.is_active:
+def close_deactivated_user_sockets(instance: User, **_: Any) -> None:
+    """Close a deactivated user's open sockets, too."""
+    if not instance.is_active:
         publish_event(f"user-{instance.pk}", SESSIONS_CHANGED)

@@ -22,7 +22,7 @@ from memory.retrieval.truth import (
     FactState,
     waiting,
 )
-from memory.text.keywords import content
+from memory.text.keywords import content, stem
 from memory.text.language import alternatives
 from memory.text.relations import BREEDS, GROUPS, PEOPLE, PET_GROUPS, PETS
 
@@ -41,6 +41,18 @@ LIST: Final = "list:"
 """Family of the user's lists, each asked for by its name."""
 LESS_SURE: Final = 0.9
 """How likely a list is meant that isn't named in full."""
+_BOUGHT: Final = re.compile(
+    r"\b(?:need|needed|have|want|left) to (?:buy|get|pick up)(?=\W*$| (?:at|from|in) (?:the|a)\b"
+    r"| for (?:dinner|lunch)\b)"
+)
+_WHICH: Final = re.compile(r"\b(?:which|what) (?:other |more )?(\w+s)\b")
+FOR_WHAT: Final[Mapping[str, re.Pattern[str]]] = {
+    "shopping": _BOUGHT,
+    "grocery": _BOUGHT,
+    "packing": re.compile(r"\b(?:need|want|have|going|supposed) to (?:pack|bring|take)\b|\b(?:do|did|should) i pack\b"),
+    "do": re.compile(r"\bwhat\b.*\b(?:have|need|got|left) to do(?=\W*$| (?:today|this week|still)\b)"),
+}
+"""How a list is asked for by what it is for, by the last word of its name."""
 _ANY_LIST: Final = re.compile(r"\b(?:on|of|from) (?:my|our|the) list\b")
 BY_SOMEONE: Final = ("partner", "relationship", "pet:")
 """Starts of attributes of the user that are asked for by naming someone else: “who is my wife”."""
@@ -198,11 +210,16 @@ class _AskedAttribute:
         )
 
     def _asks_list(self, name: list[str]) -> float:
-        """“What's on my holiday baking list?”, “my packing list for Oslo”; less surely “my list”."""
+        """“What's on my holiday baking list?”, “my packing list for Oslo”; less surely “my list”, “what do I need to
+        buy?”."""
         asked = self._text.lower().replace("-", " ")
         if "list" in self._words and set(name) <= set(words_of(asked)):
             return 1.0
-        return LESS_SURE if f"{name[-1]} list" in asked or _ANY_LIST.search(asked) else 0.0
+        by_use = FOR_WHAT.get(name[-1])
+        which = _WHICH.search(asked)  # “which films do I still have to watch?”
+        is_named = f"{name[-1]} list" in asked or (which is not None and stem(which[1]) == stem(name[-1]))
+        is_meant = is_named or _ANY_LIST.search(asked) or (by_use and by_use.search(asked))
+        return LESS_SURE if is_meant else 0.0
 
     def _names(self, attribute: str, family: str) -> bool:
         """Whether the question names the thing that an attribute of a family is about, or asks for all of them."""

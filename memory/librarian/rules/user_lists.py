@@ -23,6 +23,8 @@ EMPTY: Final = "nothing"
 """Value of a list with nothing on it."""
 MAX_SENTENCE: Final = 300
 """Characters of a sentence that changes a list; a longer one is a paste."""
+POINTS: Final = frozenset({"it", "that", "this", "those", "these", "them"})
+"""Words for a thing that is named elsewhere: “add those to the list”."""
 MIN_KEPT: Final = 2
 """Things that make a list of what isn't called one."""
 MAX_ITEMS: Final = 40
@@ -297,7 +299,8 @@ def _things(text: str) -> Iterator[str]:
     for one in items(text.strip(" .!,")):
         if _NO_THING.search(one):
             return
-        if thing := _TAIL.sub("", _SMALL.sub("", one.strip(" .!,"))):
+        thing = _TAIL.sub("", _SMALL.sub("", one.strip(" .!,")))
+        if thing and thing.lower() not in POINTS:
             yield thing
 
 

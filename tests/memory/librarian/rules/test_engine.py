@@ -748,6 +748,8 @@ def test_a_breed_is_no_second_animal() -> None:
          "user/list:to_do=post the parcel, book a test"),
         (["keep a list of films: Aftersun, Heat", "watched Aftersun last night and sat in the car park after"],
          "On the user's film list is Heat. | user/list:film=Heat"),
+        (["packing list: socks, torch", "I packed a hat too, add those to the list"],
+         "On the user's packing list are socks and torch. | user/list:packing=socks, torch"),
         (["start a list of gifts: kite, chess set", "Yes, really.", "a puzzle goes on my gift list. drop the kite"],
          "On the user's gift list are chess set and puzzle. | user/list:gift=chess set, puzzle"),
     ],

@@ -178,12 +178,14 @@ def _says_nothing_new(update: Update) -> bool:
 
 def _is_of_another_kind(fact: KnownFact, update: Update, quote: str) -> bool:
     """Whether a name would take the place of a thing: who hates buzzwords doesn't come to hate Philippa; or of what
-    someone is: “my mate Dev” isn't “my Perth Dev”. A food that is left out replaces no diet: who is vegetarian may be
-    gluten-free as well. A surname replaces no first name."""
+    someone is or does: with Dev moved to Perth, no podcast is about Perth. A food that is left out replaces no diet:
+    who is vegetarian may be gluten-free as well. A surname replaces no first name."""
     family = split_key(fact.key)[1].partition(":")[0]
     is_left_out = family == "diet" and update.new.casefold().endswith("free")
-    is_surname = family in ("name", "preferred_name") and _SURNAME.search(quote[: max(quote.find(update.new), 0)])
-    is_name_for_thing = update.new.istitle() and (family in OF_THINGS or update.old in PEOPLE | PETS)
+    before = quote[: max(quote.find(update.new), 0)]
+    is_surname = family in ("name", "preferred_name") and _SURNAME.search(before)
+    is_place = _MOVED_TO.search(before) is not None
+    is_name_for_thing = update.new.istitle() and (family in OF_THINGS or update.old in PEOPLE | PETS or is_place)
     return is_left_out or bool(is_surname) or (is_name_for_thing and update.old.islower())
 
 
@@ -203,6 +205,8 @@ def _is_of_someone_else(fact: KnownFact, update: Update, quote: str) -> bool:
     return attribute in _NAMES and bool(content(before)) and not _OWN_NAME.search(before)
 
 
+_MOVED_TO: Final = re.compile(r"(?i)\bmov(?:ed|es|ing) (?:back |over |out )?to $")
+"""Before where someone lives."""
 _OF_THEIRS: Final = re.compile(
     rf"(?i)\b(?:his|her|their) (?:[\w-]+ )?(?:{alternatives(PEOPLE | PETS)})\b[^,.;:!?]{{0,20}}$"
 )

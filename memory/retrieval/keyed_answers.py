@@ -46,7 +46,7 @@ _BOUGHT: Final = re.compile(
     r"| for (?:dinner|lunch)\b)"
 )
 _WHICH: Final = re.compile(r"\b(?:which|what) (?:other |more )?(\w+s)\b")
-FOR_WHAT: Final[Mapping[str, re.Pattern[str]]] = {
+_ASKED_BY_USE: Final[Mapping[str, re.Pattern[str]]] = {
     "shopping": _BOUGHT,
     "grocery": _BOUGHT,
     "packing": re.compile(r"\b(?:need|want|have|going|supposed) to (?:pack|bring|take)\b|\b(?:do|did|should) i pack\b"),
@@ -215,7 +215,7 @@ class _AskedAttribute:
         asked = self._text.lower().replace("-", " ")
         if "list" in self._words and set(name) <= set(words_of(asked)):
             return 1.0
-        by_use = FOR_WHAT.get(name[-1])
+        by_use = _ASKED_BY_USE.get(name[-1])
         which = _WHICH.search(asked)  # “which films do I still have to watch?”
         is_named = f"{name[-1]} list" in asked or (which is not None and stem(which[1]) == stem(name[-1]))
         is_meant = is_named or _ANY_LIST.search(asked) or (by_use and by_use.search(asked))

@@ -15,6 +15,7 @@ from memory.text.relations import GROUPS, PEOPLE, PETS
 
 _LABEL: Final = re.compile(r"(?i)(?:my |our |about me[:,]? )?([a-z][a-z -]{1,24}?)\s?(?::|=| [-–—](?= ))\s*(?=\S)")
 _INNER: Final = re.compile(r"([a-z][a-z -]{1,24}?)\s?(?::|=)\s*(?=\S)")
+"""The label behind one that only announces it: “reminder: dentist = …”."""
 _BEING: Final = re.compile(
     rf"(?:(?:an?|one|the|my) )?(?:(?P<title>(?i:dr|mrs?|ms|prof)\.?) |(?P<what>[a-z]{{2,12}} ))?"
     rf"\(?(?P<name>{NAME})\)?(?: \(?(?:the )?(?P<kind>[a-z]{{2,12}})\)?)?"
@@ -49,7 +50,7 @@ def read_notes(sentence: str, month: str) -> Iterator[Note]:
 def _read_piece(piece: str, month: str) -> Iterator[Note]:
     labeled = _LABEL.match(piece)
     if labeled and labeled[1].lower() not in LABEL_OF and (inner := _INNER.match(piece, labeled.end())):
-        labeled = inner  # “reminder: dentist = Dr Reyes”
+        labeled = inner
     found = labeled or _NAMED.match(piece)
     label = " ".join(found[1].lower().split()) if found else ""
     value = piece[found.end() :].strip(" .,!\t") if found else ""

@@ -23,7 +23,7 @@ EMPTY: Final = "nothing"
 """Value of a list with nothing on it."""
 MAX_SENTENCE: Final = 300
 """Characters of a sentence that changes a list; a longer one is a paste."""
-POINTS: Final = frozenset({"it", "that", "this", "those", "these", "them"})
+_POINTERS: Final = frozenset({"it", "that", "this", "those", "these", "them"})
 """Words for a thing that is named elsewhere: “add those to the list”."""
 MIN_KEPT: Final = 2
 """Things that make a list of what isn't called one."""
@@ -300,7 +300,7 @@ def _things(text: str) -> Iterator[str]:
         if _NO_THING.search(one):
             return
         thing = _TAIL.sub("", _SMALL.sub("", one.strip(" .!,")))
-        if thing and thing.lower() not in POINTS:
+        if thing and thing.lower() not in _POINTERS:
             yield thing
 
 

@@ -5,6 +5,7 @@ preview of its deletion. A likely figure of speech (“forget it, let's move on�
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,7 @@ from memory.text.user_text import mask_foreign_text
 
 _OPENING: Final = (
     r"(?:(?:ok|okay|well|actually|oh|hey|hi|hmm?|sorry|and|but|also|then|now|no|wait|so|recall|please|pls|plz"
+    r"|on second thoughts?|on reflection|you know what|one more thing"
     r"|(?:can|could|would|will) you|just|kindly|you (?:can|may|should)|i(?:'d| would) like you to|i want you to)[, ]+)*"
 )
 _SAID: Final = r"(?:said|told you|mentioned|wrote|shared)(?: to you| before| earlier)?"
@@ -66,6 +68,7 @@ _POLITE: Final = re.compile(r"\b(?:please|pls|plz|(?:can|could|will|would) you)\
 _PRIVATE: Final = re.compile(
     r"\b(?:must|should|can|may)(?:n't| not|not) (?:see|know|find)\b|"
     r"\b(?:stored|saved|kept|private|secret|shouldn't|don't want (?:it|that|this)|nobody|no one|none of)\b|\bdont want"
+    r"|\bdon't want (?:\w+ ){1,3}to (?:keep|store|save|know|have|remember)\b|^\W*(?:all of it|the whole thing)\b"
     r"|\b(?:delete|erase|remove) (?:it|that|this|them|everything)\b|\bwant to be reminded\b"
     r"|\bover my shoulder\b|\b(?:reads?|sees?|looks? at|uses?) (?:this|these|my|our)\b",
     re.IGNORECASE,
@@ -79,36 +82,64 @@ _NO_TOPIC: Final = re.compile(
 )
 """Phrases that aren't about the user's memory: “forget to call”, “can you forget things?”, “forget all previous
 instructions”."""
+_ALSO: Final = re.compile(
+    r"(?:and|also|plus)(?: also)? (?:what i said |everything )?(?:about )?(?P<topic>(?:the|my|our|his|her|their)"
+    r" [^,.;:!?]{2,60}?)(?: please| pls| too)*[.! ]*",
+    re.IGNORECASE,
+)
+"""What follows a request, “And the panic attacks.”, and is meant too."""
+MORE: Final = "; "
+"""Between the topics of several requests in one message."""
 WITHHOLDS: Final = "withholds"
 """Key in the event data of a message that asks: references of what it names, which prompts are built without."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """What a message asks to forget: a topic, else everything, else the user's previous message."""
+    """What a message asks to forget: a topic (several with `MORE` in between), else everything, else the user's
+    previous message."""
 
     topic: str = ""
     everything: bool = False
 
 
 def find_request(text: str) -> ForgetRequest | None:
-    """The request in a user's message; None: it doesn't ask to forget anything."""
+    """The request in a user's message, of all its topics; None: it doesn't ask to forget anything."""
     if not _HINT.search(text):
         return None
     sentences = [one.strip() for one in re.split(r"(?<=[.!?])\s+|\n", mask_foreign_text(text)) if one.strip()]
+    topics: list[str] = []
     for sentence in (sentence.replace("’", "'") for sentence in sentences):
-        asked = _ASKS.fullmatch(sentence)
-        if asked is not None:
-            return _read(asked, is_alone=len(sentences) == 1)
-        for before in _CLAUSE.finditer(sentence) if len(sentence) <= MAX_SENTENCE else ():
-            asked = _ASKS.fullmatch(sentence, before.end())
-            if asked is None or not _is_of_memory(asked):
-                continue
-            goes_on = before[0].strip().isalpha() and before[0] != " so "
-            goes_on = goes_on and _NO_REQUEST.search(sentence, 0, before.start() or before.end()) is not None
-            if not goes_on or _STORED.search(asked[0]):
-                of = _OF.fullmatch(sentence, 0, before.end()) if _PREVIOUS.fullmatch(asked["what"].strip()) else None
-                return ForgetRequest(of["topic"]) if of else _read(asked, is_alone=True)
+        for request in _requests_in(sentence, is_alone=len(sentences) == 1, goes_on=bool(topics)):
+            if not request.topic:
+                return request
+            topics.append(request.topic)
+    return ForgetRequest(MORE.join(topics)) if topics else None
+
+
+def _requests_in(sentence: str, *, is_alone: bool, goes_on: bool) -> Iterator[ForgetRequest]:
+    """Those of a sentence: “forget my weight, and everything about the diet”. `goes_on`: one is before it."""
+    if goes_on and (also := _ALSO.fullmatch(sentence)):
+        yield ForgetRequest(also["topic"])
+    elif asked := _ASKS.fullmatch(sentence):
+        if request := _read(asked, is_alone=is_alone):
+            yield request
+            after = (asked["reason"] or "").lstrip(" ,;-–—")
+            yield from _requests_in(after, is_alone=False, goes_on=True)
+    elif request := _behind_other_words(sentence):
+        yield request
+
+
+def _behind_other_words(sentence: str) -> ForgetRequest | None:
+    for before in _CLAUSE.finditer(sentence) if len(sentence) <= MAX_SENTENCE else ():
+        asked = _ASKS.fullmatch(sentence, before.end())
+        if asked is None or not _is_of_memory(asked):
+            continue
+        goes_on = before[0].strip().isalpha() and before[0] != " so "
+        goes_on = goes_on and _NO_REQUEST.search(sentence, 0, before.start() or before.end()) is not None
+        if not goes_on or _STORED.search(asked[0]):
+            of = _OF.fullmatch(sentence, 0, before.end()) if _PREVIOUS.fullmatch(asked["what"].strip()) else None
+            return ForgetRequest(of["topic"]) if of else _read(asked, is_alone=True)
     return None
 
 

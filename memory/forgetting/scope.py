@@ -9,6 +9,7 @@ parts               a memory that says more keeps the rest: “lives in Porto an
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -53,7 +54,7 @@ class Ruling:
     verdict: Verdict
     reason: Reason
     parts: tuple[int, ...] = ()
-    """With PART: the numbers of the parts that are meant (`memory/text/parts.py`)."""
+    """The numbers of the parts that are meant with PART, or of the nearest (`memory/text/parts.py`)."""
     coverage: float = 0.0
     """Share of the topic's words that the memory has, 0–1."""
     has_anchors: bool = False
@@ -144,7 +145,7 @@ _ALL: Final = re.compile(r"\b(?:everything|anything|all|whatever|what i (?:said|
 _CLAIM: Final = re.compile(
     r"^that\s+(?=(?:i|we|you|he|she|they|it|my|our|his|her|their|the|there|this)\b|[A-Z]"
     r"|\S+\s+(?:is|are|was|were|has)\b)"
-    r"|^(?:i|we|he|she|they|the user)\s+|^[a-z]{2,}(?<![su])s\s+(?=\S)"
+    r"|^(?:i|we|he|she|they|the user)\s+|^(?!(?:his|its|this)\b)[a-z]{2,}(?<![su])s\s+(?=\S)"
     r"|^(?=[a-z]{2,}ing\s+(?:at|in|on|for|with|to|the|my|an?)\b)",
     re.I,
 )
@@ -308,9 +309,10 @@ def decide(topic: Topic, text: str, known_as: str = "") -> Ruling:
     if meant:
         first = rulings[meant[0]]
         return replace(first, verdict=Verdict.PART, reason=Reason.PART, parts=meant)
+    number, best = max(enumerate(rulings), key=lambda one: (one[1].has_anchors, one[1].coverage))
     if _is_one_sentence(parts):
-        return whole
-    return max(rulings, key=lambda one: (one.has_anchors, one.coverage))
+        return replace(whole, parts=(number,)) if best.coverage == whole.coverage > 0 else whole
+    return replace(best, parts=(number,))
 
 
 def _is_one_sentence(parts: Sequence[Part]) -> bool:
@@ -381,9 +383,13 @@ def _is_alike(word: str, other: str, *, is_name: bool = False) -> bool:
     """Whether two stems are forms of one word, or name the same attribute; a name has no other forms."""
     if word == other or any(word in group and other in group for group in SYNONYMS):
         return True
-    pairs = enumerate(zip(word, other, strict=False))
-    shared = next((place for place, (one, two) in pairs if one != two), min(len(word), len(other)))
-    return not is_name and shared >= MIN_PREFIX and shared >= 0.7 * max(len(word), len(other))
+    least = max(least_prefix(word), least_prefix(other))
+    return not is_name and len(word) >= least and word[:least] == other[:least]
+
+
+def least_prefix(word: str) -> int:
+    """How many letters another form of the word must share with it, at least: “pregnant” with “pregnancy”."""
+    return max(MIN_PREFIX, math.ceil(0.7 * len(word)))
 
 
 def _windows(wanted: Identifier, atoms: Sequence[Atom]) -> list[tuple[int, int]]:

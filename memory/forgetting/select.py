@@ -18,7 +18,18 @@ from pgvector.django import CosineDistance
 
 from memory.embeddings.port import embedder
 from memory.facts.keys import split_key
-from memory.forgetting.scope import SYNONYMS, Reason, Ruling, Topic, Verdict, decide, read_topic, settle, with_aliases
+from memory.forgetting.scope import (
+    SYNONYMS,
+    Reason,
+    Ruling,
+    Topic,
+    Verdict,
+    decide,
+    least_prefix,
+    read_topic,
+    settle,
+    with_aliases,
+)
 from memory.forgetting.targets import of_chat
 from memory.models import Document, Episode, Fact
 from memory.retrieval.recall import retrieve
@@ -36,6 +47,8 @@ MAX_SIMILAR: Final = 20
 CLOSE: Final = 0.55
 """Cosine from which the closest fact may be ticked without a common word."""
 _GAP: Final = "[^[:alnum:]]*"
+AND: Final = re.compile(r",? and (?:about )?", re.IGNORECASE)
+"""Between two topics: “Remontowa and the interview”, where no memory has both."""
 AHEAD: Final = 0.08
 """How much closer it must be than the next one."""
 
@@ -65,11 +78,32 @@ class Match:
 
 def select_topic(user: User, words: str) -> list[Match]:
     """Memories that may belong to the topic: those that are meant, then their neighbors, then those similar in
-    meaning."""
-    topic = read_topic(words)
-    found = _load_matches(user, topic)
-    if not any(match.is_ticked for match in found) and topic.text[:1].isupper():
-        found = _load_matches(user, read_topic(topic.text[:1].lower() + topic.text[1:]))  # read as a word, not a name
+    meaning. Of several topics (“the therapist; my weight”) those of each."""
+    found = [match for topic in words.split(";") if topic.strip() for match in _select(user, topic.strip())]
+    rows: dict[str, Match] = {}
+    for match in sorted(found, key=lambda one: not one.is_ticked):
+        whole = ":".join(match.ref.split(":")[:2])
+        rows[whole] = _merged(rows[whole], match) if whole in rows else match
+    return list(rows.values())[:MAX_MATCHES]
+
+
+def _merged(one: Match, other: Match) -> Match:
+    """A memory that was found twice; of different parts that two topics mean, both."""
+    if not other.is_ticked or one.ruling.verdict == Verdict.MEANT:
+        return one
+    if not one.is_ticked or other.ruling.verdict == Verdict.MEANT:
+        return other
+    parts = tuple(sorted({*one.ruling.parts, *other.ruling.parts}))
+    ref = f"{one.ref.rpartition(':')[0]}:{','.join(map(str, parts))}"
+    text = one.text if other.text in one.text else f"{one.text} … {other.text}"
+    return replace(one, ref=ref, text=text, ruling=replace(one.ruling, parts=parts))
+
+
+def _select(user: User, words: str) -> list[Match]:
+    found = _load_topic(user, words)
+    if not any(match.is_ticked for match in found):
+        each = AND.split(words)
+        found = [match for topic in each for match in _load_topic(user, topic)] if len(each) > 1 else found
     if not any(match.is_ticked for match in found):
         found = _with_the_closest(found)
     shown = [match for match in found if match.is_ticked or match.ruling.coverage > 0 or match.ruling.has_anchors]
@@ -77,10 +111,15 @@ def select_topic(user: User, words: str) -> list[Match]:
     similar = list(_load_similar(user, words))
     if not any(match.is_ticked for match in shown):
         similar = [_as_meant(user, match, words) if match.is_likely else match for match in similar]
-    rows: dict[str, Match] = {}
-    for match in sorted([*shown, *similar], key=lambda one: not one.is_ticked):
-        rows.setdefault(":".join(match.ref.split(":")[:2]), match)
-    return list(rows.values())[:MAX_MATCHES]
+    return [*shown, *similar]
+
+
+def _load_topic(user: User, words: str) -> list[Match]:
+    topic = read_topic(words)
+    found = _load_matches(user, topic)
+    if not any(match.is_ticked for match in found) and topic.text[:1].isupper():
+        return _load_matches(user, read_topic(topic.text[:1].lower() + topic.text[1:]))  # read as a word, not a name
+    return found
 
 
 def _with_the_closest(found: list[Match]) -> list[Match]:
@@ -88,13 +127,22 @@ def _with_the_closest(found: list[Match]) -> list[Match]:
     open_ones = [match for match in found if match.ruling.reason not in (Reason.OPPOSITE, Reason.OTHER_SUBJECT)]
     facts = [match for match in open_ones if match.kind == "fact"]  # the message repeats the fact
     for share in (_by_words, _by_meaning):
-        ranked = sorted(facts or open_ones, key=share, reverse=True)
+        some = facts if any(map(share, facts)) else open_ones
+        ranked = sorted(some, key=share, reverse=True)
         best = share(ranked[0]) if ranked else 0.0
         following = share(ranked[1]) if len(ranked) > 1 else 0.0
         if (best >= 1 and best > following) or (CLOSE <= best < 1 and best - following >= AHEAD):
-            chosen = replace(ranked[0].ruling, verdict=Verdict.MEANT, reason=Reason.LIKELY)
-            return [replace(one, ruling=chosen) if one is ranked[0] else one for one in found]
+            return [_chosen(one) if one is ranked[0] else one for one in found]
     return found
+
+
+def _chosen(match: Match) -> Match:
+    """The match, ticked: of several parts the nearest one."""
+    verdict = Verdict.PART if match.ruling.parts else Verdict.MEANT
+    ruling = replace(match.ruling, verdict=verdict, reason=Reason.LIKELY)
+    if verdict == Verdict.MEANT or match.kind not in ("message", "fact"):
+        return replace(match, ruling=replace(ruling, verdict=Verdict.MEANT))
+    return replace(_match(_Row(match.kind, match.ref, match.text), ruling), status=match.status, cosine=match.cosine)
 
 
 def _by_words(match: Match) -> float:
@@ -186,9 +234,8 @@ def _pattern(topic: Topic) -> str:
     if forms:
         return "|".join(_spaced(form) for form in forms)
     words = topic.words.union(*(group for group in SYNONYMS if group & topic.words))
-    return "|".join(
-        [rf"\m{re.escape(word)}" for word in sorted(words)] + [rf"\m{date}" for date in sorted(topic.dates)]
-    )
+    starts = {word[: least_prefix(word)] for word in words} | topic.dates
+    return "|".join(rf"\m{re.escape(start)}" for start in sorted(starts))
 
 
 def _spaced(form: str) -> str:

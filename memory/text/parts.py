@@ -17,7 +17,7 @@ _TITLES: Final = "".join(rf"(?<!\b{title}\.)" for title in ("Dr", "Mr", "Mrs", "
 _STOP: Final = re.compile(rf"(?<=[.!?…。！？]){_TITLES}\s+|;\s*")
 _SEAM: Final = re.compile(
     r"(?:,|(?<!\s))\s+(?:and|but|or|while|whereas|though)\s+(?:(?:also|still|then)\s+)?"
-    r"|,\s+(?!\d)(?!(?:and|but|or)\s)",
+    r"|,\s+(?!\d)(?!(?:and|but|or|on|in|at|with|for|from|by)\s)",  # “a party, on a boat” is one
     re.I,
 )
 MAX_SENTENCE: Final = 2_000

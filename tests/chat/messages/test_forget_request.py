@@ -74,6 +74,11 @@ SignIn = Callable[[User], Client]
         ("forget about the party for anneke, she looks over my shoulder when im chatting", "the party for anneke"),
         ("ugh forget everything about the audition", "the audition"),
         ("hm, forget how much I weigh, i dont want that stored", "I weigh"),
+        ("Forget my diabetes, I don't want a machine to keep such things.", "my diabetes"),
+        ("On second thought forget about the party, all of it. He reads this, too!", "the party"),
+        ("Forget what I told you about the therapist. And the panic attacks.", "the therapist; the panic attacks"),
+        ("forget my weight please, forget everything about the diet thing. done with it", "my weight; the diet thing"),
+        ("forget what I told you about the money I owe, and about my cousin too", "the money I owe; my cousin"),
     ],
 )
 def test_a_topic_is_asked_to_be_forgotten(text: str, topic: str) -> None:

@@ -30,7 +30,13 @@ def test_the_rest_is_a_sentence(text: str, number: int, left: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Ann, who is a nurse, lives in Rome.", "The shop opens between 9 and 5.", "Marks and Spencer is closed."]
+    "text",
+    [
+        "Ann, who is a nurse, lives in Rome.",
+        "The shop opens between 9 and 5.",
+        "Marks and Spencer is closed.",
+        "He plans a party, on a boat.",
+    ],
 )
 def test_what_belongs_together_is_one_part(text: str) -> None:
     assert len(parts_of(text)) == 1

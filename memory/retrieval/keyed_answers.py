@@ -49,10 +49,14 @@ _WHICH: Final = re.compile(r"\b(?:which|what) (?:other |more )?(\w+s)\b")
 _ASKED_BY_USE: Final[Mapping[str, re.Pattern[str]]] = {
     "shopping": _BOUGHT,
     "grocery": _BOUGHT,
-    "packing": re.compile(r"\b(?:need|want|have|going|supposed) to (?:pack|bring|take)\b|\b(?:do|did|should) i pack\b"),
+    "packing": re.compile(
+        r"\b(?:need|want|have|going|supposed|down) to (?:pack|bring|take)\b|\b(?:do|did|should) i pack\b"
+    ),
     "do": re.compile(r"\bwhat\b.*\b(?:have|need|got|left) to do(?=\W*$| (?:today|this week|still)\b)"),
 }
 """How a list is asked for by what it is for, by the last word of its name."""
+_DOWN: Final = re.compile(r"\b(?:got|have|had|put|noted|written|wrote|listed) (?:\w+ )?down\b")
+"""“What have I got down for the festival?”"""
 _ANY_LIST: Final = re.compile(r"\b(?:on|of|from) (?:my|our|the) list\b")
 BY_SOMEONE: Final = ("partner", "relationship", "pet:")
 """Starts of attributes of the user that are asked for by naming someone else: “who is my wife”."""
@@ -111,6 +115,14 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
         if answer is not None:
             row.qualifier += f", contradicts fact:{answer.pk}"
     _qualify_older(rows, answers)
+
+
+def list_orders(rows: Sequence[CandidateRow]) -> list[CandidateRow]:
+    """The messages that only changed the list which answers: “take milk off”. What is on it now tells the list."""
+    if not any(row.answers.startswith(LIST) and row.candidate.source == "fact" for row in rows):
+        return []
+    said = (row for row in rows if row.candidate.source == "message" and row.facts)
+    return [row for row in said if all(fact.attribute.startswith(LIST) for fact in row.facts)]
 
 
 def _qualify_older(rows: Sequence[CandidateRow], answers: Sequence[CandidateRow]) -> None:
@@ -213,11 +225,13 @@ class _AskedAttribute:
         """“What's on my holiday baking list?”, “my packing list for Oslo”; less surely “my list”, “what do I need to
         buy?”."""
         asked = self._text.lower().replace("-", " ")
-        if "list" in self._words and set(name) <= set(words_of(asked)):
+        words = set(words_of(asked))
+        if "list" in words and set(name) <= words:
             return 1.0
         by_use = _ASKED_BY_USE.get(name[-1])
         which = _WHICH.search(asked)  # “which films do I still have to watch?”
         is_named = f"{name[-1]} list" in asked or (which is not None and stem(which[1]) == stem(name[-1]))
+        is_named = is_named or (_DOWN.search(asked) is not None and not words.isdisjoint(name))
         is_meant = is_named or _ANY_LIST.search(asked) or (by_use and by_use.search(asked))
         return LESS_SURE if is_meant else 0.0
 

@@ -27,7 +27,7 @@ from memory.retrieval.candidates import (
 )
 from memory.retrieval.changed import qualify_changed
 from memory.retrieval.followed import add_followed, lead_with_later, mark_as_likely
-from memory.retrieval.keyed_answers import mark_answers
+from memory.retrieval.keyed_answers import list_orders, mark_answers
 from memory.retrieval.query import Question, parse_question
 from memory.retrieval.ranking import (
     DEFAULT_PROFILE,
@@ -46,7 +46,7 @@ from memory.retrieval.ranking import (
     semantic,
 )
 from memory.retrieval.reading import is_read
-from memory.retrieval.truth import CURRENT, SUPERSEDED, CandidateRow, TruthRule, apply_truth
+from memory.retrieval.truth import CURRENT, ON_LIST, SUPERSEDED, CandidateRow, TruthRule, apply_truth
 from memory.secrets.secrets_filter import mask_secrets
 from recall.db.prepared import array, run_prepared
 from recall.db.sql_files import load_sql
@@ -252,7 +252,8 @@ def _qualify(
         _inherit(found, untrue)
     qualify_changed(found)
     mark_answers(found, question, asked)
-    return found, untrue
+    orders = list_orders(found)
+    return [row for row in found if row not in orders], [*untrue, *((row, ON_LIST) for row in orders)]
 
 
 def _inherit(found: Iterable[CandidateRow], untrue: Iterable[tuple[CandidateRow, TruthRule]]) -> None:

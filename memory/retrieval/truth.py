@@ -38,11 +38,13 @@ TruthRule = Literal[
     "answered from memories",
     "forgotten",
     "made up",
+    "on the list",
 ]
 REJECTED: Final = "rejected"
 RETRACTED: Final = "retracted"
 SUPERSEDED: Final = "superseded"
 ENDED: Final = "ended"
+ON_LIST: Final = "on the list"
 
 RULES: Final[Mapping[str, str]] = {
     REJECTED: "It rests on something you rejected.",
@@ -58,6 +60,7 @@ RULES: Final[Mapping[str, str]] = {
     message_kinds.FROM_MEMORIES: "Recall wrote it from other memories, which are searched themselves.",
     message_kinds.FORGOTTEN_BEFORE: "It repeats something you had forgotten.",
     MADE_UP: "It makes something up, and the question asks for what is so.",
+    ON_LIST: "It changed the list that answers.",
 }
 """Each rule, with its reason as pages show it."""
 SAYS_LITTLE: Final[frozenset[TruthRule]] = frozenset({message_kinds.STATES_NOTHING, message_kinds.ONLY_ASKS})

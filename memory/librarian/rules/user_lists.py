@@ -57,7 +57,7 @@ _HAVE: Final = (
 )
 _PURPOSE: Final = (
     r"(?!(?:the|my|our|me|us|now|later|tonight|tomorrow|next|this|when|if|a|an|week(?:end)?|\w+day)\b)[^\W\d_]{3,14}"
-    r"(?: [^\W\d_]{3,14}){0,2}"
+    r"(?: (?!(?:please|pls)\b)[^\W\d_]{3,14}){0,2}"
 )
 """What a list is for: Iceland, of “packing list for Iceland”, but not tomorrow."""
 _STARTS: Final = re.compile(
@@ -67,13 +67,14 @@ _STARTS: Final = re.compile(
     r"(?P<sign> ?:| [-–—]| is| are| has| with) (?P<items>[^?]+)"
 )
 _KEPT: Final = re.compile(
-    rf"{_OPENS}(?:(?P<whose>my|our|the) )?(?P<name>packing|shopping|groceries|to[- ]?do|{_NAME}s)\b"
+    rf"{_OPENS}(?:(?P<whose>my|our|the) )?(?P<name>packing|shopping|groceries|to[- ]?do|(?:[^\W\d_]{{3,14}} )?{_NAME}s"
+    r"|people)\b"
     rf"(?: for (?:my |our |the )?(?P<for>{_PURPOSE})(?= ?[:(,]))?(?P<more>[^:?]{{0,60}}?) ?: (?P<items>[^?]+)"
 )
 """A list without that word: “packing for Oslo: …”, “my countries so far: …”, “films, keep these for me: …”."""
 _ASIDE: Final = re.compile(r"(?i)(?: for (?:this|next|the) \w+)?\s*(?:\([^()]*\))?")
 """When it is for, and what is in brackets."""
-_SO_FAR: Final = re.compile(r"(?i)\bso far\b")
+_SO_FAR: Final = re.compile(r"(?i)\b(?:my|our|i've|we've|i have|we have)\b.*\bso far\b")
 _OWN: Final = re.compile(r"(?:\w+ ){0,2}(?:shopping|grocery|packing|to[- ]?do)", re.I)
 """Lists that are hardly anyone else's: “add milk to the shopping list”, “Shopping list for tomorrow: lentils”."""
 _TO_KEEP: Final = re.compile(r"(?i)\b(?:note|keep|save|remember|write)\b")
@@ -112,9 +113,11 @@ _OF_LIST: Final = re.compile(rf"{_OPENS}(?:(?P<whose>my|our|the) )?{_NAMED}\W{{1
 _CLEARS: Final = re.compile(rf"{_OPENS}(?:clear|empty|wipe) {_REF}")
 _NO_THING: Final = re.compile(
     r"(?i)['’](?:s|re)\b|\b(?:is|are|was|were|has|have|had|needs?|because|apparently|so"
-    r"|the (?:end|start|text|e?mail|letter|title|top|bottom|recipe|code|answer))\b|(?:\S+ ){5}\S"
+    r"|the (?:end|start|text|e?mail|letter|title|top|bottom|recipe|code|answer))\b|(?:\S+ ){6}\S"
+    r"|^(?-i:[A-Z])\w+ \w+s (?:like|an?|the|me|my|it|at|in)\b"
 )
-"""Words behind a thing that are none: “add sunscreen, apparently snow is worse than a beach”."""
+"""Words behind a thing that are none: “add sunscreen, apparently snow is worse than a beach”, “Gunnar snores like a
+bear”."""
 _ELSEWHERE: Final = re.compile(
     r"(?i) (?:to|onto?|in|into|from|about|at) | (?:you|it|them)\b|\b(?:your|jokes?|emojis?|details?|headings?|sections?"
     r"|paragraphs?|sentences?|lines?|examples?|sources?|links|prices|quantities|columns?|humou?r|tables?)\b"
@@ -184,7 +187,7 @@ def _kept(sentence: str) -> tuple[str, list[str]] | None:
     said = list(_things(found["items"])) if found else []
     if found is None or len(said) < MIN_KEPT:
         return None
-    is_meant = _TO_KEEP.search(found["more"]) or (found["whose"] and _SO_FAR.search(found["more"]))
+    is_meant = _TO_KEEP.search(found["more"]) or _SO_FAR.search(f"{found['whose']} {found['more']}")
     is_own = _OWN.fullmatch(found["name"]) and _ASIDE.fullmatch(found["more"])
     name = re.sub(r"to-?do", "to do", found["name"].lower())
     if is_own or (is_meant and not _OWN.fullmatch(found["name"])):

@@ -90,12 +90,24 @@ def test_a_list_is_asked_for_by_its_name(alice: User) -> None:
         "what do i need to get at the shop?": {shopping},
         "What else do I have to do?": {to_do},
         "Which gifts have I thought of?": {gifts},
+        "What have I got down for winter?": {gifts},
         "What do I have to do to win at chess?": set(),
         "what do I need to buy a house?": set(),
     }
     for question, told in asked.items():
         kept = retrieve(alice, question, now=NOW).kept
         assert {item.text for item in kept if item.answers.startswith("list:")} == told
+
+
+def test_what_only_changed_a_list_is_not_recalled_beside_it(alice: User) -> None:
+    order, _, other = talk(alice, "take milk off the shopping list", "Done.", "No milk for Emil, he's allergic")
+    remember(alice, "On the user's shopping list is rice.", key="user/list:shopping", value="rice", message_id=order)
+    remember(alice, "Emil is allergic to milk.", message_id=other)
+
+    found = retrieve(alice, "What's on the shopping list beside the milk?", now=NOW)
+
+    assert {item.message_id for item in found.kept if item.source == "message"} <= {other}
+    assert [cut.rule for cut in found.cut if cut.item.ref == f"message:{order}"] == ["on the list"]
 
 
 IN_OTHER_LANGUAGES = {

@@ -691,6 +691,12 @@ def test_a_breed_is_no_second_animal() -> None:
         (["Start a packing list for my trek: head torch, socks.", "Can you add sun cream to the packing list?"],
          "On the user's trek packing list are head torch, socks and sun cream. | "
          "user/list:trek_packing=head torch, socks, sun cream"),
+        (["keep my packing list for the trek please: socks, tent", "and put on earplugs, Ivo snores like a bear."],
+         "On the user's trek packing list are socks, tent and earplugs. | "
+         "user/list:trek_packing=socks, tent, earplugs"),
+        (["Birthday presents, please keep track: a kite for Otto, a soft wool scarf for Mum"],
+         "On the user's birthday present list are kite for Otto and soft wool scarf for Mum. | "
+         "user/list:birthday_present=kite for Otto, soft wool scarf for Mum"),
         (["packing list for Oslo, so far: tent, wellies", "Thanks!",
           "Oslo list: scratch the wellies, it's dry. sandals instead."],
          "On the user's oslo packing list are tent and sandals. | user/list:oslo_packing=tent, sandals"),

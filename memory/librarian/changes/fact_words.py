@@ -7,11 +7,13 @@ from typing import Final
 
 from memory.facts.deduplication import relations_differ
 from memory.facts.keys import USER, split_key
+from memory.librarian.decision import normal
 from memory.librarian.engine import KnownFact
 from memory.librarian.rules.retell import is_occupation
 from memory.text.keywords import stem
 from memory.text.keywords import words as plain_words
 from memory.text.language import alternatives
+from memory.text.parts import parts_of, verb_span
 from memory.text.relations import PARTNERS
 
 TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
@@ -145,3 +147,16 @@ def states_attribute(statement: str, key: str) -> bool:
     if matched is None or "job" not in matched.groupdict() or not matched["job"]:
         return matched is not None
     return any(is_occupation(word) for word in matched["job"].split())
+
+
+def repeats(statement: str, key: str, value: str) -> bool:
+    """Whether a statement without a key, of the same message as a fact with one, says the same and no more: “The user
+    lives in a tiny flat in Brno”, beside “The user lives in Brno”."""
+    subject, _ = split_key(key)
+    whose = "The user " if subject == USER else f"The user's {subject.removeprefix('user/')} "
+    is_theirs = statement.startswith(whose) or (
+        subject != USER and re.search(rf"(?i)\b{re.escape(subject)}\b", statement)
+    )
+    others = [part for part in parts_of(statement) if normal(value) not in normal(statement[part.start : part.end])]
+    says_more = any(verb_span(f"He {statement[part.start : part.end]}")[1] for part in others)
+    return bool(is_theirs) and normal(value) in normal(statement) and not says_more

@@ -232,6 +232,20 @@ def test_a_home_ends_one_that_other_words_gave_without_a_key(alice: User, read: 
     assert (status(other), status(cousin)) == (EXPIRED, ACTIVE)
 
 
+def test_a_new_home_ends_what_repeats_the_old_one_with_more_words(alice: User, read: Any) -> None:
+    chat = say(alice, "I live in a tiny flat in Brno, 3rd floor, and work at Initech.")
+    said = Message.objects.filter(conversation=chat, role="user").values_list("pk", flat=True)[0]
+    home = know(alice, "The user lives in Brno.", "user/home", "Brno", message_id=said, confidence=0.8)
+    flat = know(alice, "The user lives in a tiny flat in Brno, 3rd floor no lift.", message_id=said)
+    more = know(alice, "The user lives in Brno and works at Initech.", message_id=said)
+    other = know(alice, "The user likes the trams of Brno.")
+
+    read("I moved to Graz.", facts=[stated("The user lives in Graz.", "I moved to Graz", subject="user",
+         attribute="home", value="Graz")])  # fmt: skip
+
+    assert [status(fact) for fact in (home, flat, more, other)] == [SUPERSEDED, EXPIRED, ACTIVE, ACTIVE]
+
+
 def test_a_statement_in_other_words_replaces_a_waiting_one(alice: User, read: Any) -> None:
     said = Message.objects.filter(conversation=say(alice, "the spare key is in the shed")).first()
     waiting = know(alice, "The spare key is kept in the shed.", status=PROPOSED, message=said)

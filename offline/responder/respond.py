@@ -425,7 +425,11 @@ def _recall(reading: Reading) -> Reply | None:
     if answer:
         return answer
     if task or _wants_advice(reading):
-        return say(f"{_noted(reading)} {wording.TASK if task else _in_turn(wording.ADVICE, reading)}".strip())
+        alone = "" if task else _alone(reading)
+        return say(
+            f"{_noted(reading)} {wording.TASK if task else _in_turn(wording.ADVICE, reading)}".strip(),
+            wording.MAY_HELP.format(words=alone) if alone else "",
+        )
     if "search_knowledge" in reading.tools:
         return Reply((ToolCall("search_knowledge", {"query": _extract_question(reading)}),))
     return _undoubted(reading, ()) or _nearest(reading) or _not_known(reading, wording.UNKNOWN)
@@ -900,7 +904,7 @@ def _near_parts(asked: str, sentence: str) -> str:
 
 def _nearest(reading: Reading) -> Reply | None:
     """The message that Recall found to fit best, if enough of it states something, for a question about the user or
-    someone it names."""
+    someone it names; or the only one that it found."""
     asked = _extract_question(reading)
     said = (one for one in reading.memories if one.id.startswith("message:"))
     first = next((one for one in said if one.is_current or one.qualifier.endswith(NOT_STATED)), None)
@@ -910,10 +914,19 @@ def _nearest(reading: Reading) -> Reply | None:
     is_asked = OF_ONESELF.search(asked) or (names and all(name in written for name in names))
     is_stated = len(" ".join(sentences(written))) >= STATED * len(written)
     is_shared = is_wh_question(asked) or bool((stems(asked) - whom_asked(asked) or stems(asked)) & stems(written))
-    if not (is_asked and is_stated and is_shared and has_answer_kind(asked, written)):
-        return None
-    words = _as_written(asked, first)
+    fits = is_asked and is_stated and is_shared and has_answer_kind(asked, written)
+    words = _as_written(asked, first) if fits else _alone(reading)
     return say(wording.CLOSEST_WORDS.format(words=words)) if words else None
+
+
+def _alone(reading: Reading) -> str:
+    """The one message of the user's that Recall found for a question, as it was written; empty: none, or several, or it
+    has no word of the question."""
+    said = [one for one in reading.memories if one.id.startswith("message:") and one.is_own and one.is_current]
+    if len(said) != 1 or said[0].qualifier.endswith(NOT_STATED) or patterns.HIDDEN.search(said[0].text):
+        return ""
+    shares = stems(reading.question) & stems(" ".join(sentences(_written(said[0]))))
+    return _as_written(_extract_question(reading), said[0]) if shares else ""
 
 
 def _undoubted(reading: Reading, found: Sequence[Memory]) -> Reply | None:

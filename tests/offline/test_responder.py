@@ -764,6 +764,16 @@ def test_where_someone_is_going_to_move_is_not_where_they_live() -> None:
     assert ask_after([plan, assistant("Noted.")], "Where do I live now?", home).startswith("You live in Leicester.")
 
 
+def test_the_only_message_that_recall_found_is_quoted_if_it_has_a_word_of_the_question() -> None:
+    said = memory("I'm in a 1970s bungalow. The house is on an oil burner and it eats money!", "message:4")
+    assert "oil burner" in ask("How old is the house, for the insurance form?", said)
+    advice = ask("I'm meeting the insurer about the house. What should I tell him?", said)
+    assert "real model" in advice
+    assert "This may help. You wrote: “I'm in a 1970s bungalow." in advice
+    other = memory("the house next door is loud", "message:6")
+    assert "bungalow" not in ask("How old is the house, for the insurance form?", said, other)
+
+
 def test_a_guess_is_not_of_someone_unnamed() -> None:
     assert "firefighter" not in ask("What's my dog's name?", memory("He's a firefighter.", "message:1"))
 

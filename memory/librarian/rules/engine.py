@@ -135,7 +135,10 @@ def _list_ordered(utterance: Utterance, stated: Iterable[ProposedFact]) -> list[
 
 
 def _asked_if_the_other_holds(fact: ProposedFact, known: Iterable[KnownFact]) -> ProposedFact:
-    """The fact; it waits in Review if its words leave another value of its key as it is, by the network."""
+    """The fact; it waits in Review if its words leave another value of its key as it is, by the network. A list that is
+    added to is ordered so."""
+    if fact.attribute.startswith(LIST):
+        return fact
     others = (one for one in known if fact.key and one.key == fact.key and one.status == "active")
     other = next((one for one in others if one.value.casefold() != fact.value.casefold()), None)
     if other is None or fact.confidence <= ASK:

@@ -110,6 +110,11 @@ _NEXT: Final = re.compile(
 _SWAP: Final = re.compile(r"(?i)\b(?:swap|replace) (?P<one>[^,?]{2,60}?) (?:for|with) (?=\w)")
 _OF_LIST: Final = re.compile(rf"{_OPENS}(?:(?P<whose>my|our|the) )?{_NAMED}\W{{1,3}}(?=(?:{_ADDING}|{_TAKE}) )")
 """Before an order: “Iceland list: scratch the wellies”."""
+_POINTED: Final = re.compile(
+    r"(?i)^\W*(?:i|we)(?:'ve| have)? \w+ (?P<thing>[^,;.?]{2,40}?)(?: too| as well| also)?[,;]? (?:so |and |please )?"
+    r"(?P<order>add|put|write) (?:it|them|those|that|these)(?= (?:down )?(?:on|onto|to) )"
+)
+"""“I packed extra socks too, add those to the list”."""
 _CLEARS: Final = re.compile(rf"{_OPENS}(?:clear|empty|wipe) {_REF}")
 _NO_THING: Final = re.compile(
     r"(?i)['’](?:s|re)\b|\b(?:is|are|was|were|has|have|had|needs?|because|apparently|so"
@@ -147,6 +152,7 @@ def read_list(sentence: str, lists: Mapping[str, str], last: str = "") -> Note |
     """
     if len(sentence) > MAX_SENTENCE:
         return None
+    sentence = _POINTED.sub(r"\g<order> \g<thing>", sentence)
     of_list = _OF_LIST.match(sentence)
     if of_list and (meant := _meant(_spelled(of_list), lists)):
         last, sentence = meant, sentence[of_list.end() :]

@@ -755,7 +755,7 @@ def test_a_breed_is_no_second_animal() -> None:
         (["keep a list of films: Aftersun, Heat", "watched Aftersun last night and sat in the car park after"],
          "On the user's film list is Heat. | user/list:film=Heat"),
         (["packing list: socks, torch", "I packed a hat too, add those to the list"],
-         "On the user's packing list are socks and torch. | user/list:packing=socks, torch"),
+         "On the user's packing list are socks, torch and hat. | user/list:packing=socks, torch, hat"),
         (["start a list of gifts: kite, chess set", "Yes, really.", "a puzzle goes on my gift list. drop the kite"],
          "On the user's gift list are chess set and puzzle. | user/list:gift=chess set, puzzle"),
     ],
@@ -825,6 +825,16 @@ def test_the_only_list_is_meant_later_where_the_words_tell(text: str, minutes: i
     facts = RuleEngine().extract(ExtractionInput(said, "Alice", LISBON, [known])).facts
 
     assert [fact.value for fact in facts if "list:" in fact.key][-1:] == left
+
+
+def test_a_list_that_is_added_to_later_is_not_asked_about() -> None:
+    was = "On the user's shopping list are milk, salt and batteries."
+    known = KnownFact(1, was, Kind.FACT, "user/list:shopping", "milk, salt, batteries", 0.95, "active", "", SATURDAY)
+    said = [Utterance(1, 2, "user", "add lemons to the shopping list", SATURDAY + timedelta(days=1))]
+
+    (fact,) = RuleEngine().extract(ExtractionInput(said, "Alice", LISBON, [known])).facts
+
+    assert (fact.value, fact.confidence) == ("milk, salt, batteries, lemons", 0.95)
 
 
 def test_of_two_lists_none_is_meant_without_its_name() -> None:

@@ -174,8 +174,15 @@ MAX_VALUE: Final = 60
 
 
 _STATES: Final = frozenset({"job", "employer", "home", "study"})
-_OF_A_CLASS: Final = re.compile(r"(?i)\b(?:year|grade|class|form|level|stage|number|no\.?) $")
-"""Before a number that is no age: “he's in year 5 at Ashfield”."""
+_OF_A_CLASS: Final = re.compile(
+    r"(?i)\b(?:year|grade|class|form|level|stage|number|no\.?|route|line|bus|tram|room|flat|gate|platform|chapter|page"
+    r"|week|step) $"
+)
+"""Before a number that is no age: “he's in year 5 at Ashfield”, “on route 50”."""
+_NO_YEARS: Final = re.compile(
+    r"(?i)[- ]?(?:months?|weeks?|days?|hours?|minutes?|mins?|km|miles|kilos?|kg|lbs?|%|percent|times|people|kids)\b"
+)
+"""Behind a number that counts something else: “7 months pregnant”."""
 _WAS: Final = re.compile(
     r"(?i)(?<!'ve )(?<!’ve )(?<!have )(?<!has )\b"
     r"(?:worked (?:as|at|for|in)|lived (?:in|at)|studied|used to (?:work|live|be|study)(?: \w+)?|(?<!it )was an?)"
@@ -233,8 +240,9 @@ class Marked:
 
     @property
     def hedged(self) -> bool:
-        """Whether the words before it leave it open."""
-        return _HEDGED.search(self.before) is not None
+        """Whether the words before it leave it open, or an animal is in a sentence without the user."""
+        is_anyones = self.tag.label == "pet" and _FIRST_PERSON.search(self.sentence.text) is None
+        return is_anyones or _HEDGED.search(self.before) is not None
 
     @property
     def after(self) -> str:
@@ -406,8 +414,14 @@ _TRAINS: Final = re.compile(
 """Before work that someone doesn't do yet: “she's training to be a midwife”."""
 _OF_SOMEONE: Final = re.compile(r"(?i)\b(?:my|our|his|her|their) (?:(?!work\b|job\b|career\b)[a-z-]+ )?$")
 """Before the work of someone else: “my physiotherapist's invoice”."""
+_ROLE: Final = re.compile(
+    r"(?i)\b(?:it's|its|interview|apply|applying|applied|ad|vacancy|post|role|job) for (?:an? |the )?$"
+)
+"""Before work that someone may get: “an interview, it's for shift manager”."""
 _SCORED: Final = re.compile(r"(?i)\b(?:got|scored|have|weighs?|scores?) (?:an? )?$")
 """Before a number that is no age: “got 68 in pharmacology”."""
+_YOU_ARE: Final = re.compile(r"(?i)\byou(?:['’]?re| are| be) (?:my |the |an? )?$")
+"""Before a role of the assistant's in a game: “you're my parrot”."""
 _NO_EMPLOYER: Final = frozenset({"post", "job", "position", "role", "place", "work", "office", "shift", "placement"})
 """What no one works at: “moved to Hamburg for the new post”."""
 _WORK: Final = re.compile(
@@ -440,12 +454,14 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
             _NOT_YET.search(sentence)
             or _SCORED.search(_before(value, sentence))
             or _AGED_THEN.search(_before(value, sentence))
+            or _NO_YEARS.match(sentence[len(_before(value, sentence)) + len(value) :])
         )
     ),
     "diet": lambda value, sentence: "eating" not in value and _AVOIDED.search(_before(value, sentence)) is None,
     "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
     "job": lambda value, sentence: (
         _names_work(value)
+        and _ROLE.search(_before(value, sentence)) is None
         and _TRAINS.search(_before(value, sentence)) is None
         and not (is_occupation(value.split()[-1]) and _OF_SOMEONE.search(_before(value, sentence)))
     ),
@@ -472,6 +488,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         and not _ITS_OBJECT.match(sentence[len(_before(value, sentence)) + len(value) :])
     ),
     "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,
+    "pet": lambda value, sentence: _YOU_ARE.search(_before(value, sentence)) is None,
     "partner": lambda _, sentence: _FORMER.search(sentence) is None and _LEFT.search(sentence) is None,
     "origin": lambda value, sentence: not (_SPEAKS.search(sentence) or _COMES_FROM.search(_before(value, sentence))),
     "home": lambda value, sentence: (

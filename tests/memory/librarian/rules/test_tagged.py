@@ -28,6 +28,14 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
     return [f"{fact.statement} | {fact.key}={fact.value}" if fact.key else fact.statement for fact in facts]
 
 
+def test_an_animal_in_a_sentence_without_the_user_is_asked_about() -> None:
+    told, mine = (
+        tagged.proposals(marked(line), (), 1, TODAY)[0][0].confidence
+        for line in ("next door have a [pet:terrier]", "a [pet:terrier] is asleep on my foot")
+    )
+    assert (told, mine) == (tagged.ASK, tagged.SURE)
+
+
 @pytest.mark.parametrize(
     ("line", "statements"),
     [
@@ -38,6 +46,10 @@ def proposed(line: str, *told: ProposedFact, sure: float = 1.0) -> list[str]:
         ("I earn [age:61],500 a year", []),
         ("I worked as a [job:croupier] in Batumi", []),
         ("my son is in year [*age:5] at Ashfield", []),
+        ("I'm on route [age:50] now", []),
+        ("my wife is [*age:7] months pregnant", []),
+        ("what do you wear to an interview? it's for [job:shift manager]", []),
+        ("I'm Captain Barnabas and you're my [pet:parrot]", []),
         ("we lived in [home:Batumi] for years", []),
         ("The house is sold! We move to [home:Kinsale] on 3 April", []),
         ("happier since moving to [home:Kinsale] with the dog",

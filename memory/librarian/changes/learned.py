@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from memory.facts.keys import USER, split_key
@@ -60,6 +61,12 @@ _DENIES: Final = re.compile(
 )
 """What was never so is said with one of these."""
 _NAME_INSIDE: Final = re.compile(r"\w,? (?!I\b)[A-Z][a-z]")
+_MENDS: Final = re.compile(
+    r"(?i)\W*(?:(?:oh|ok|no|wait|hmm+|ah|ugh|oops|hang on|hold on)[,. -]+){0,3}"
+    r"(?:sorry|correction|actually|i meant?|my bad|typo|oops|no wait|wait)\b"
+)
+"""How a message begins that corrects the one before."""
+RIGHT_BEFORE: Final = timedelta(minutes=15)
 _OTHERS: Final = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 """“She doesn't live in Nantes” says nothing of the user."""
 CHANGES: Final[dict[Outcome, Change]] = {
@@ -77,10 +84,15 @@ class _Reading:
     update: Update
     quote: str
     nearness: float
+    mends: bool
+    """Whether the message corrects what was said right before."""
 
     @property
     def is_named(self) -> bool:
-        """Whether the part has a word of the fact, or with another value one of its attribute: “I moved to Whitby”."""
+        """Whether the part has a word of the fact, or with another value one of its attribute: “I moved to Whitby”; or
+        means what was said right before: “sorry, he's 9”."""
+        if self.mends and self.update.outcome == "replaced":
+            return True
         said, family = content(self.quote), split_key(self.fact.key)[1].partition(":")[0]
         asked = ATTRIBUTE_WORDS.get(family, frozenset()) if self.update.new else frozenset()
         return bool(said & (content(self.fact.statement) | asked))
@@ -165,7 +177,8 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
                 or _is_returned_to(fact, quote)
                 or not _may_take_its_place(update, quote)
             ):
-                reading = _Reading(fact, update, quote, near)
+                mends = _MENDS.match(quote) is not None and utterance.said_at - fact.said_at <= RIGHT_BEFORE
+                reading = _Reading(fact, update, quote, near, mends)
                 if reading.is_named or near >= UNNAMED_FROM:
                     yield reading
 

@@ -1,7 +1,7 @@
 """What a later message does to a known fact, in words that the network has not seen."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
@@ -367,3 +367,12 @@ def test_of_a_date_the_whole_is_replaced(outcomes: dict[str, Update]) -> None:
 def test_a_place_takes_no_friends_place() -> None:
     podcast = "The user does a podcast with their mate Dev about cricket."
     assert not changes("Dev moved to Perth so we've wrapped up Silly Point. 61 episodes", podcast)
+
+
+@pytest.mark.parametrize(("minutes", "change"), [(1, Change.REPLACE), (60 * 24, Change.ASK)])
+def test_a_correction_right_after_means_what_was_said_before_it(minutes: int, change: Change) -> None:
+    son = replace(known(1, "The user's son was 8 years old in November 2026."), key="user/son/age", value="8")
+    mended = replace(
+        said("sorry, hes 9, i missed my own kids birthday"), said_at=son.said_at + timedelta(minutes=minutes)
+    )
+    assert [one.change for one in with_changes(mended, (), [son], {1: 0.4})] == [change]

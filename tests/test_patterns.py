@@ -116,6 +116,7 @@ BOUNDED = {
     "memory.facts.deduplication": "statements",
     "memory.facts.keys": "keys",
     "memory.facts.replacement": "statements",
+    "memory.forgetting.select": "a topic",
     "memory.index.chunking": "tests/memory/index/test_chunking.py",
     "memory.index.indexer": "passages",
     "memory.index.large_collections": "names of indexes",

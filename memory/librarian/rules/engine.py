@@ -36,7 +36,7 @@ from memory.librarian.rules.clauses import (
 from memory.librarian.rules.episodes import episode_in, stories_in
 from memory.librarian.rules.judged import ASK, Candidate, select_candidates, select_facts
 from memory.librarian.rules.mentions import SIGNED, name_key, people_in
-from memory.librarian.rules.orders import read_order
+from memory.librarian.rules.orders import is_standing, read_order
 from memory.librarian.rules.retell import (
     THE_USER,
     Claim,
@@ -313,7 +313,7 @@ def _asked_for(
         start = next((message.said.text.find(fact.quote) for fact in here), sentence.start)
         all_of_it = Sentence(message.user_text[start : sentence.end], start, asked=False)
         return message.noted(listed, all_of_it, correction=True)
-    order = read_order(spell_out(sentence.text))
+    order = read_order(spell_out(sentence.text), is_standing=is_standing(message.user_text))
     return message.noted(order, sentence) if order else None
 
 

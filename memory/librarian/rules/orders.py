@@ -22,7 +22,7 @@ _VERBS: Final = (
     "answer|reply|respond|keep|use|write|give|show|be|add|put|tell|explain|speak|talk|call|convert|leave|skip|avoid"
     "|include|cite|mention|ask|start|begin|end|stop|make|send|list|check|treat|address|translate|format|say|spell"
     "|round|assume|drop|cut|quote|summari[sz]e|remember to|point|correct|flag|warn|suggest|recommend|label|number"
-    "|prefer|stick|default|express|apologi[sz]e|repeat|sign"
+    "|prefer|stick|default|express|apologi[sz]e|repeat|sign|hit|challenge"
 )
 _LEAD: Final = re.compile(
     r"(?i)(?:(?:and|but|so|also|please|pls|ok|okay|hey|right|oh|just|from now on|going forward|in general"
@@ -45,7 +45,7 @@ _LENGTH: Final = re.compile(
 _WITH: Final = re.compile(r"(?i) (?:with|without|in) [\w ]{3,60}")
 _RATHER: Final = re.compile(
     r"(?i)i(?:'d| would) (?:rather|prefer)(?: it if)?(?: that)? you (?P<what>(?:always |didn't |used |use |kept |gave "
-    r"|wrote |called |ask |don't )[^?]{3,160})"
+    r"|wrote |called |ask |say |said |don't )[^?]{3,160})"
 )
 _WHENEVER: Final = re.compile(
     r"(?i)(?:whenever|every time|each time|any ?time|when) (?P<when>(?:i|you) (?:(?! that\b).){3,90}?),? "
@@ -65,6 +65,23 @@ _POLITE: Final = (
 _REASON: Final = re.compile(r"(?i),? (?:because|since|as) |, (?=(?:i|i'm|i've|we|we're|it|it's|that|that's)\b)")
 """Ends an order: “temperatures in Celsius, I'm not American”."""
 _BASE: Final = {"used": "use", "kept": "keep", "gave": "give", "wrote": "write", "called": "call"}
+_STANDING: Final = re.compile(
+    rf"{_ALWAYS.pattern}|(?i:\byou (?:keep|people)\b|\bfeedback\b|\bstanding\b"
+    r"|\b(?:i|my)\b[^.!?]{0,80}[,:] so (?:short|brief|plain))"
+)
+"""In a message of which an order for the form of answers is meant for later ones: “feedback: …”, “my eyes are bad, so
+short answers”."""
+_FORM: Final = re.compile(
+    r"(?i)(?:^|[,;:.] ?|\b(?:and|so|also) )(?P<form>no (?:more )?(?:emojis?|tables?|bullet ?points?|bullets"
+    r"|headings?|markdown|jargon|exclamation (?:marks|points)|disclaimers)"
+    r"|(?:short|brief|concise|plain|simple|direct|long|detailed) (?:answers|replies|paragraphs|sentences|explanations|words))(?=$|[,;:.!]| (?:and|please|pls|either|at|only)\b)"
+)
+"""How answers are to look: “short paragraphs, no tables”."""
+_TREAT_ME: Final = re.compile(
+    r"(?i)(?:please |pls |just )?(?P<what>be (?:direct|honest|blunt|strict|frank|patient|gentle|brief|straight) with me"
+    r"|correct me(?: (?:hard|strictly|every time))?|argue with me)(?=$|[.!]|, (?:i|always|please)\b)"
+)
+"""How the user wants to be talked to, in whichever answer."""
 MAX_ORDER: Final = 200
 """Characters of a sentence that gives one."""
 
@@ -73,8 +90,13 @@ def _order(statement: str, attribute: str = "", value: str = "") -> Note:
     return Note(Kind.INSTRUCTION, f"{statement}.", attribute, value, form="order")
 
 
-def read_order(sentence: str) -> Note | None:
-    """The standing order in a sentence."""
+def is_standing(message: str) -> bool:
+    """Whether a message says that what it asks of answers is meant for later ones."""
+    return _STANDING.search(message) is not None
+
+
+def read_order(sentence: str, *, is_standing: bool = False) -> Note | None:
+    """The standing order in a sentence. `is_standing`: whether its message says that it gives some."""
     text = sentence.strip(" .!?-*•")
     if len(text) > MAX_ORDER:
         return None
@@ -88,12 +110,15 @@ def read_order(sentence: str) -> Note | None:
         )
     if (found := _IN_LANGUAGE.match(bare)) and not sentence.endswith("?"):
         return _order(f"The user wants answers in {found['language']}", "answer_language", found["language"])
-    return _in_words(text, bare)
+    if found := _TREAT_ME.match(text):
+        return _order(f"The user wants the assistant {_infinitive(found['what'])}")
+    forms = [found["form"].lower() for found in _FORM.finditer(text)] if is_standing else []
+    return _order(f"The user wants {' and '.join(forms)}") if forms else _in_words(text, bare)
 
 
 def _in_words(text: str, bare: str) -> Note | None:
     """Any other order for later answers, in the user's words."""
-    if found := _RATHER.match(text):
+    if found := _RATHER.match(text) or _RATHER.match(bare):
         return _order(f"The user wants the assistant {_infinitive(found['what'])}")
     if found := _IF_YOU.search(text):
         when = third_person(found["when"].replace("'re", " are"))
@@ -124,5 +149,6 @@ def _infinitive(words: str) -> str:
     verb, _, rest = (words[negative.end() :] if negative else re.sub(r"(?i)^always ", "", words)).partition(" ")
     never = "never " if negative and negative[0][0] in "nN" else "not " if negative else ""
     rest = re.sub(r"(?i)\byour\b", "its", inside(rest, user=True))
+    rest = re.sub(r"\byou(?:['’]re| are)\b", "it is", rest)
     rest = re.sub(r"\byou\b", "the assistant", rest)
     return f"{never}to {_BASE.get(verb.lower(), verb.lower())} {rest}".rstrip(" ,.")

@@ -664,6 +664,24 @@ def test_a_surname_is_no_first_name() -> None:
     assert not any("user/name=" in one for one in read_of)
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Please be blunt with me, I have thick skin", ["to be blunt with them"]),
+        ("Okay feedback. You keep ending with offers. Stop when you're done. Also no emojis.",
+         ["to stop when it is done", "no emojis"]),
+        ("From now on I read on my phone, so short paragraphs, no tables.", ["short paragraphs and no tables"]),
+        ("My sight is bad, so short answers.", ["short answers"]),
+        ("Also I'd rather you say you don't know than guess", ["to say the assistant don't know than guess"]),
+        ("Write a card for my boss. Short sentences, no emojis.", []),
+        ("be honest with me, is this poem bad?", []),
+    ],
+)  # fmt: skip
+def test_how_answers_are_to_be_is_an_order_where_it_is_meant_for_all(text: str, wanted: list[str]) -> None:
+    said = [fact.statement for fact in read(text) if fact.kind is Kind.INSTRUCTION]
+    assert said == [f"The user wants {'' if one[:3] != 'to ' else 'the assistant '}{one}." for one in wanted]
+
+
 def test_an_order_for_the_future_is_one() -> None:
     assert [in_short(fact) for fact in read("And for the future: use grams please")] == [
         "The user wants the assistant to use grams."

@@ -65,7 +65,7 @@ _MENDS: Final = re.compile(
     r"(?i)\W*(?:(?:oh|ok|no|wait|hmm+|ah|ugh|oops|hang on|hold on)[,. -]+){0,3}"
     r"(?:sorry|correction|actually|i meant?|my bad|typo|oops|no wait|wait)\b"
 )
-"""How a message begins that corrects the one before."""
+"""The start of a message that corrects the one before."""
 RIGHT_BEFORE: Final = timedelta(minutes=15)
 _OTHERS: Final = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 """“She doesn't live in Nantes” says nothing of the user."""

@@ -74,7 +74,8 @@ short answers”."""
 _FORM: Final = re.compile(
     r"(?i)(?:^|[,;:.] ?|\b(?:and|so|also) )(?P<form>no (?:more )?(?:emojis?|tables?|bullet ?points?|bullets"
     r"|headings?|markdown|jargon|exclamation (?:marks|points)|disclaimers)"
-    r"|(?:short|brief|concise|plain|simple|direct|long|detailed) (?:answers|replies|paragraphs|sentences|explanations|words))(?=$|[,;:.!]| (?:and|please|pls|either|at|only)\b)"
+    r"|(?:short|brief|concise|plain|simple|direct|long|detailed) (?:answers|replies|paragraphs|sentences"
+    r"|explanations|words))(?=$|[,;:.!]| (?:and|please|pls|either|at|only)\b)"
 )
 """How answers are to look: “short paragraphs, no tables”."""
 _TREAT_ME: Final = re.compile(

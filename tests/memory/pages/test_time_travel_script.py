@@ -2,7 +2,9 @@
 
 import mimetypes
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from datetime import date, timedelta
+from functools import partial
 from itertools import product
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -21,7 +23,8 @@ from tests.chromium import browser
 __all__ = ["browser"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
-Pages = dict[str, bytes]
+Pages = dict[str, Callable[[], bytes]]
+"""Address → renders what is there, once it is asked for."""
 
 
 def written(day: date) -> str:
@@ -52,12 +55,22 @@ def days(alice: Any) -> list[date]:
 def pages(alice: Any, days: list[date], sign_in: Callable[[Any], Client]) -> Pages:
     """The profile, and its part for every two of the days."""
     client = sign_in(alice)
-    found = {"/memory/time-travel": client.get("/memory/time-travel").content}
-    for at, true in product(days, days):
-        for ats, trues in product((written(at), at), (written(true), true)):
-            address = f"/memory/time-travel?{query(ats, trues)}"
-            found[address] = client.get(address, headers={"HX-Request": "true"}).content
-    return found
+    run = copy_context().run  # Playwright calls from a context in which Django would open another connection
+    whole = "/memory/time-travel"
+    parts = [
+        f"{whole}?{query(ats, trues)}"
+        for at, true in product(days, days)
+        for ats, trues in product((written(at), at), (written(true), true))
+    ]
+
+    def rendered(address: str, **headers: str) -> bytes:
+        content: bytes = run(client.get, address, headers=headers).content
+        return content
+
+    return {
+        whole: partial(rendered, whole),
+        **{part: partial(rendered, part, **{"HX-Request": "true"}) for part in parts},
+    }
 
 
 @pytest.fixture
@@ -74,7 +87,7 @@ def page(browser: Browser, pages: Pages) -> Iterator[Page]:
             path = str(finders.find(address.path.removeprefix("/static/")))
             route.fulfill(path=path, content_type=mimetypes.guess_type(path)[0])
         elif named in pages:
-            route.fulfill(body=pages[named], content_type="text/html; charset=utf-8")
+            route.fulfill(body=pages[named](), content_type="text/html; charset=utf-8")
         else:
             route.fulfill(status=404)
 

@@ -9,6 +9,10 @@ from django.db import connections
 from playwright.sync_api import Browser, sync_playwright
 
 CHROMIUM = Path("/usr/bin/chromium")
+WITHOUT = (
+    *("site-per-process", "IsolateOrigins", "SpareRendererForSitePerProcess"),
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),  # two pages of its own that each window loads for its address bar
+)
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -18,7 +22,7 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
     "--renderer-process-limit=1",
-    "--disable-features=site-per-process,IsolateOrigins,SpareRendererForSitePerProcess",
+    f"--disable-features={','.join(WITHOUT)}",
     "--disable-extensions",
 )
 

@@ -42,13 +42,23 @@ LIST: Final = "list:"
 LESS_SURE: Final = 0.9
 """How likely a list is meant that isn't named in full."""
 _BOUGHT: Final = re.compile(
-    r"\b(?:need|needed|have|want|left) to (?:buy|get|pick up)(?=\W*$| (?:at|from|in) (?:the|a)\b"
+    r"\b(?:need|needed|have|want|left) to (?:buy|get|pick up)(?=\W*$| (?:at|from|in) (?:the|a|my)\b"
     r"| for (?:dinner|lunch)\b)"
 )
+_READ: Final = re.compile(r"\b(?:want|have|need|left) to read\b")
+_WATCHED: Final = re.compile(r"\b(?:want|have|need|left) to (?:watch|see)\b")
 _WHICH: Final = re.compile(r"\b(?:which|what) (?:other |more )?(\w+s)\b")
 _ASKED_BY_USE: Final[Mapping[str, re.Pattern[str]]] = {
     "shopping": _BOUGHT,
     "grocery": _BOUGHT,
+    "shop": _BOUGHT,
+    "store": _BOUGHT,
+    "read": _READ,
+    "reading": _READ,
+    "book": _READ,
+    "watch": _WATCHED,
+    "film": _WATCHED,
+    "movie": _WATCHED,
     "packing": re.compile(
         r"\b(?:need|want|have|going|supposed|down) to (?:pack|bring|take)\b|\b(?:do|did|should) i pack\b"
     ),

@@ -82,6 +82,11 @@ NO_CLAIM = re.compile(
 )
 """Wishes, thoughts, talk to the assistant, suppositions and quotations: perhaps true, but not to be repeated."""
 CLAIM_WORDS = range(3, 19)
+_TURNS = (
+    r"\b(?i:mov|chang|switch|swapp?|relocat|shift|transferr?|upgrad|convert|went|rais|lower|increas|reduc|cut|dropp)"
+    r"\w*\b"
+)
+"""Before “from 640 to 690”: one took the other's place."""
 DENIED = (
     (re.compile(r"^(?:(?:i|we)(?:'ve| have)? )?changed (?:my|our) minds? about [^,;:]+[,;:] (?:and |so |but )?",
                 re.I), ""),
@@ -92,18 +97,22 @@ DENIED = (
                 r"[^,;:]+?[,;:] (?:but )?(?=(?:i|we|i'm|we're|it's)\b)", re.I), ""),
     (re.compile(r"^(?:i|we) used to [^,;]+?[,;] (?:but )?(?=now\b|i\b|i'm\b|we\b|we're\b|these days\b)", re.I), ""),
     (re.compile(r"(?<=\w)(?:,? (?:rather than|instead of)|, (?:and )?(?:not|no longer)) [^,;.!?]+", re.I), ""),
-    (re.compile(r"(\b(?:mov|chang|switch|swapp?|relocat|shift|transferr?|upgrad|convert|went)\w*\b[^,;.!?]{0,40}?)"
-                r"\bfrom [^,;.!?]{1,80}? (?=to \w)", re.I), r"\1"),
+    (re.compile(rf"({_TURNS}[^;.!?]{{0,40}}?),? from [^,;.!?]{{1,80}}?(?= to \w)", re.I), r"\1"),
 )  # fmt: skip
 """What is left out of an answer about now."""
 
 
-_VALUE = r"\d[\d:.,]*(?<=\d)(?:st|nd|rd|th)?|[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*|an? [a-z]+(?: [a-z]+)?"
+_DAY = r"(?i:(?:mon|tues|wednes|thurs|fri|satur|sun)days?)"
+_VALUE = rf"\d[\d:.,]*(?<=\d)(?:st|nd|rd|th)?|{_DAY}|[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*|an? [a-z]+(?: [a-z]+)?"
 CONTRASTS = (
     re.compile(rf"\b(?P<new>{_VALUE})(?P<cut>,? (?:and )?not (?P<old>{_VALUE}))\b"),
     re.compile(rf"\b(?P<cut>not (?:the )?(?P<old>{_VALUE})(?:[,;:.]| but) )(?:[a-z'’]+ ){{0,3}}?(?P<new>{_VALUE})\b"),
-)
-"""“9 not 8”, “not Trieste, they're in Treviso”, “not a pilot, a radio operator”: both of one kind."""
+    re.compile(rf"\b(?:is|was|are)(?P<cut>(?: not|n['’]?t) (?P<old>{_VALUE})[,;:.!] (?:it|that|s?he|they)['’]?(?:s|re))"
+               rf" (?P<new>{_VALUE})\b"),
+    re.compile(rf"{_TURNS}[^.;!?]{{0,40}}?(?P<cut>,? from (?P<old>{_VALUE})(?: [a-z]+)?)(?= to (?P<new>{_VALUE})\b)"),
+)  # fmt: skip
+"""“9 not 8”, “not Trieste, they're in Treviso”, “not a pilot, a radio operator”, “isn't Karin, it's Corinne”, “raised
+from 640 to 690”: both of one kind."""
 
 
 def find_contrast(text: str) -> re.Match[str] | None:
@@ -113,7 +122,7 @@ def find_contrast(text: str) -> re.Match[str] | None:
 
 
 def _kind(value: str) -> tuple[bool, bool]:
-    return value[0].isdigit(), value[0].isupper()
+    return value[0].isdigit(), value[0].isupper() and re.fullmatch(_DAY, value) is None
 
 
 def without_contrast(text: str) -> str:

@@ -13,7 +13,14 @@ from offline.protocol.models import MODELS
 from offline.protocol.prompt import read_prompt
 from offline.protocol.reply import Text, Thinking, ToolCall, compose
 from offline.responder.arithmetic import work_out
-from offline.responder.grammar import in_past, second_person, second_person_verb, third_person, third_person_verb
+from offline.responder.grammar import (
+    in_past,
+    second_person,
+    second_person_verb,
+    third_person,
+    third_person_verb,
+    without_contrast,
+)
 from offline.responder.matching import sentences, stems
 from offline.responder.request_facts import read
 from offline.responder.respond import respond
@@ -772,6 +779,19 @@ def test_the_only_message_that_recall_found_is_quoted_if_it_has_a_word_of_the_qu
     assert "This may help. You wrote: “I'm in a 1970s bungalow." in advice
     other = memory("the house next door is loud", "message:6")
     assert "bungalow" not in ask("How old is the house, for the insurance form?", said, other)
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("the neighbour with the lemons isn't Karin, it's Corinne", "the neighbour with the lemons is Corinne"),
+        ("choir isn't tuesdays, it's Thursdays", "choir is Thursdays"),
+        ("he raised the rent, from 640 to 690 euros", "he raised the rent to 690 euros"),
+        ("open from 9 to 5", "open from 9 to 5"),
+    ],
+)
+def test_a_quotation_leaves_out_what_it_denies(said: str, left: str) -> None:
+    assert without_contrast(said) == left
 
 
 def test_a_guess_is_not_of_someone_unnamed() -> None:

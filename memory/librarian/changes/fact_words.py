@@ -13,7 +13,7 @@ from memory.librarian.rules.retell import is_occupation
 from memory.text.keywords import stem
 from memory.text.keywords import words as plain_words
 from memory.text.language import alternatives
-from memory.text.parts import parts_of, verb_span
+from memory.text.parts import parts_of
 from memory.text.relations import PARTNERS
 
 TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
@@ -149,6 +149,12 @@ def states_attribute(statement: str, key: str) -> bool:
     return any(is_occupation(word) for word in matched["job"].split())
 
 
+_DOES_MORE: Final = re.compile(
+    r"(?:also |now |still |often )?(?:is|has|was|had|does|can|will|went|got|[a-z]{2,}(?:(?<![su])s|ed)) "
+)
+"""A part of a statement with a verb of its own: “and works at Initech”."""
+
+
 def repeats(statement: str, key: str, value: str) -> bool:
     """Whether a statement without a key, of the same message as a fact with one, says the same and no more: “The user
     lives in a tiny flat in Brno”, beside “The user lives in Brno”."""
@@ -158,5 +164,5 @@ def repeats(statement: str, key: str, value: str) -> bool:
         subject != USER and re.search(rf"(?i)\b{re.escape(subject)}\b", statement)
     )
     others = [part for part in parts_of(statement) if normal(value) not in normal(statement[part.start : part.end])]
-    says_more = any(verb_span(f"He {statement[part.start : part.end]}")[1] for part in others)
+    says_more = any(_DOES_MORE.match(statement, part.start) for part in others)
     return bool(is_theirs) and normal(value) in normal(statement) and not says_more

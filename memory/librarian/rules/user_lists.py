@@ -35,7 +35,7 @@ _OPENS: Final = (
 )
 _NAME: Final = (
     r"(?!(?:waiting|mailing|email|long|whole|full|short|price|play|following|ingredients?|my|our|your|the|that|this|an"
-    r"|another|new|same)\b)(?:to-?do|[a-z]{3,14})"
+    r"|another|new|same)\b)(?:to-?(?:do|read|watch|buy)|[a-z]{3,14})"
 )
 _WHOSE: Final = r"(?P<whose>my|our|the|that|an?|another|(?:a )?new) "
 _NAMED: Final = rf"(?P<name>{_NAME}(?: [a-z]{{3,14}}){{0,2}}) list\b"
@@ -62,7 +62,8 @@ _PURPOSE: Final = (
 """What a list is for: Iceland, of “packing list for Iceland”, but not tomorrow."""
 _STARTS: Final = re.compile(
     rf"{_OPENS}(?:(?P<keeps>start|begin|open|keep|note|save|make|create|write)(?: me| us| down)? )?(?:{_WHOSE})?"
-    rf"(?:{_NAMED}|list of (?:my |the )?(?P<of>{_NAME})s?\b)"
+    rf"(?:{_NAMED}|list of (?:my |the )?(?P<of>{_NAME})s?\b"
+    rf"|list for (?:my |our |the )?(?P<use>{_PURPOSE})(?= ?:))"
     rf"(?: for (?:my |our |the )?(?P<for>{_PURPOSE})(?=\W*(?:$|[:,–—(]| so far| please| pls)))?(?P<more>[^:?]{{0,60}}?)"
     r"(?P<sign> ?:| [-–—]| is| are| has| with) (?P<items>[^?]+)"
 )
@@ -95,6 +96,7 @@ _ORDERS: Final = (
         r"(?:(?:(?:i|we) )?(?:also )?need )?(?P<items>[^?]{2,100})$"
     ),
     re.compile(r"(?i)^\W{0,3}(?P<items>[^?]{2,60}?) (?P<more>instead)\W*$"),
+    re.compile(rf"{_OPENS}(?P<items>[^?,]{{2,60}}?) (?:can )?(?P<off>comes?|goes) off(?=\W*$|,)"),
     re.compile(
         rf"{_OPENS}(?P<items>[^?,]{{2,60}}?)(?: is| are|'s)? (?P<ready>done|sorted|packed|ticked off|crossed off)"
         r"(?: too| already| now)?(?=\W*$|,)"
@@ -235,7 +237,7 @@ def _named(found: re.Match[str], lists: Mapping[str, str], last: str) -> str:
 
 def _meant(name: str, lists: Mapping[str, str]) -> str:
     """The list of this name, or the only one whose name has its words: Iceland, of the packing list for it."""
-    named = [one for one in lists if set(name.split("_")) <= set(one.split("_"))]
+    named = [one for one in lists if set(map(stem, name.split("_"))) <= set(map(stem, one.split("_")))]
     return name if name in lists else named[0] if len(named) == 1 else ""
 
 
@@ -294,10 +296,10 @@ def _same(said: str, on_it: Sequence[str], *, exact: bool) -> list[str]:
 
 def _spelled(found: re.Match[str]) -> str:
     said = found.groupdict("")
-    name, of = said["name"].lower(), said.get("of", "").lower()
+    name, of = said["name"].lower() or said.get("use", "").lower(), said.get("of", "").lower()
     of = _singular(of)
     purpose = "" if " " in name else said.get("for", "").lower()
-    return re.sub(r"to-?do", "to_do", f"{purpose} {name or of}".strip()).replace(" ", "_")
+    return re.sub(r"\bto-?(?=do|read|watch|buy)", "to_", f"{purpose} {name or of}".strip()).replace(" ", "_")
 
 
 def _on(lists: Mapping[str, str], name: str) -> list[str]:
@@ -314,7 +316,7 @@ def _things(text: str) -> Iterator[str]:
 
 
 def _note(name: str, on_it: Sequence[str]) -> Note:
-    label, attribute = name.replace("to_do", "to-do").replace("_", " "), f"{LIST}{name}"
+    label, attribute = re.sub(r"\bto_", "to-", name).replace("_", " "), f"{LIST}{name}"
     if not on_it:
         return Note(Kind.FACT, f"On the user's {label} list is {EMPTY}.", attribute, EMPTY, form="note")
     *most, last = on_it

@@ -76,16 +76,18 @@ def test_which_pet_there_is_is_answered_by_how_it_is_called(alice: User) -> None
 
 def test_a_list_is_asked_for_by_its_name(alice: User) -> None:
     shopping, to_do = "On the user's shopping list is rice.", "On the user's to-do list is the bank."
-    gifts = "On the user's winter gift list is a kite."
+    gifts, books = "On the user's winter gift list is a kite.", "On the user's to-read list is Emma."
     remember(alice, shopping, key="user/list:shopping", value="rice")
     remember(alice, to_do, key="user/list:to_do", value="the bank")
+    remember(alice, books, key="user/list:to_read", value="Emma")
     remember(alice, gifts, key="user/list:winter_gift", value="a kite")
 
     asked = {
         "What's on the shopping list?": {shopping},
         "and my to-do list?": {to_do},
         "what's left on my gift list?": {gifts},
-        "what's on my list?": {shopping, to_do, gifts},
+        "what's on my list?": {shopping, to_do, gifts, books},
+        "Which books do I still want to read?": {books},
         "what do I still need to buy?": {shopping},
         "what do i need to get at the shop?": {shopping},
         "What else do I have to do?": {to_do},

@@ -712,6 +712,10 @@ def test_a_breed_is_no_second_animal() -> None:
         (["keep my packing list for the trek please: socks, tent", "and put on earplugs, Ivo snores like a bear."],
          "On the user's trek packing list are socks, tent and earplugs. | "
          "user/list:trek_packing=socks, tent, earplugs"),
+        (["start me a list for the hardware shop: hinges, paint", "put glue on the hardware list too. paint comes off"],
+         "On the user's hardware shop list are hinges and glue. | user/list:hardware_shop=hinges, glue"),
+        (["keep a to-read list for me please: Emma, Ulysses", "finished Emma, take it off my reading list"],
+         "On the user's to-read list is Ulysses. | user/list:to_read=Ulysses"),
         (["Birthday presents, please keep track: a kite for Otto, a soft wool scarf for Mum"],
          "On the user's birthday present list are kite for Otto and soft wool scarf for Mum. | "
          "user/list:birthday_present=kite for Otto, soft wool scarf for Mum"),

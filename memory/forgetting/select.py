@@ -102,8 +102,8 @@ def _merged(one: Match, other: Match) -> Match:
 def _select(user: User, words: str) -> list[Match]:
     found = _load_topic(user, words)
     if not any(match.is_ticked for match in found):
-        each = AND.split(words)
-        found = [match for topic in each for match in _load_topic(user, topic)] if len(each) > 1 else found
+        of_each = [match for topic in AND.split(words) for match in _load_topic(user, topic)]
+        found = of_each if any(match.is_ticked for match in of_each) else found
     if not any(match.is_ticked for match in found):
         found = _with_the_closest(found)
     shown = [match for match in found if match.is_ticked or match.ruling.coverage > 0 or match.ruling.has_anchors]

@@ -132,7 +132,11 @@ def list_orders(rows: Sequence[CandidateRow]) -> list[CandidateRow]:
     if not any(row.answers.startswith(LIST) and row.candidate.source == "fact" for row in rows):
         return []
     said = (row for row in rows if row.candidate.source == "message" and row.facts)
-    return [row for row in said if all(fact.attribute.startswith(LIST) for fact in row.facts)]
+    return [
+        row
+        for row in said
+        if all(fact.attribute.startswith(LIST) and fact.status != "proposed" for fact in row.facts)  # it may wait
+    ]
 
 
 def _qualify_older(rows: Sequence[CandidateRow], answers: Sequence[CandidateRow]) -> None:

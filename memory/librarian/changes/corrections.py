@@ -264,7 +264,13 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
         quote = utterance.text[sentence.start() : sentence.end()].strip()
         for correction in _read(text, quote, utterance, open_facts, known):
             found.setdefault(correction.fact.fact_id, correction)
-    return list(found.values())
+    return [one for one in found.values() if not _is_of_another_person(one)]
+
+
+def _is_of_another_person(correction: Correction) -> bool:
+    """Whether a relation would give way to what is none: “not my sister, this is another Anna”."""
+    new = correction.value.casefold().split()
+    return correction.old.casefold() in PEOPLE_AROUND and bool(new) and PEOPLE_AROUND.isdisjoint(new)
 
 
 def _asks(text: str) -> bool:

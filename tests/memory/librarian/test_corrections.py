@@ -116,6 +116,7 @@ def test_a_sentence_corrects_the_fact_it_is_about(text: str, expected: tuple[int
         "My neighbor broke up with his wife.",
         "No longer than 200 words please.",
         "I don't have time for my sister's wedding list today.",
+        "not my sister, this is another Anna",
     ],
 )
 def test_other_sentences_correct_nothing(text: str) -> None:

@@ -46,7 +46,7 @@ from recall.http.request_limits import (  # noqa: E402
 )
 from recall.llm import client, tokens  # noqa: E402
 from recall.observability.health import find_problem  # noqa: E402
-from recall.process.freed_memory import give_back, return_pages_regularly  # noqa: E402
+from recall.process.freed_memory import give_back  # noqa: E402
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,6 @@ async def start() -> list[asyncio.Task[Any]]:
     return [
         asyncio.create_task(remote.listen(), name="listen for other processes"),
         loading,
-        asyncio.create_task(return_pages_regularly(), name="return free pages"),
     ]
 
 

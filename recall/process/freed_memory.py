@@ -1,6 +1,5 @@
 """Keeps freed memory from piling up: allocators keep it for later, a fifth of a process after loading models."""
 
-import asyncio
 import ctypes
 import gc
 from typing import Final
@@ -12,8 +11,6 @@ LARGE_BYTES: Final = 512 * 1024
 model into the heaps: 11 MB of holes, which thousands of answers fill, and 23 MB of a worker."""
 TOP_BYTES: Final = 16 * 1024 * 1024
 """Free space that stays at a heap's end: a network takes as much for each text."""
-RETURNED_EVERY: Final = 10
-"""Seconds between two returns of free pages."""
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 
 
@@ -29,17 +26,5 @@ def give_back() -> None:
     """Collect what is unreachable, and return free pages. Later collections skip what is left."""
     gc.collect()
     gc.freeze()
-    return_pages()
-
-
-def return_pages() -> None:
-    """Return the free pages of all heaps to the system, those between what is in use too: about a millisecond."""
     if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
         trim(0)
-
-
-async def return_pages_regularly() -> None:
-    """Until it is canceled. The networks of a turn leave holes that glibc keeps: 40 of 350 MB of a web process."""
-    while True:
-        await asyncio.sleep(RETURNED_EVERY)
-        await asyncio.to_thread(return_pages)

@@ -43,26 +43,6 @@ report()
 libc.malloc({size})
 report()
 """
-HOLES: Final = """
-import asyncio, psutil
-from recall.process import freed_memory
-
-taken = [ctypes.c_void_p(libc.malloc(60_000)) for _ in range(2000)]
-for piece in taken:
-    ctypes.memset(piece, 1, 60_000)
-for piece in taken[:-1]:
-    libc.free(piece)
-before = psutil.Process().memory_info().rss
-freed_memory.RETURNED_EVERY = 0.01
-
-async def wait():
-    returning = asyncio.create_task(freed_memory.return_pages_regularly())
-    await asyncio.sleep(0.5)
-    returning.cancel()
-
-asyncio.run(wait())
-print(before - psutil.Process().memory_info().rss, hasattr(libc, "malloc_trim"))
-"""
 
 
 def run(program: str) -> str:
@@ -79,8 +59,3 @@ def test_threads_share_the_heaps_of_their_process() -> None:
 def test_what_is_large_lies_outside_of_the_heaps_after_something_larger_was_freed() -> None:
     counts = [int(count) for count in re.findall(r'type="mmap" count="(\d+)"', run(LARGE.format(size=2 * LARGE_BYTES)))]
     assert not counts or counts[1] == counts[0] + 1
-
-
-def test_free_pages_below_what_is_in_use_are_returned() -> None:
-    returned, glibc = run(HOLES).split()
-    assert glibc == "False" or int(returned) > 80_000_000

@@ -69,7 +69,7 @@ _STANDING: Final = re.compile(
     rf"{_ALWAYS.pattern}|(?i:\byou (?:keep|people)\b|\bfeedback\b|\bstanding\b"
     r"|\b(?:i|my)\b[^.!?]{0,80}[,:] so (?:short|brief|plain))"
 )
-"""In a message of which an order for the form of answers is meant for later ones: “feedback: …”, “my eyes are bad, so
+"""In a message whose orders for the form of answers are meant for later ones: “okay feedback …”, “my eyes are bad, so
 short answers”."""
 _FORM: Final = re.compile(
     r"(?i)(?:^|[,;:.] ?|\b(?:and|so|also) )(?P<form>no (?:more )?(?:emojis?|tables?|bullet ?points?|bullets"

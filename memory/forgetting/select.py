@@ -137,12 +137,12 @@ def _with_the_closest(found: list[Match]) -> list[Match]:
 
 
 def _chosen(match: Match) -> Match:
-    """The match, ticked: of several parts the nearest one."""
-    verdict = Verdict.PART if match.ruling.parts else Verdict.MEANT
-    ruling = replace(match.ruling, verdict=verdict, reason=Reason.LIKELY)
-    if verdict == Verdict.MEANT or match.kind not in ("message", "fact"):
-        return replace(match, ruling=replace(ruling, verdict=Verdict.MEANT))
-    return replace(_match(_Row(match.kind, match.ref, match.text), ruling), status=match.status, cosine=match.cosine)
+    """The match, ticked: of a message or fact with several parts the nearest one."""
+    ruling = replace(match.ruling, verdict=Verdict.MEANT, reason=Reason.LIKELY)
+    if not ruling.parts or match.kind not in ("message", "fact"):
+        return replace(match, ruling=ruling)
+    part = _match(_Row(match.kind, match.ref, match.text), replace(ruling, verdict=Verdict.PART))
+    return replace(part, status=match.status, cosine=match.cosine)
 
 
 def _by_words(match: Match) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -240,28 +240,26 @@ def _apply_decision(decision: Decision, proposal: ProposedFact, vector: object, 
 def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: object, state: RunState) -> None:
     """Supersede the old fact first: only one active fact may have the key. If the new one is over, it becomes history
     at once."""
-    before = [known for known in state.known if known.key == proposal.key and known.status in OPEN]
-    if decision.supersedes is not None:
-        state.drop([decision.supersedes])
     status = Fact.Status.EXPIRED if is_past(proposal, decision.evidence) else Fact.Status.ACTIVE
     if status == Fact.Status.ACTIVE and decision.evidence is not None:
-        _end_unkeyed(proposal, decision.evidence, before, state)
+        _end_unkeyed(proposal, decision.evidence, state)
+    if decision.supersedes is not None:
+        state.drop([decision.supersedes])
     fact = create_superseding(decision.supersedes, lambda: _add(decision, proposal, vector, state, status))
     if status == Fact.Status.ACTIVE and decision.evidence is not None:
         state.drop(withdraw_older_proposals(fact, decision.evidence.said_at))
 
 
-def _end_unkeyed(proposal: ProposedFact, said: Utterance, before: Collection[KnownFact], state: RunState) -> None:
+def _end_unkeyed(proposal: ProposedFact, said: Utterance, state: RunState) -> None:
     """End facts without a key that state another value of the attribute in other words: “stays in Eindhoven”."""
-    for fact in _other_values(proposal.key, proposal.value, said, before, state):
+    for fact in _other_values(proposal.key, proposal.value, said, state):
         end_fact(fact.fact_id, said.said_at)
         state.drop([fact.fact_id])
 
 
 def _oppose_unkeyed(fact: Fact, said: Utterance, state: RunState) -> None:
     """The same for a proposal: it withdraws what waits, and what is active ends if it is accepted."""
-    before = [known for known in state.known if known.key == fact.key and known.status in OPEN]
-    for known in _other_values(fact.key, fact.value, said, before, state):
+    for known in _other_values(fact.key, fact.value, said, state):
         if known.status == Fact.Status.PROPOSED:
             overtake(known.fact_id, fact)
             state.drop([known.fact_id])
@@ -269,20 +267,23 @@ def _oppose_unkeyed(fact: Fact, said: Utterance, state: RunState) -> None:
             link(fact.user_id, fact.pk, FactLink.Relation.CONTRADICTS, known.fact_id, fact.confidence)
 
 
-def _other_values(
-    key: str, value: str, said: Utterance, before: Collection[KnownFact], state: RunState
-) -> list[KnownFact]:
-    """Older open facts without a key that state another value of it, or what one of `before`, which have it, states."""
+def _other_values(key: str, value: str, said: Utterance, state: RunState) -> list[KnownFact]:
+    """Older open facts without a key that state another value of it, or repeat a fact that has it."""
+    if not key:
+        return []
+    known = [fact for fact in state.known if fact.status in OPEN]
+    keyed = [fact for fact in known if fact.key == key]
     return [
-        known
-        for known in state.known
-        if (key and known.status in OPEN and not known.key and known.said_at < said.said_at)
-        and normal(value) not in normal(known.statement)
+        fact
+        for fact in known
+        if not fact.key
+        and fact.said_at < said.said_at
+        and normal(value) not in normal(fact.statement)
         and (
-            states_attribute(known.statement, key)
+            states_attribute(fact.statement, key)
             or any(
-                old.message_id == known.message_id is not None and repeats(known.statement, old.key, old.value)
-                for old in before
+                old.message_id == fact.message_id is not None and repeats(fact.statement, old.key, old.value)
+                for old in keyed
             )
         )
     ]

@@ -268,7 +268,7 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
 
 
 def _is_of_another_person(correction: Correction) -> bool:
-    """Whether a relation would give way to what is none: “not my sister, this is another Anna”."""
+    """Whether a relation would be replaced by what is none: “not my sister, this is another Anna”."""
     new = correction.value.casefold().split()
     return correction.old.casefold() in PEOPLE_AROUND and bool(new) and PEOPLE_AROUND.isdisjoint(new)
 

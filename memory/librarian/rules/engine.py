@@ -162,9 +162,12 @@ class _Message:
     people: People = field(default_factory=People)
     month: str = field(init=False)
     """For ages, which change."""
+    is_standing: bool = field(init=False)
+    """Whether what it asks of answers is meant for later ones."""
 
     def __post_init__(self) -> None:
         self.month = f"{self.today:%B %Y}"
+        self.is_standing = is_standing(self.user_text)
 
     def candidate(self, place: Clause | Sentence, form: str, statement: str, kind: Kind, **fields: Any) -> Candidate:
         """A candidate with the words at `place` as its quote."""
@@ -313,7 +316,7 @@ def _asked_for(
         start = next((message.said.text.find(fact.quote) for fact in here), sentence.start)
         all_of_it = Sentence(message.user_text[start : sentence.end], start, asked=False)
         return message.noted(listed, all_of_it, correction=True)
-    order = read_order(spell_out(sentence.text), is_standing=is_standing(message.user_text))
+    order = read_order(spell_out(sentence.text), is_standing=message.is_standing)
     return message.noted(order, sentence) if order else None
 
 

@@ -47,6 +47,8 @@ _RATHER: Final = re.compile(
     r"(?i)i(?:'d| would) (?:rather|prefer)(?: it if)?(?: that)? you (?P<what>(?:always |didn't |used |use |kept |gave "
     r"|wrote |called |ask |say |said |don't )[^?]{3,160})"
 )
+_THAN: Final = re.compile(r"(?<!more)(?<!less)(?<!other)(?<!rather)(?<!\wer) than ")
+"""Behind “I'd rather you say so”: “than guess”."""
 _WHENEVER: Final = re.compile(
     r"(?i)(?:whenever|every time|each time|any ?time|when) (?P<when>(?:i|you) (?:(?! that\b).){3,90}?),? "
     rf"(?P<then>(?:(?:please|pls"
@@ -120,7 +122,7 @@ def read_order(sentence: str, *, is_standing: bool = False) -> Note | None:
 def _in_words(text: str, bare: str) -> Note | None:
     """Any other order for later answers, in the user's words."""
     if found := _RATHER.match(text) or _RATHER.match(bare):
-        return _order(f"The user wants the assistant {_infinitive(found['what'])}")
+        return _order(f"The user wants the assistant {_infinitive(_THAN.sub(' rather than ', found['what']))}")
     if found := _IF_YOU.search(text):
         when = third_person(found["when"].replace("'re", " are"))
         return _order(f"If the assistant {re.sub('^are', 'is', when)}, the user wants it {_infinitive(found['then'])}")
@@ -150,6 +152,6 @@ def _infinitive(words: str) -> str:
     verb, _, rest = (words[negative.end() :] if negative else re.sub(r"(?i)^always ", "", words)).partition(" ")
     never = "never " if negative and negative[0][0] in "nN" else "not " if negative else ""
     rest = re.sub(r"(?i)\byour\b", "its", inside(rest, user=True))
-    rest = re.sub(r"\byou(?:['’]re| are)\b", "it is", rest)
+    rest = re.sub(r"\byou(?:['’]re| are)\b", "it is", re.sub(r"\byou don['’]t\b", "it doesn't", rest))
     rest = re.sub(r"\byou\b", "the assistant", rest)
     return f"{never}to {_BASE.get(verb.lower(), verb.lower())} {rest}".rstrip(" ,.")

@@ -672,7 +672,7 @@ def test_a_surname_is_no_first_name() -> None:
          ["to stop when it is done", "no emojis"]),
         ("From now on I read on my phone, so short paragraphs, no tables.", ["short paragraphs and no tables"]),
         ("My sight is bad, so short answers.", ["short answers"]),
-        ("Also I'd rather you say you don't know than guess", ["to say the assistant don't know than guess"]),
+        ("Also I'd rather you say you don't know than guess", ["to say it doesn't know rather than guess"]),
         ("Write a card for my boss. Short sentences, no emojis.", []),
         ("be honest with me, is this poem bad?", []),
     ],

@@ -28,6 +28,8 @@ MAX_MESSAGE: Final = 20_000
 MAX_CLAUSE: Final = 300
 """Characters of a clause; a longer one is no sentence. Every pattern is anchored in one, so that none is slow."""
 MAX_SENTENCE: Final = 1_200
+MAX_LINE: Final = 4_000
+"""Characters in which sentences are looked for at once."""
 MAX_SUBJECT: Final = 80
 """Characters in which a clause's subject and verb are looked for."""
 
@@ -217,15 +219,24 @@ _IN_LAW: Final = re.compile(r"(?i)\b((?:mother|father|sister|brother|daughter|so
 
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of `text`, from `own_words`; without empty ones and those that are too long to be one."""
-    import sentencex  # imported late: only workers read by rules
-
     at = 0
     for line in text.splitlines(keepends=True):
-        for part in sentencex.segment("en", line) if line.strip() else ():
+        for part in _segments(line):
             begin = text.find(part, at)
             if begin >= 0:
                 yield from _cut_hasty(part, begin)
                 at = begin + len(part)
+
+
+def _segments(line: str) -> Iterator[str]:
+    """What `sentencex` finds in a line, in parts if that is long: for open quotes its time grows with the square."""
+    import sentencex  # imported late: only workers read by rules
+
+    while line.strip():
+        cut = len(line) if len(line) <= MAX_LINE else line.rfind(". ", 0, MAX_LINE) + 2
+        cut = cut if cut > 1 else MAX_LINE
+        yield from sentencex.segment("en", line[:cut])
+        line = line[cut:]
 
 
 def _cut_hasty(part: str, begin: int) -> Iterator[Sentence]:

@@ -27,7 +27,7 @@ QUICK = 0.25
 """Seconds of processor time below which growth isn't looked at."""
 PIECES = ["a ", "I ", "my ", "I am ", "my sister ", "and ", ", ", ". ", "( ", '"', "'", "x", "\n", "I live in ", "A: ",
           "kids: ", "no ", "if ", "Anna ", "I'm ", "- ", "?! ", "; ", "who is my ", "called ", "1 ", "…", " ", "never ",
-          "as a ", "on ", "\t", "é", "“", "my dog (", "really ", "and I ", "is "]  # fmt: skip
+          "as a ", "on ", "\t", "é", "“", "\"I'm “", "my dog (", "really ", "and I ", "is "]  # fmt: skip
 
 
 def patterns() -> dict[re.Pattern[str], str]:

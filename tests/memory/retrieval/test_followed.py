@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import User
-from memory.retrieval.followed import AS_LIKELY, mark_as_likely
+from memory.retrieval.followed import AS_LIKELY, SURE_FROM, lead_with_later, mark_as_likely
 from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import RankedCandidate
 from memory.retrieval.reading import ANSWERED_FROM
@@ -68,3 +68,30 @@ def test_a_long_message_that_corrects_the_answer_comes_with_it(alice: User) -> N
     kept = retrieve(alice, "When is our wedding anniversary?", now=NOW, reads=True).kept
 
     assert [item.text for item in kept[:2]] == [asks.replace("6th", "[changed]"), long]
+
+
+def led(asked: str, later: str, odds: float = SURE_FROM, *, earlier: str = "I shoot on a Nikon.") -> tuple[str, str]:
+    """What leads of two messages, of which the earlier is surer, and the qualifier that the earlier one gets."""
+    old = passage("message:1", earlier, when=LONG_AGO, message_id=1)
+    new = passage("message:2", later, when=LONG_AGO + timedelta(9), message_id=2)
+    ranked = [RankedCandidate(old, {}, 1, 1, is_answer=True, odds=LEAD + 9), RankedCandidate(new, {}, 1, 1, odds=odds)]
+    found = [CandidateRow(row.candidate, None, "", "user", "", qualifier=CURRENT) for row in ranked]
+    ranked = list(lead_with_later(ranked, found, parse_question(asked, (), NOW)))
+    return ranked[0].candidate.ref, found[0].qualifier
+
+
+CAMERA = "Which camera do I use?"
+CHANGED = "I'm on a Fujifilm these days."
+
+
+def test_what_surely_answers_and_says_that_something_changed_leads_before_what_is_surer() -> None:
+    assert led(CAMERA, CHANGED) == ("message:2", "perhaps changed by message:2")
+    assert led(CAMERA, "I have a Fujifilm.") == ("message:1", CURRENT)
+    assert led(CAMERA, CHANGED, SURE_FROM - 0.1) == ("message:1", CURRENT)
+    assert led("Which camera did I use before the Fujifilm?", CHANGED) == ("message:1", CURRENT)
+
+
+def test_a_later_number_leads_unless_it_counts_something_else() -> None:
+    asked, hives = "How many hives do I have?", "I keep bees, two hives."
+    assert led(asked, "We have 3 hives.", earlier=hives)[0] == "message:2"
+    assert led(asked, "I need labels for 60 jars.", earlier=hives)[0] == "message:1"

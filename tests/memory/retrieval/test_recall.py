@@ -705,7 +705,7 @@ def test_what_changed_the_answer_later_comes_with_it(alice: User) -> None:
 
 
 def test_what_was_said_of_the_same_in_a_later_conversation_comes_with_the_answer(alice: User) -> None:
-    said, later = "my phone plan is with Lumitel, unlimited calls", "my phone plan is with Kestrel now, unlimited texts"
+    said, later = "my phone plan is with Lumitel, unlimited calls", "my phone plan is with Kestrel, unlimited texts"
     talk(alice, said, days_ago=80)
     talk(alice, later, "Noted.", "my garden has two plum trees")
 

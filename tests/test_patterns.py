@@ -137,6 +137,7 @@ BOUNDED = {
     "memory.refs": "references",
     "memory.retrieval.attribution": "classes of characters",
     "memory.retrieval.followed": "the two ends of a question, and a passage",
+    "memory.retrieval.reading": "a question",
     "memory.retrieval.keyed_answers": "the two ends of a question, and statements",
     "memory.retrieval.truth": "a passage",
     "memory.secrets.learned": "words without a repeat",

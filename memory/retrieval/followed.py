@@ -34,7 +34,7 @@ _WAS: Final = re.compile(r"(?i)\b(?:was|were|used to|before|first|last|originall
 _CHANGES: Final = re.compile(
     r"(?i)\b(?:now|nowadays|these days|any ?more|no longer|instead|after all|actually|turns out|as of|from now"
     r"|from today|(?:my|our|the|a) new|changed?|switched|swapped|moved|renamed|became|sold|quit|gave up|got rid of"
-    r"|cancelled|wrong|mis(?:heard|spoke|read)|mixed up|mistake)\b"
+    r"|cancelled|back (?:in|on|at|to)|wrong|mis(?:heard|spoke|read)|mixed up|mistake)\b"
 )
 """Words with which someone says that it is otherwise than before."""
 _ASKS_VALUE: Final = re.compile(

@@ -19,7 +19,7 @@ from memory.retrieval.cues import ENGLISH
 from memory.retrieval.decay import decay
 from memory.retrieval.query import Question, names_a_time, words_as_written, words_of
 from memory.retrieval.question_kinds import KINDS, QuestionKind
-from memory.retrieval.reading import ANSWERED_FROM, AS_GOOD_ODDS, OVER_KEYED, READ, RECALLED_FROM, odds
+from memory.retrieval.reading import ANSWERED_FROM, AS_GOOD_ODDS, OVER_KEYED, READ, RECALLED_FROM, asks_before, odds
 from recall.environment import setting
 
 Part = Literal[
@@ -442,12 +442,14 @@ def _with_answer_first(
     told: Collection[str],
 ) -> list[RankedCandidate]:
     """What most likely answers the question first: of those that are nearly `as_good` the latest, as what was said
-    later corrects it, or says more of it. For a question about the past, what is over. For a fact that the prompt
-    already contains, the message that it is from."""
+    later corrects it, or says more of it. For a question about the past, what is over; for one about how it was before,
+    even if that is less sure. For a fact that the prompt already contains, the message that it is from."""
     if not as_good:
         return list(best)
     if question.asks_past:
-        answer = next((row for row in as_good if row.candidate.is_over), as_good[0])
+        known = (row for row in best if row.odds >= RECALLED_FROM or row.candidate.keyed_answer)
+        could = [*as_good, *known] if asks_before(question) else as_good
+        answer = next((row for row in could if row.candidate.is_over), as_good[0])
     else:
         of_message: dict[Hashable, RankedCandidate] = {}  # a fact isn't later than the message that it is from
         for row in as_good:
@@ -468,7 +470,9 @@ def _is_source(row: RankedCandidate, fact: RankedCandidate) -> bool:
 def _read_answers(question: Question, best: Iterable[RankedCandidate]) -> list[RankedCandidate]:
     """The best of what answers by its odds, and what is nearly as good, best first."""
     best = list(best)
-    keyed = max((row.odds for row in best if row.candidate.keyed_answer), default=-math.inf)
+    keyed = max(
+        (row.odds for row in best if row.candidate.keyed_answer and row.odds >= RECALLED_FROM), default=-math.inf
+    )
     least = max(ANSWERED_FROM, keyed + OVER_KEYED)
     likely = [row for row in best if row.leading_odds >= least and _may_answer(row.candidate, question)]
     likely.sort(key=lambda row: -row.leading_odds)

@@ -4,6 +4,7 @@ Pure. `ranking` decides by the odds; for which questions, and from where on, is 
 """
 
 import math
+import re
 from collections.abc import Collection
 from typing import Final
 
@@ -31,6 +32,15 @@ OVER_KEYED: Final = 3.0
 much, too, what says no such thing clearly: its key is another, or it seems asked or made up."""
 LEAST: Final = 1e-6
 """Of a probability, before it becomes odds."""
+
+_BEFORE: Final = re.compile(
+    r"(?i)\b(?:before(?! (?:i|we|you) )|previous(?:ly)?|former(?:ly)?|used to|(?:my|our|the|his|her|their|'s) old)\b"
+)
+
+
+def asks_before(question: Question) -> bool:
+    """Whether a question asks how it was before something changed."""
+    return question.asks_past and _BEFORE.search(question.text) is not None
 
 
 def is_read(question: Question, authors: Collection[str]) -> bool:

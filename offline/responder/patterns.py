@@ -18,7 +18,9 @@ NEVER_MIND = re.compile(r"^\W*(?:never mind|nevermind|forget (?:it|that|about it
 SHOWCASE = re.compile(r"\b(?:markdown|code)\b", re.IGNORECASE)
 SHOWING = re.compile(r"\b(?:demo|sample|show|example|test)\b", re.IGNORECASE)
 TIME = re.compile(r"\bwhat(?:'s| is) the time(?! of)|\btime is it\b", re.IGNORECASE)
-DATE = re.compile(r"\bwhat(?:'s| is) (?:the |today's )date(?! of)|\b(?:day|date) is (?:it|today)\b", re.IGNORECASE)
+DATE = re.compile(
+    r"\bwhat(?:'s| is) (?:the |today's )date(?! of)|\b(?:what|which) (?:day|date) is (?:it|today)\b", re.IGNORECASE
+)
 NAME = re.compile(
     r"\b(?:what(?:'s| is) my (?:(?:first|last|full|family) |full first |sur|nick)?name|who am i|name do i go by"
     r"|i want to be called|(?:everyone|everybody|people|they|friends|family|folks) calls? me|nickname"

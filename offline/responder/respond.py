@@ -617,7 +617,7 @@ def _answer_marked(reading: Reading) -> Reply | None:
     if named := BEFORE.search(asked):
         marked = _of_before(reading, marked, (named[1] or named[2]).lower())
     best = [memory for memory in marked if memory.is_current != past]
-    if past and not best and not any(one.qualifier == CORRECTED for one in marked):
+    if past and not best and not any(one.qualifier == CORRECTED or one.answers == LIKELY for one in marked):
         were = _of_the_past(reading.memories)
         near = closest(asked, were)
         over = best_matches(asked, were) or ([near] if near else [])

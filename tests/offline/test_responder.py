@@ -529,6 +529,13 @@ def test_a_marked_message_of_several_sentences_is_quoted_as_it_was_written() -> 
     assert "hazelnuts" not in ask("What am I allergic to?", brothers)
 
 
+def test_what_happened_is_answered_by_the_event_and_whose_day_it_is_not_by_the_date() -> None:
+    event = memory("Odin died on Monday.", "message:2") | {"answers": "question"}
+    over = memory("The user's greyhound is called Odin.", "fact:1") | {"qualifier": "until 2026-11-16"}
+    assert "Odin died on Monday" in ask("What happened to Odin?", event, over)
+    assert "2026" not in ask("Whose last day is it?")
+
+
 def test_who_around_the_user_is_meant_is_answered_by_what_is_said_of_others() -> None:
     said = memory("my flatmate Radu is allergic to shellfish and just moved in", "message:4") | {"answers": "question"}
     assert ask("who in my flat can't have shellfish?", said).startswith("Your flatmate Radu is allergic to shellfish")

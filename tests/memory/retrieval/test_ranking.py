@@ -147,6 +147,28 @@ def test_of_two_that_answer_as_well_the_later_leads_and_for_the_past_what_is_ove
     assert first("what did I pay for my phone before?") == "message:1"
 
 
+def test_for_how_it_was_before_what_is_over_leads_even_if_it_is_less_sure() -> None:
+    old = passage("message:1", "I work on the till at Boots.", is_over=True)
+    new = passage("message:2", "Started my new job yesterday!", when=NOW)
+    chances = {old.text: 0.9, new.text: 0.999}
+
+    def first(question: str) -> str:
+        return ranked(old, new, question=question, read=chances.__getitem__)[0].candidate.ref
+
+    assert first("What did I do before this job?") == "message:1"
+    assert first("What did I tell you that I started?") == "message:2"
+
+
+def test_a_keyed_memory_that_does_not_answer_when_read_leads_before_nothing_that_does() -> None:
+    keyed = passage("message:1", "My wife Delphine said the same.", distance=1.0, keyed_answer=0.9)
+    drawn = passage("message:2", "I drew Zsofia in round one.", distance=1.0, seldom_leads=True)
+    chances = {keyed.text: 0.6, drawn.text: 0.998}
+
+    rows = ranked(keyed, drawn, question="Who am I up against?", read=chances.__getitem__)
+
+    assert refs(rows)[0] == "message:2"
+
+
 def test_a_fact_does_not_lead_for_being_learned_later_than_its_message_was_said() -> None:
     said = passage("message:1", "boiler serviced, the guy was Pete Okafor", message_id=1)
     fact = candidate("fact:1", "Boiler serviced.", when=NOW, message_id=1)

@@ -44,6 +44,8 @@ _OF_SECRET: Final = re.compile(
 )
 """“The PIN of my order is 4471” gives the PIN."""
 _NAMED_AFTER: Final = re.compile(rf"\s(?:is|was) (?:my|our|the) (?:\w+ )?{_ORDINARY}\b", re.IGNORECASE)
+_CALLED: Final = re.compile(r"(?i)\b(?:wi-?fi|network|hotspot|router)(?: is|['’]s)? (?:called|named) [\"'“(]?$")
+"""Before the name of a network, which everyone near sees."""
 _REACH: Final = 80
 """Characters before a value that are searched for its noun."""
 _REFERENCE: Final = re.compile(r"(?=[^\d]*\d)(?!\d{1,2}(?:-\d{1,2}){2,}$)[A-Z\d][A-Z\d ./:-]*")
@@ -51,8 +53,9 @@ _REFERENCE: Final = re.compile(r"(?=[^\d]*\d)(?!\d{1,2}(?:-\d{1,2}){2,}$)[A-Z\d]
 _AMOUNT: Final = re.compile(r"[€$£]?\d[\d.,]*%?")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _UNIT: Final = re.compile(
-    r"\s?(?:[%€$£]|k\b|euros?\b|eur\b|usd\b|dollars?\b|pounds?\b|quid\b|yen\b|z[lł]oty\b|pln\b|chf\b|km\b|miles?\b|[ckm]?m\b"
-    r"|k?g\b|kwh\b|(?:million|people)\b|(?:a|per) (?:month|week|year|day)\b)",
+    r"\s?(?:[%€$£]|k\b|euros?\b|eur\b|usd\b|dollars?\b|pounds?\b|quid\b|yen\b|z[lł]oty\b|pln\b|chf\b"
+    r"|kron\w{1,3}\b|kr\b|francs?\b|rupees?\b|pesos?\b|rand\b|lira\b|yuan\b|km\b|miles?\b|[ckm]?m\b"
+    r"|k?g\b|kwh\b|(?:million|people)\b|(?:[a-z]{3,9} )?(?:a|per) (?:month|week|year|day)\b)",
     re.IGNORECASE,
 )
 _DATED: Final = re.compile(rf"\b(?:since|until|in|from|{_MONTH})\s$", re.IGNORECASE)
@@ -67,9 +70,11 @@ def is_something_else(text: str, start: int, end: int) -> bool:
         return True
     if (amount := _AMOUNT.match(value)) and _is_amount(text, start, start + amount.end(), whole=amount[0] == value):
         return True
+    before = text[max(0, start - _REACH) : start]
+    if _CALLED.search(before) and " " not in value:
+        return True
     if _REFERENCE.fullmatch(value) is None:
         return False
-    before = text[max(0, start - _REACH) : start]
     dated = _YEAR.fullmatch(value) and _DATED.search(before)
     named = _NAMED_BEFORE.search(before)
     if named and _OF_SECRET.search(before[: named.start()]):

@@ -31,7 +31,11 @@ Reading of the electricity meter for my files: 48213. My customer number with th
 monthly budget pls: rent 1180, phone 25, take home 2900, i wanna put aside 400
 sorry no, not the 11th, the 12th. 11th is my ex's. freudian
 note: locker 118
-wait no, sorry, 16.40, not 6.40. I read it wrong, would have been funny""".splitlines()
+wait no, sorry, 16.40, not 6.40. I read it wrong, would have been funny
+They took me!!! I start at the library on 1 September, and the pay is 31,500 kroner a month. How do I hand in my \
+notice at the garden centre without making Lotte cry?
+we let out our annexe to holiday guests, the wifi is called Kestrel-House. can you write a warm welcome note?\
+""".splitlines()
 
 
 @pytest.mark.parametrize("text", ORDINARY)

@@ -466,6 +466,25 @@ def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
         yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
 
+_JOKES: Final = re.compile(
+    r"(?i)^.{0,40}?\b(?:(?:that|it|this)(?:['’]?s| was| is)(?: just| only| all| obviously)? (?:an? )?(?:joke|lie|prank)"
+    r"|(?:just|only|i(?:['’]?m| am| was)) (?:just |only )?(?:kidding|joking|messing)|i made (?:that|it) up|jk)\b"
+)
+"""Opens a message that takes back the one before: “haha no, that was a joke”."""
+
+
+def _find_joked(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+    """What was learned from the message just before, if this one says that it was a joke."""
+    joked = _JOKES.match(user_text)
+    if joked is None or "?" in joked[0]:
+        return
+    recent = [fact for fact in facts if utterance.said_at - fact.said_at <= JUST_BEFORE and fact.message_id]
+    last = max((fact.message_id for fact in recent if fact.message_id), default=None)
+    for fact in recent:
+        if fact.message_id == last:
+            yield Correction(fact, Change.RETRACT, utterance.text[: joked.end()].strip(), utterance.number)
+
+
 def _statements(user_text: str) -> Iterator[re.Match[str]]:
     """Sentences that state: neither questions nor suppositions."""
     for sentence in _SENTENCE.finditer(user_text):
@@ -748,6 +767,7 @@ _READERS: Final = (
     _find_shifted,
     _find_other_weekday,
     _find_mended,
+    _find_joked,
     _find_deaths,
     _find_diets,
     _find_instead,

@@ -244,10 +244,16 @@ def _is_of_someone_named(names: frozenset[str], fact: KnownFact, update: Update,
 _AS_BEFORE: Final = re.compile(r"(?i)\b(?:(?<!never )again|still|remember|as (?:usual|always|ever))\b")
 
 
+_TOGETHER: Final = re.compile(r"(?i)\b(?:married|engaged|moved in|(?:(?:civil|our) )wedding|anniversary|yes)\b")
+"""With a partner's name: they are no less together."""
+
+
 def _is_still_so(fact: KnownFact, update: Update, quote: str) -> bool:
     """Whether the same words say that it is as before: “Lotte's daycare is called De Speelberg”, “the Newcastle I live
-    in”, “the train was packed again”, “I'm on nights” of night shifts."""
+    in”, “the train was packed again”, “I'm on nights” of night shifts, “Noemi and I got married” of a girlfriend."""
     denied = any(find_phrase(fact.statement, denial.old) for denial in read_denials(quote))
+    if update.outcome == "ended" and fact.value and fact.value in _WORD.findall(quote) and _TOGETHER.search(quote):
+        return True
     if update.outcome == "ended" or (update.new and content(update.new) <= content(fact.statement)):
         return _AS_BEFORE.search(quote) is not None and not denied
     is_named = rf"\b{re.escape(update.old)}(?:['’]s\b| (?:that )?(?:I|we)\b)"

@@ -280,6 +280,19 @@ def test_of_two_days_none_is_mended_without_saying_which() -> None:
     assert list(find_corrections(Utterance(9, 3, "user", "oops no, 10 March", NOW), facts)) == []
 
 
+@pytest.mark.parametrize(
+    "text", ["haha no, that was a joke. I've got a hamster.", "just kidding!", "ok I made that up", "I'm joking lol"]
+)
+def test_a_joke_takes_back_what_was_learned_from_the_message_just_before(text: str) -> None:
+    llama = replace(known(51, "The user keeps a pet llama."), said_at=NOW - timedelta(minutes=2), message_id=7)
+    earlier = replace(known(50, "The user lives in Porto."), said_at=NOW - timedelta(minutes=4), message_id=6)
+
+    found = find_corrections(Utterance(9, 3, "user", text, NOW), [earlier, llama])
+
+    assert [(one.fact.fact_id, one.change) for one in found] == [(51, Change.RETRACT)]
+    assert not find_corrections(Utterance(9, 3, "user", text, NOW + timedelta(hours=2)), [earlier, llama])
+
+
 OF_OTHERS = (
     known(1, "The user's grandmother Edith lives in Hull.", "edith/home", "Hull"),
     known(2, "The user's grandmother is called Edith.", "user/grandmother/name", "Edith"),

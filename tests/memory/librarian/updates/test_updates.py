@@ -369,6 +369,13 @@ def test_a_place_takes_no_friends_place() -> None:
     assert not changes("Dev moved to Perth so we've wrapped up Silly Point. 61 episodes", podcast)
 
 
+def test_who_marries_a_partner_has_no_partner_less(outcomes: dict[str, Update]) -> None:
+    partner = replace(known(1, "The user's girlfriend is called Noemi."), key="user/partner", value="Noemi")
+    outcomes[partner.statement] = Update("ended", 0.95, "Noemi", "", 0.95)
+    assert not list(with_changes(said("Noemi and I got married on Saturday!!"), (), [partner], {1: 0.6}))
+    assert list(with_changes(said("Noemi and I are done, she moved to Leeds."), (), [partner], {1: 0.6}))
+
+
 @pytest.mark.parametrize(("minutes", "change"), [(1, Change.REPLACE), (60 * 24, Change.ASK)])
 def test_a_correction_right_after_means_what_was_said_before_it(minutes: int, change: Change) -> None:
     son = replace(known(1, "The user's son was 8 years old in November 2026."), key="user/son/age", value="8")

@@ -68,7 +68,7 @@ from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/29"
+VERSION: Final = "rules/30"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95

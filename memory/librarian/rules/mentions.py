@@ -13,6 +13,7 @@ from memory.librarian.rules.retell import (
     FAMILY,
     MODIFIERS,
     NAME,
+    REL,
     THE_USER,
     People,
     Subject,
@@ -26,15 +27,14 @@ from memory.models.kinds import Kind
 from memory.text import relations
 from memory.text.language import alternatives
 
-_REL: Final = alternatives(relations.PEOPLE | relations.PETS)
 _MENTION: Final = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur|[Tt]he(?= (?:eldest|oldest|youngest)\b))"
-    rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{_REL}))(?![\w-])(?:(?:,? called|,? named|'s"
+    rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w-])(?:(?:,? called|,? named|'s"
     rf" name is|,| is called|:| -)? ?\(?(?P<name>{NAME})\)?)?(?: ?\(?(?P<age>\d{{1,2}})\)?(?= |,|$|\)))?",
 )
 _APPOSED: Final = re.compile(
     rf"(?P<name>{NAME}),? (?:is |who is |who's )?(?:[Mm]y|[Oo]ur)"
-    rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{_REL}))(?![\w'-])"
+    rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w'-])"
 )
 _KIN: Final = re.compile(
     r"(?<!'s )\b(?P<rel>[Gg]randma|[Gg]randpa|[Gg]randad|[Uu]ncle|[Aa]unt(?:ie)?|[Nn]an|[Cc]ousin)"
@@ -50,16 +50,18 @@ _DESCRIBED: Final = re.compile(
 )
 _THE_PET: Final = re.compile(rf"(?i)\bthe (?P<rel>{alternatives(relations.PETS)})\b(?!['-]| (?:of|next|from)\b)")
 _THEIRS: Final = re.compile(
-    rf"\b(?:[Mm]y|[Oo]ur) (?P<rel>(?i:{_REL}))(?: {NAME})?'s (?P<role>(?:[a-z-]+ )??"
+    rf"\b(?:[Mm]y|[Oo]ur) (?P<rel>(?i:{REL}))(?: {NAME})?'s (?P<role>(?:[a-z-]+ )??"
     rf"(?:{alternatives(relations.ANYONE)})),? (?:called |named )?(?P<name>{NAME})"
 )
 """“My son's hockey coach Pekka”, “my daughter Saga's teacher, Ms Lindqvist”."""
-_SOMEONES: Final = re.compile(rf"\b[A-Z]\w+'s (?:[a-z-]+ )??(?:{_REL}) [A-Z]\w+")
+_SOMEONES: Final = re.compile(rf"\b[A-Z]\w+'s (?:[a-z-]+ )??(?:{REL}) [A-Z]\w+")
+_ANOTHER: Final = re.compile(rf"\b(?:[Aa]nother|[Aa] (?:different|second)) (?P<name>{NAME})")
+"""“There's another Tom at work”."""
 _WHO: Final = (_MENTION, _APPOSED, _KIN, _DESCRIBED)
 _GOT: Final = re.compile(
     r"(?i)\b(?:(?P<new>got|getting|adopted|bought|rescued|inherited|took in)|have|keep|foster) (?:an?|our|one|two)"
     r" (?:[\w-]+ ){0,2}?"
-    rf"(?P<rel>{_REL})(?![\w-])(?:(?:,| called| named|,? who's called|:)? (?P<name>(?-i:{NAME}))(?=[,.;]|$| and\b))?"
+    rf"(?P<rel>{REL})(?![\w-])(?:(?:,| called| named|,? who's called|:)? (?P<name>(?-i:{NAME}))(?=[,.;]|$| and\b))?"
 )
 _HAVING: Final = re.compile(r"(?i)\b(?:had|has|have|having|expecting|welcomed|birth)\b")
 _MY: Final = re.compile(r"(?i)\b(?:my|our)\b")
@@ -71,8 +73,7 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
     """Whom a clause names, with their relation to the user."""
     if lead_in := FILLERS.match(clause):
         clause = clause[lead_in.end() :]
-    if _SOMEONES.search(clause):
-        people.last.clear()  # “Fiona's cousin Ewan”: whom “he” means then isn't known
+    _forget_whom_others_mean(clause, people)
     for found in [one for pattern in _WHO for one in pattern.finditer(clause) if not _only_opens(one, people)]:
         groups = found.groupdict()
         mod, name = groups.get("mod") or "", groups.get("name") or ""
@@ -95,6 +96,14 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
         mod = nearest.label.removeprefix("The user's ").removesuffix(nearest.relation)
         people.last.remove(nearest)
         yield _named(nearest.label, people.add(related(nearest.relation, called["name"], mod)))
+
+
+def _forget_whom_others_mean(clause: str, people: People) -> None:
+    """Of “Fiona's cousin Ewan”, or another Tom than the one that is known, “he” may tell."""
+    if _SOMEONES.search(clause):
+        people.last.clear()
+    if another := _ANOTHER.search(clause):
+        people.forget(another["name"])
 
 
 def _had(clause: str, people: People) -> Iterator[Note]:

@@ -20,7 +20,11 @@ NAME: Final = (
     rf"(?:(?:Dr|Mr|Mrs|Ms|Prof|Professor|Auntie|Aunt|Uncle)\.? )?{_NAME_WORD}"
     rf"(?: (?:(?:van|de|von|der|da|al|Mc) )?{_NAME_WORD}){{0,2}}"
 )
-REL: Final = alternatives(relations.PEOPLE | relations.PETS)
+REL: Final = (
+    rf"(?:{alternatives(relations.PEOPLE | relations.PETS)})"
+    r"(?! (?:walk|sitt|groom|train|mind|breed|own)ers?\b| (?:food|beds?|park|show|school|flap|litter|treats?)\b)"
+)
+"""Someone around the user or an animal of theirs; a dog walker is none."""
 MODIFIERS: Final = (
     r"(?:(?!(?:to|for|of|and|with|my|our|the|an?|from|is|was|are|at|in|on|about|or|as|by|than|that|who|has)\b)"
     r"[a-z0-9.'-]{2,14}[ -]){0,3}?"
@@ -142,6 +146,10 @@ class People:
     def find(self, pronoun: str) -> Subject | None:
         """Whom a pronoun means: the last one named whom it fits."""
         return next((one for one in self.last if one.fits(pronoun.lower())), None)
+
+    def forget(self, name: str) -> None:
+        """Know no one of this name, nor whom a pronoun means: someone else who is called so is told of."""
+        self.last, self.known = [], [one for one in self.known if one.name.casefold() != name.casefold()]
 
     def named(self, name: str) -> Subject | None:
         """Who is called so."""

@@ -83,7 +83,8 @@ _FIRST_PERSON: Final = re.compile(
     r"(?i)(?<![\w'])(?:i|im|ive|id|me|my|mine|myself|we|us|our|ours|i['’]\w+|we['’]\w+)(?![\w'])"
 )
 _RELATIONS: Final = re.compile(
-    rf"(?i)(?<!called )(?<!named )(?<!\bi )\b(?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})\b"
+    r"(?i)(?<!called )(?<!named )(?<!\bi )(?<![’']s an )(?<![’']s a )(?<!\bis an )(?<!\bis a )"
+    rf"\b(?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})\b"
 )
 _MINE: Final = re.compile(rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({alternatives(relations.PEOPLE | relations.PETS)})\b")
 """Whose name may follow: “my neighbor had a baby, Ada” names no one of the user's."""
@@ -269,7 +270,7 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
                 continue
             subject = _subject(tag, sentence, user_text, people)
             if subject is not None and tag.label == "pet" and subject != THE_USER:
-                is_theirs = not user_text[sentence.start : tag.start].endswith(" the ")
+                is_theirs = not _IS_ONE.search(before)
                 subject = THE_USER if subject.is_pet else subject if is_theirs else None
             if (
                 subject is None
@@ -288,6 +289,8 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
         yield from by_place.values()
 
 
+_IS_ONE: Final = re.compile(r"(?i) (?:the|(?:is|was|['’]s) an?) $")
+"""Before what someone is, or what isn't theirs: “my girlfriend is a flautist”."""
 _DENIED: Final = re.compile(
     r"(?i)(?:\bnot|n['’]t|\bnever)"
     r"(?: (?:an?|the|from|in|at|into|of|really|even|much|big|huge|great|fan|keen|on)){0,5} $"
@@ -416,8 +419,9 @@ _OF_SOMEONE: Final = re.compile(r"(?i)\b(?:my|our|his|her|their) (?:(?!work\b|jo
 """Before the work of someone else: “my physiotherapist's invoice”."""
 _ROLE: Final = re.compile(
     r"(?i)\b(?:it's|its|interview|apply|applying|applied|ad|vacancy|post|role|job) for (?:an? |the )?$"
+    r"|\bdo(?:es)? an? $"
 )
-"""Before work that someone may get: “an interview, it's for shift manager”."""
+"""Before work that someone may get, and what is done: “an interview, it's for shift manager”, “do an exchange”."""
 _SCORED: Final = re.compile(r"(?i)\b(?:got|scored|have|weighs?|scores?) (?:an? )?$")
 """Before a number that is no age: “got 68 in pharmacology”."""
 _YOU_ARE: Final = re.compile(r"(?i)\byou(?:['’]?re| are| be) (?:my |the |an? )?$")
@@ -512,9 +516,15 @@ def _passes(value: str, sentence: str) -> bool:
     return True
 
 
+_NO_WORK: Final = frozenset(
+    {"year", "grade", "class", "form", "level", "helper", "beginner", "member", "guest", "visitor", "newcomer"}
+)
+"""Last words of what is no work: a class, whose number is behind it, or a part in something."""
+
+
 def _names_work(value: str) -> bool:
     words = value.lower().split()
-    if words[-1] in {"year", "grade", "class", "form", "level"}:  # its number is behind it
+    if words[-1] in _NO_WORK:
         return False
     is_work = is_occupation(words[-1]) or words[-1].endswith(("er", "or", "ist", "ian", "man", "ic"))
     if any(char.isdigit() for char in value) or words[0] in {"a", "an", "the", "my"}:

@@ -413,6 +413,25 @@ def test_work_is_no_employer() -> None:
     assert [fact.attribute for fact in read("moved to Madrid for work.")] == ["home"]
 
 
+def test_who_walks_the_dog_is_no_dog() -> None:
+    walker = "Could you write a sheet for our dog walker? Her name is Philippa and she takes Biscuit out at noon."
+    assert not [fact for fact in read(walker) if "Philippa" in fact.statement]
+
+
+def test_what_someone_is_is_neither_a_relation_nor_an_animal_of_theirs() -> None:
+    swap, optician = "I do a language exchange with Haruka", "Super. She's an optician in Sendai, so one about glasses."
+    assert [in_short(fact) for fact in read(swap, optician)] == ["The user does a language exchange with Haruka."]
+    assert not [fact for fact in read("My girlfriend Noemi is a flautist.") if "pet" in fact.attribute]
+    assert "job" not in {fact.attribute for fact in read("camping with the scouts in 2 weeks, I'm a helper")}
+
+
+def test_another_of_the_same_name_is_not_the_one_that_is_known() -> None:
+    brother, other = "My brother Tom is a dentist.", "At work there's another Tom, he runs payroll."
+    assert [in_short(fact) for fact in read(brother, other)] == [
+        "The user's brother Tom is a dentist. | tom/job=dentist"
+    ]
+
+
 def test_a_correction_is_no_statement_of_its_own() -> None:
     assert read("Sorry, I mean Bruges") == []
 

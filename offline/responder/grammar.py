@@ -53,7 +53,8 @@ I_AND_VERB = re.compile(rf"\b[Ii] (?P<adverb>{ADVERBS} )?(?P<verb>\w+)\b")
 OWN_PERSON = re.compile(rf"\b(?:{_either(FIRST_TO_THIRD)})\b", re.IGNORECASE)
 
 LEAD_IN = re.compile(
-    r"^(?:(?:no(?! (?:longer|more)\b)|nope|yes|yeah|yep|well|oh|so|and|but|also|hi|hello|hey|sorry|ok|okay|actually|btw"
+    r"^(?:(?:no(?! (?:longer|more)\b)|nope|yes|yeah|yep|well|oh|ugh|argh|omg|phew|wow|so|and|but|also|hi"
+    r"|hello|hey|sorry|ok|okay|actually|btw"
     r"|by the way|in fact|"
     r"(?:please )?(?:remember|note|keep in mind|don['’]t forget) that(?! (?:time|day|one|was|is)\b)|"
     r"that's (?:wrong|right|not right)|correction(?=\W* (?!to\b)|\W+$)|fyi)\b[\s,.:;!–-]*)+",

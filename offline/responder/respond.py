@@ -786,7 +786,9 @@ def _over(reading: Reading) -> Reply | None:
     found = [memory for memory in reading.memories if memory.answers not in (*UNMARKED, FOLLOWED)]
     if found and all(map(_has_ended, found)) and patterns.STILL.search(asked) and not is_wh_question(asked):
         said = sentences(found[0].text) or [found[0].text]
-        return _opened(_answer_from(reading, [Match(said[0], found[0])]), wording.NOT_ANY_MORE)
+        reply = _opened(_answer_from(reading, [Match(said[0], found[0])]), wording.NOT_ANY_MORE)
+        after = (one for one in reading.memories if one.answers == FOLLOWED and one.is_current)
+        return _with_followed(reply, [one for one in after if stems(asked) & stems(one.text)], asked)
     words = stems(asked)
     marked = (memory for memory in reading.memories if memory.answers and memory.is_current)
     if asks_past(asked) or not words or any(words & stems(memory.text) for memory in marked):

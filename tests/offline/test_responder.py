@@ -529,6 +529,20 @@ def test_a_marked_message_of_several_sentences_is_quoted_as_it_was_written() -> 
     assert "hazelnuts" not in ask("What am I allergic to?", brothers)
 
 
+def test_what_is_no_longer_so_comes_with_what_ended_it() -> None:
+    over = memory("The user is signed up for the Great North Run.", "fact:1") | {
+        "answers": "question", "qualifier": "until 2026-11-20"}  # fmt: skip
+    ended = memory("Had to pull out of the Great North Run, stress fracture.", "message:3") | {"answers": "followed"}
+    said = ask("Am I still doing the Great North Run?", over, ended)
+    assert said.startswith("Not any more.")
+    assert "pull out" in said
+
+
+def test_of_what_is_said_of_two_at_once_the_users_own_half_answers() -> None:
+    both = "My partner Kofi keeps halal and I'm lactose intolerant. What can we cook?"
+    assert "lactose" in ask("Why can't I have milk?", memory(both, "message:1") | {"answers": "question"})
+
+
 def test_what_happened_is_answered_by_the_event_and_whose_day_it_is_not_by_the_date() -> None:
     event = memory("Odin died on Monday.", "message:2") | {"answers": "question"}
     over = memory("The user's greyhound is called Odin.", "fact:1") | {"qualifier": "until 2026-11-16"}

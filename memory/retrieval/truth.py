@@ -421,7 +421,9 @@ def _judge_sentence(
         return rest, rule, None
     if says_more or keeps_history or (rule == ENDED and fact.is_denied_in(sentence)):
         return sentence, None, fact
-    return _without_value(sentence, fact) if rule == SUPERSEDED else "", rule, None
+    if rule != SUPERSEDED:
+        return "", rule, None
+    return _without_value(sentence, fact) if fact.key else _without_clause(sentence, fact), rule, None
 
 
 def _may_state(low: str, fact: FactState) -> bool:

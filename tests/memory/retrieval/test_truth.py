@@ -385,6 +385,18 @@ def test_a_list_keeps_its_short_parts_where_one_is_out_of_date(alice: User) -> N
     assert "43" not in kept[f"message:{said}"].text
 
 
+def test_of_a_sentence_only_the_clause_of_a_replaced_statement_without_a_key_goes(alice: User) -> None:
+    text = "Audit is on 2 December, both exams are at the Eastgate hall, and I work full time on top."
+    (said,) = talk(alice, text, days_ago=10)
+    (newer,) = remember(alice, "The user works half days.")
+    learned(alice, said, "The user works full time on top.", text, status="superseded", superseded_by=newer)
+
+    told = " ".join(item.text for item in retrieve(alice, "Where are my exams?", now=NOW).kept)
+
+    assert "Eastgate" in told
+    assert "full time" not in told
+
+
 def test_a_quoted_sentence_keeps_its_marks_where_a_clause_of_it_goes(alice: User) -> None:
     text = "“I live in Lisbon, I work as a marine biologist.” “My sister has a bakery.”"
     Episode.objects.create(user=alice, title="First talk", summary=text, significance=0.6, happened_at=NOW)

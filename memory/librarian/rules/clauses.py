@@ -37,7 +37,7 @@ _REMEMBER: Final = r"(?:please |(?:can|could|will|would) you (?:please )?)?(?:re
 _FILLER: Final = (
     rf"(?:{_REMEMBER}(?: that)?|hi|hello|hey|hiya|good (?:morning|evening"
     r"|afternoon)|morning|ok|okay|so|well|btw|by the way|anyway|anyways|also|actually|honestly|tbh|fyi|for (?:context"
-    r"|reference|what it's worth|the record)|oh|ah|um|yeah|yes|yep"
+    r"|reference|what it's worth|the record)|oh|ah|um|u+gh+|argh+|omg|phew|yay|wow|damn|yeah|yes|yep"
     r"|no(?=[^\w ]| (?:I|we|he|she|they|it|you|my|our|his|her|their|the|this|that|not|no|sorry|wait|actually|in|at)\b)"
     r"|nope|nah|sorry|and|but"
     r"|plus|thanks|thank you|thx|cheers|ps|p\.s\.|(?:(?:side|small|quick|tiny|brief|big|little) )?(?:note|update|news)"

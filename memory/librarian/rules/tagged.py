@@ -415,6 +415,8 @@ _TRAINS: Final = re.compile(
     r" (?:to (?:be|become)|as) (?:an? )?(?:\w+ )?$"
 )
 """Before work that someone doesn't do yet: “she's training to be a midwife”."""
+_FOR_FUN: Final = re.compile(r"(?i)\b(?:weekends?|(?:spare|free) time|hobb(?:y|ies)|for fun|pastimes?)\b")
+"""Beside what someone does when they don't work."""
 _OF_SOMEONE: Final = re.compile(r"(?i)\b(?:my|our|his|her|their) (?:(?!work\b|job\b|career\b)[a-z-]+ )?$")
 """Before the work of someone else: “my physiotherapist's invoice”."""
 _ROLE: Final = re.compile(
@@ -465,6 +467,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
     "job": lambda value, sentence: (
         _names_work(value)
+        and _FOR_FUN.search(sentence) is None
         and _ROLE.search(_before(value, sentence)) is None
         and _TRAINS.search(_before(value, sentence)) is None
         and not (is_occupation(value.split()[-1]) and _OF_SOMEONE.search(_before(value, sentence)))

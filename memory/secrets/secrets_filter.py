@@ -308,8 +308,8 @@ class _Plain(dict[int, str]):
 
 
 _PLAIN: Final = _Plain()
-_MIXED: Final = re.compile(r"(?=\w*[A-Za-z])(?=\w*[\u0370-\u05ff])\w+")
-"""A word of letters of two scripts."""
+_MIXED: Final = re.compile(r"\b(?=\w*[A-Za-z])(?=\w*[\u0370-\u05ff])\w+")
+"""A word of letters of two scripts. Looked for at its start only: at each letter of a long word would be quadratic."""
 _LOOKALIKES: Final = str.maketrans("аеорсухіјѕԁһкмтвԝΑΒΕΗΙΚΜΝΟΡΤΧοανρεικ", "aeopcyxijsdhkmtbwABEHIKMNOPTXoavpeik")
 _FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 

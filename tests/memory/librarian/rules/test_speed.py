@@ -22,8 +22,9 @@ from recall.cpu_limit import CpuLimit, TookTooLongError
 from tests.memory.librarian.rules.test_engine import read
 from tests.networks import Remembering
 
-SIZE = 20_000
-QUICK = 0.25
+SIZE = 10_000
+"""Characters: reading them in quadratic time takes a third of a second or more."""
+QUICK = 0.1
 """Seconds of processor time below which growth isn't looked at."""
 PIECES = ["a ", "I ", "my ", "I am ", "my sister ", "and ", ", ", ". ", "( ", '"', "'", "x", "\n", "I live in ", "A: ",
           "kids: ", "no ", "if ", "Anna ", "I'm ", "- ", "?! ", "; ", "who is my ", "called ", "1 ", "…", " ", "never ",

@@ -10,6 +10,8 @@ from tests.chromium import launched
 from tests.running import App, free_port, running
 
 OFFLINE_PORT = free_port()
+PACE = 0.002
+"""Seconds a word where a test names no pace: what only waits for an answer doesn't watch it being written."""
 
 
 @pytest.fixture(scope="package")
@@ -23,7 +25,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def app(browser: Browser) -> Iterator[App]:
     """What `make run` starts, with an offline server whose answers tests can script."""
-    with running(OFFLINE_PORT=str(OFFLINE_PORT), OFFLINE_ADMIN="1") as app:
+    with running(OFFLINE_PORT=str(OFFLINE_PORT), OFFLINE_ADMIN="1", OFFLINE_DELTA_DELAY=str(PACE)) as app:
         yield app
 
 

@@ -33,6 +33,7 @@ def test_a_message_is_asked_in_other_words_and_both_branches_stay(
     ask(page, "Where is the first town?")
     expect(last_answer(page)).to_have_text("In Lisbon.")
     second = somebody.tab(page.url)
+    page.bring_to_front()  # Chromium takes three seconds for each tap in a tab behind another one
 
     leave_again(page)
     offline.reply(CODE, match="Where is the second town?")

@@ -26,8 +26,8 @@ PATIENCE = 30_000
 """Milliseconds a page may take to reach its expected state; two cores carry everything here."""
 DESKTOP_SIZE: ViewportSize = {"width": 1280, "height": 800}
 PHONE_SIZE: ViewportSize = {"width": 390, "height": 844}
-DESKTOP = {"viewport": DESKTOP_SIZE}
-PHONE = {"viewport": PHONE_SIZE, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
+DESKTOP: dict[str, Any] = {"viewport": DESKTOP_SIZE}
+PHONE: dict[str, Any] = {"viewport": PHONE_SIZE, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
 ON_BOTH = pytest.mark.parametrize("screen", [pytest.param(DESKTOP, id="desktop"), pytest.param(PHONE, id="phone")])
 """A journey made on a desktop and on a phone."""
 

@@ -8,7 +8,19 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.people import ON_BOTH, OfflineServer, Person, Watch, ask, being_written, composer, last_answer, tap
+from tests.browser.people import (
+    DESKTOP,
+    ON_BOTH,
+    PHONE,
+    OfflineServer,
+    Person,
+    Watch,
+    ask,
+    being_written,
+    composer,
+    last_answer,
+    tap,
+)
 from tests.running import App
 
 pytestmark = pytest.mark.browser
@@ -57,30 +69,36 @@ def test_a_failed_answer_leaves_the_draft_alone_and_can_be_tried_again(
     expect(page.locator(".message-assistant")).to_have_count(1)
 
 
-@ON_BOTH
 def test_what_is_written_while_the_page_process_is_dead_is_sent_once_and_answered(
-    somebody: Person, app: App, watch: Watch, screen: dict[str, Any]
+    somebody: Person, app: App, watch: Watch
 ) -> None:
-    somebody.screen = screen
+    """On a desktop, and on a phone."""
     watch.forgive("WebSocket connection")
     watch.forgive("net::ERR_")
-    page = somebody.tab()
-    ask(page, "Good morning!")
-    expect(last_answer(page)).to_be_visible()
+    pages = {
+        f"Are you still there, after all that, on {name}?": somebody.open_browser(**screen).new_page()
+        for name, screen in {"a desktop": DESKTOP, "a phone": PHONE}.items()
+    }
+    for page in pages.values():
+        page.goto("/")
+        ask(page, "Good morning!")
+        expect(last_answer(page)).to_be_visible()
 
-    words = f"Are you still there, after all that, on {screen['viewport']['width']} pixels?"
     os.kill(app.pid("web"), signal.SIGKILL)
-    ask(page, words)
-    expect(page.get_by_text("Sending…")).to_be_visible()
-    expect(composer(page)).to_have_value("")
+    for words, page in pages.items():
+        ask(page, words)
+        expect(page.get_by_text("Sending…")).to_be_visible()
+        expect(composer(page)).to_have_value("")
 
-    expect(page.get_by_text("Sending…")).to_have_count(0)
-    expect(page.locator('.message-assistant[data-status="complete"]')).to_have_count(2)
-    page.reload()
-    expect(page.locator(".message-user").filter(has_text=words)).to_have_count(1)
-    expect(page.locator(".message")).to_have_count(4)
+    for words, page in pages.items():
+        expect(page.get_by_text("Sending…")).to_have_count(0)
+        expect(page.locator('.message-assistant[data-status="complete"]')).to_have_count(2)
+        page.reload()
+        expect(page.locator(".message-user").filter(has_text=words)).to_have_count(1)
+        expect(page.locator(".message")).to_have_count(4)
     with psycopg.connect(app.conninfo()) as connection:
-        assert connection.execute("SELECT count(*) FROM chat_message WHERE text = %s", [words]).fetchone() == (1,)
+        count = "SELECT text, count(*) FROM chat_message WHERE text = ANY(%s) GROUP BY text"
+        assert dict(connection.execute(count, [list(pages)]).fetchall()) == dict.fromkeys(pages, 1)
 
 
 def test_an_answer_cut_off_by_a_restart_is_in_progress_nowhere(

@@ -15,6 +15,8 @@ AT_ONCE = 3.0
 """Seconds: twice the wait for a server that doesn't answer, and a busy machine."""
 AWAY = 60.0
 """Seconds: twelve times what publishers wait before they try it again."""
+SILENCE = 6.0
+"""Seconds without a frame: more than the socket timeout of Redis clients."""
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +81,16 @@ def test_processes_find_each_other_again_after_a_restart(
     there.hear("nudge", kind="conversation", conversation=turn.conversation)
 
 
+def test_a_socket_stays_open_while_nothing_happens(other_process: str, alice: Browser) -> None:
+    there = alice.at(other_process).tab()
+    time.sleep(SILENCE)
+    there.tell("ping")
+    there.hear("pong")  # on the first connection: a lost socket raises
+
+
 def test_messages_are_answered_while_redis_hangs(app: App, redis: RedisServer, alice: Browser) -> None:
     with redis.hanging():
-        for number in range(5):
+        for number in range(3):
             turn = Turn(alice, f"Tell me while Redis hangs: {number}.")  # each conversation hands over the one before
             turn.send()
             assert turn.done()["outcome"] == "complete"

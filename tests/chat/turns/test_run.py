@@ -440,7 +440,7 @@ async def test_a_turn_whose_account_is_deleted_ends_quietly(
     alice: Any, tabs: Tabs, provider: Provider, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    provider.fail("slow:0.2")
+    provider.fail("slow:0.1")
     tab = await tabs.open(alice)
     await tab.tell("send", client_id=str(uuid4()), conversation=None, text="Hello")
     message = (await tab.hear("accepted"))["message"]

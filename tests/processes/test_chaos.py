@@ -6,7 +6,7 @@ import pytest
 
 from tests.processes.chaos import MODES, run_chaos
 
-SECONDS = 15.0
+SECONDS = 8.0
 """Of killing, in each mode; `make chaos` kills for five minutes."""
 
 

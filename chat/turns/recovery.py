@@ -27,9 +27,11 @@ def mark_abandoned_answers() -> int:
     return sum(mark_if_abandoned(m) for m in streaming if m.process_key is None or m.process_key in gone)
 
 
-def waits_here(message_id: int) -> bool:
-    """Whether the answer is this process's, and not finished."""
-    return Message.objects.streaming().filter(pk=message_id, process_key=PROCESS_KEY).exists()
+def take_up(message_id: int) -> bool:
+    """Whether the answer is this process's and not finished. One that was marked while the database had restarted, and
+    this process hadn't its lock back yet, is being generated again."""
+    unfinished = Message.objects.filter(status__in=(Message.Status.STREAMING, Message.Status.INTERRUPTED))
+    return unfinished.filter(pk=message_id, process_key=PROCESS_KEY).update(status=Message.Status.STREAMING) > 0
 
 
 def abandon_answer(message_id: int) -> None:

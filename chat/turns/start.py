@@ -12,7 +12,7 @@ from chat.turns import intake
 from chat.turns.backend import StoredTurn
 from chat.turns.live import TURN_REGISTRY, Follower, RunningTurn
 from chat.turns.live_text import Frame
-from chat.turns.recovery import waits_here
+from chat.turns.recovery import take_up
 from chat.turns.remote import publish_start
 from chat.turns.run import run_turn
 from recall.db.connections import run_at_once
@@ -71,7 +71,7 @@ async def _is_running_or_done(accepted: AcceptedTurn) -> bool:
     message was sent again.
     """
     answer_id = accepted.answer.pk
-    if accepted.is_duplicate and (TURN_REGISTRY.writes(answer_id) or not await run_at_once(waits_here, answer_id)):
+    if accepted.is_duplicate and (TURN_REGISTRY.writes(answer_id) or not await run_at_once(take_up, answer_id)):
         return True
     return TURN_REGISTRY.writes(answer_id)  # the same message through another socket was a moment faster
 

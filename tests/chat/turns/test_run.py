@@ -436,6 +436,22 @@ async def test_an_answer_that_cannot_be_closed_is_let_go_with_its_text(
     assert (answer.status, answer.text) == (Message.Status.INTERRUPTED, "Here I am.")
 
 
+async def test_a_message_sent_again_is_answered_even_if_its_answer_was_taken_for_abandoned(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    provider.script({"text": "Here I am."})
+    sent = uuid4()  # committed; the database failed before it could confirm that, and another process took it for ended
+    accepted = await sync_to_async(intake.accept_message)(alice, sent, None, "Hello")
+    await Message.objects.filter(pk=accepted.answer.pk).aupdate(status=Message.Status.INTERRUPTED)
+    tab = await tabs.open(alice)
+
+    await tab.tell("send", client_id=str(sent), conversation=None, text="Hello")
+    await tab.hear("done")
+
+    answer = await answer_of(accepted.answer.pk)
+    assert (answer.status, answer.text) == (Message.Status.COMPLETE, "Here I am.")
+
+
 async def test_a_turn_whose_account_is_deleted_ends_quietly(
     alice: Any, tabs: Tabs, provider: Provider, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -202,7 +202,8 @@ UNMARKED = re.compile(
 )  # a question without its mark: “what size pen do i need for one tortoise”
 NO_STATEMENT = re.compile(
     r"^\W*(?:please\b|imagine\b|suppose\b|if\b|pretend\b|let's say\b|(?:can|could|would|will) you\b|forget\b|"
-    r"(?:show|tell|remind) me\b|you\b(?!['’]| know\b)|(?:hi|hello|hey|thanks|thank you|bye|ok|okay"
+    r"(?:show|tell|remind) me\b|(?:add|put|take|start|keep|cross|tick|remove)\b.{1,80}\blist\b|"
+    r"you\b(?!['’]| know\b)|(?:hi|hello|hey|thanks|thank you|bye|ok|okay"
     r"|good (?:morning|afternoon|evening|night))\b[^,]*$)",
     re.IGNORECASE,
 )

@@ -417,7 +417,7 @@ def _recall(reading: Reading) -> Reply | None:
     """A question: answer from what is known, else search, else say that it isn't known."""
     if patterns.REMINDER.match(reading.question):
         return say(wording.NO_REMINDERS)
-    task = patterns.TASK.match(reading.question)
+    task = patterns.TASK.match(reading.question) or patterns.TASK.match(_last_question(reading))
     if not task and not _is_question(reading.question):
         return None
     answer = _over(reading) or _answer_marked(reading) or _best_answer(reading, _known(reading))
@@ -596,9 +596,14 @@ def _is_question(text: str) -> bool:
 
 
 def _extract_question(reading: Reading) -> str:
-    """The question in a longer text: its last sentence with a question mark, else the whole text."""
+    """The question in a longer text, without the words that ask for it to be answered."""
+    return patterns.TASK.sub("", _last_question(reading))
+
+
+def _last_question(reading: Reading) -> str:
+    """The last sentence with a question mark, else the whole text."""
     asked = [part for part in re.split(r"(?<=[.!?\n])", reading.question) if part.endswith("?")]
-    return patterns.TASK.sub("", asked[-1].strip() if asked else reading.question.strip())
+    return (asked[-1] if asked else reading.question).strip()
 
 
 def _answer_marked(reading: Reading) -> Reply | None:
@@ -612,7 +617,8 @@ def _answer_marked(reading: Reading) -> Reply | None:
     if is_part or closest(asked, _list_statements(reading)):
         marked = [memory for memory in marked if memory.answers != LIKELY or stems(asked) & stems(memory.text)]
     marked, also = _without_less_likely(marked)
-    if not marked or any(match.memory.id == "said" for match in best_matches(asked, _list_newest(reading))):
+    is_said = any(match.memory.id == "said" for match in best_matches(asked, _list_newest(reading)))
+    if not marked or (is_said and not (past and any(not one.is_current for one in marked))):
         return None
     if named := BEFORE.search(asked):
         marked = _of_before(reading, marked, (named[1] or named[2]).lower())

@@ -3,6 +3,7 @@
 “400 kg of rye flour” is followed by “nope, it's 450”, which has no word of the question. Pure.
 """
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -22,6 +23,14 @@ WITHIN: Final = 4
 """Places in a conversation, the model's answers included: of the user's own, the next two messages."""
 MAX_WORDS: Final = 24
 """A longer message is found for itself, unless it corrects the answer."""
+FOLLOWS_FROM: Final = -1.5
+"""Log odds from which what was written next goes on about the same, if it was read beside the question. Of 90 such
+messages in 180 scenarios that were read, of those below one in thirty did."""
+_OF_IT: Final = re.compile(
+    r"(?i)\W*(?:no|nope|oops|wait|sorry|actually|correction|hang on|hmm+|ah|oh|argh|typo|i meant?|make (?:it|that)"
+    r"|s?he|it|they|that|this|same|his|her|its|their|\d+)\b"
+)
+"""Opens what goes on about the same, where it wasn't read: “nope, it's 450”."""
 SURE_FROM: Final = 4.0
 """Log odds from which a later date or amount takes the place of an earlier one, or what says that something changed. Of
 540 read scenarios, in 17 the later date or amount is right and in one the earlier; from ANSWERED_FROM on, in 18 and
@@ -190,7 +199,8 @@ def _follows(row: RankedCandidate, answer: CandidateRow) -> bool:
     is_next = one.thread == answered.thread and 0 < one.place - answered.place <= WITHIN
     is_own = one.source == "message" and one.own_words and one.session == answered.session
     is_short = len(one.text.split()) <= MAX_WORDS and not (one.asks or is_small_talk(one.text))
-    return is_next and is_own and (is_short or any(_denied_in(answered.text, one.text)))
+    is_of_it = _OF_IT.match(one.text) is not None if row.odds == -math.inf else row.odds >= FOLLOWS_FROM
+    return is_next and is_own and ((is_short and is_of_it) or any(_denied_in(answered.text, one.text)))
 
 
 def _answers_later(row: RankedCandidate, answered: Candidate) -> bool:

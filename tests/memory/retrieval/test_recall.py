@@ -755,11 +755,12 @@ def test_where_a_date_or_an_amount_is_asked_the_later_one_that_answers_leads_and
 
 
 def test_a_message_that_says_little_follows_the_answer_unless_what_it_says_was_rejected(alice: User) -> None:
-    calls, lives = "I call my sister Mary on Sundays at eight in the evening", "My sister Mary lives in Lisbon."
-    talk(alice, calls, "Noted.", lives)
+    calls, lives = "I call my sister Mary on Sundays at eight in the evening", "Oh, my sister Mary lives in Lisbon."
+    talk(alice, calls, "Noted.", lives, "ok", "Shorter please.")
     Chunk.objects.for_user(alice).filter(text=lives).update(omit="states nothing")
     asked = "When do I call my sister Mary?"
     assert texts(retrieve(alice, asked, now=NOW, reads=True))[:2] == [calls, lives]
+    assert "Shorter please." not in texts(retrieve(alice, asked, now=NOW, reads=True))
 
     (other,) = talk(alice, lives)
     remember(alice, SISTER, quote=lives, message_id=other, status="rejected")

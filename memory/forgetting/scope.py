@@ -21,7 +21,7 @@ from typing import Final
 from memory.facts.deduplication import PEOPLE
 from memory.text.identifiers import Atom, atoms_of, canonical, script_of
 from memory.text.keywords import FILLER, stem
-from memory.text.parts import Part, parts_of
+from memory.text.parts import Part, parts_of, sentence_spans
 
 
 class Verdict(StrEnum):
@@ -124,6 +124,17 @@ SYNONYMS: Final = tuple(
     )
 )
 """Words for the same attribute, and for stating it: “my job”, “works as”. Few, because each can widen a topic."""
+_VALUES: Final = {
+    "salary": r"\d[\d.,]{0,11}k? ?(?:[€$£]|euros?|dollars?|pounds?)? ?(?:an?|per|/) ?(?:year|annum|month|hour)(?!\w)",
+    "weight": r"(?:['’]m|am|is|was) (?:\w{1,9} )?\d[\d.,]{0,5} ?(?:kg|kilos?|stone|lbs?)(?!\w)",
+    "height": r"(?:['’]m|am|is|was) (?:\w{1,9} )?\d[.,]?\d{0,2} ?(?:m|met(?:er|re)s?|cm|ft|foot|feet)(?!\w)",
+    "email": r"\w@\w",
+    "phone": r"\d[\d ()/-]{7,20}\d",
+}
+"""How a value tells its attribute: “I was offered 34,500 a year” is a salary. Patterns of Python and PostgreSQL."""
+_OTHER_VALUE: Final = re.compile(
+    r"\b(?:rent|costs?|fees?|mortgage|loan|bills?|insurance|subscription|spend|pays? for)\b", re.IGNORECASE
+)
 _MONTHS: Final = """
     january february march april may june july august september october november december
 """
@@ -134,6 +145,8 @@ _META: Final = """
     memories note notes message messages info information detail details data said told mention mentioned know known
     how long much many please dr mr mrs ms prof don doesn didn isn not n't never fact still again ever
 """
+_TITLES: Final = frozenset(["dr", "mr", "mrs", "ms", "prof"])
+"""Part of no name: “Quist” is “Dr. Quist”."""
 _EMPTY: Final = FILLER | frozenset(_META.split())
 """Words of a topic that don't say what is meant."""
 _LEAD: Final = re.compile(
@@ -183,7 +196,7 @@ def read_topic(words: str) -> Topic:
     identifiers: list[Identifier] = []
     dates, plain = set[str](), list[str]()
     named_with: list[str] = []
-    for run in _runs(atoms):
+    for run in _runs([atom for atom in atoms if atom.normalized not in _TITLES]):
         first, normalized = run[0], run[0].normalized
         if len(run) == 1 and (date := _date_of(first)):
             dates.add(date)
@@ -323,7 +336,8 @@ def _judge(topic: Topic, text: str, known_as: str = "") -> Ruling:
     """The ruling on one statement as a whole."""
     atoms = atoms_of(text)
     found_words = [*_plain_words(text, atoms), *atoms_of(known_as)]
-    coverage = _coverage(topic.words, {stem(one.normalized): one.is_capitalized for one in found_words})
+    stems = {stem(one.normalized): one.is_capitalized for one in found_words}
+    coverage = _coverage(topic.words, stems | dict.fromkeys(_attributes_of_values(text), False))
     windows = [_windows(identifier, atoms) for identifier in topic.identifiers]
     dates = {_date_of(atom) for atom in atoms}
     if not all(windows) or not topic.dates <= dates:
@@ -350,6 +364,17 @@ def _plain_words(text: str, atoms: Sequence[Atom]) -> list[Atom]:
     joined = [atom.is_glued and text[before.end] in _INSIDE for before, atom in pairwise(atoms)]
     inside = zip(atoms, [False, *joined], [*joined, False], strict=False)  # a text of signs has no atoms
     return [atom for atom, before, after in inside if not (before or after)]
+
+
+def _attributes_of_values(text: str) -> list[str]:
+    """Stems of attributes that the text has a value of, without their names."""
+    own = "\n".join(text[slice(*span)] for span in sentence_spans(text) if not _OTHER_VALUE.search(text, *span))
+    return [stem(name) for name, value in _VALUES.items() if re.search(value, own, re.IGNORECASE)]
+
+
+def patterns_of_values(topic: Topic) -> list[str]:
+    """How values of the topic's attributes are written."""
+    return [value for name, value in _VALUES.items() if any(_is_alike(stem(name), word) for word in topic.words)]
 
 
 def settle(topic: Topic, rulings: Sequence[Ruling]) -> list[Ruling]:

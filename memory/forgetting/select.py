@@ -26,6 +26,7 @@ from memory.forgetting.scope import (
     Verdict,
     decide,
     least_prefix,
+    patterns_of_values,
     read_topic,
     settle,
     with_aliases,
@@ -235,7 +236,7 @@ def _pattern(topic: Topic) -> str:
         return "|".join(_spaced(form) for form in forms)
     words = topic.words.union(*(group for group in SYNONYMS if group & topic.words))
     starts = {word[: least_prefix(word)] for word in words} | topic.dates
-    return "|".join(rf"\m{re.escape(start)}" for start in sorted(starts))
+    return "|".join([*(rf"\m{re.escape(start)}" for start in sorted(starts)), *patterns_of_values(topic)])
 
 
 def _spaced(form: str) -> str:

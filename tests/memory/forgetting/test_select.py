@@ -14,6 +14,8 @@ SAID = (
     "Ruben has a bakery in Antwerp, and owes a lot from online poker.",
     "I applied at Remontowa last week. The interview is on Friday.",
     "My flatmate owes me a dinner.",
+    "They offered me the post, 34,500 a year. The rent there is 900 a month.",
+    "I am seeing Dr. Quist on Monday. I'm 91 kilos now.",
 )
 
 
@@ -23,6 +25,9 @@ SAID = (
         ("the pregnancy", {"I'm ten weeks pregnant"}),
         ("his poker debts", {"owes a lot from online poker"}),
         ("Remontowa and the interview", {"I applied at Remontowa last week … The interview is on Friday"}),
+        ("the salary", {"They offered me the post, 34,500 a year"}),
+        ("my weight", {"I'm 91 kilos now"}),
+        ("Dr Quist and the clinic", {"I am seeing Dr. Quist on Monday"}),
         ("the pregnancy; the dinner", {"I'm ten weeks pregnant", SAID[3]}),
     ],
 )

@@ -15,7 +15,7 @@ from chat.models import Message
 from chat.prompt.ablation import MAX_SENTENCES, load_carriers, load_texts, words_pattern
 from chat.turn import NO_EXCLUSION, Exclusion
 from memory.forgetting.select import select_topic
-from memory.models import Chunk
+from memory.models import Chunk, Fact
 from memory.text.parts import numbered_parts
 from recall.db.prepared import PreparedQuery, Read
 
@@ -38,9 +38,17 @@ def find_withheld(user: User, request: ForgetRequest, before: Message | None) ->
     if not request.topic:
         return [f"message:{before.parent_id}", f"message:{before.pk}"] if before is not None else []
     refs = [match.ref for match in select_topic(user, request.topic) if match.is_ticked]
+    refs += _facts_of_parts(user, refs)
     documents = [int(ref.split(":")[1]) for ref in refs if ref.startswith("document:")]
     passages = Chunk.objects.for_user(user).filter(document__in=documents).only("pk", "kind") if documents else ()
     return [*refs, *(passage.ref for passage in passages)]
+
+
+def _facts_of_parts(user: User, refs: Collection[str]) -> list[str]:
+    """The facts that were read in the named parts of messages, in whatever words they are put."""
+    parts = _load_parts(user, [ref for ref in refs if ref.count(":") == 2 and ref.startswith("message:")])
+    facts = Fact.objects.for_user(user).filter(message__in=parts)
+    return [fact.ref for fact in facts if any(fact.quote in part for part in parts[fact.message_id])]
 
 
 _REQUESTS: Final[PreparedQuery[tuple[int, dict[str, Any]]]] = PreparedQuery(

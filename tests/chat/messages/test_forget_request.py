@@ -281,6 +281,18 @@ def test_a_topic_in_other_words_is_found_by_its_meaning(alice: User) -> None:
     assert "geese in Porto" in prompt
 
 
+def test_what_was_learned_from_the_part_goes_with_it(alice: User) -> None:
+    said = "I am behind by 900 with my landlord"
+    (pk,) = talk(alice, f"{said}. I keep eleven geese in Porto.")
+    remember(alice, "The user owes Mr Orme 900.", quote=said, message=Message.objects.get(pk=pk))
+    say(alice, "Please forget how far behind I am with the landlord")
+
+    prompt = sent(assemble_prompt(say(alice, "What do I owe Mr Orme, and how many geese do I keep?")))
+
+    assert "900" not in prompt
+    assert "geese in Porto" in prompt
+
+
 def test_the_user_can_have_it_used_again(alice: User, bob: User, sign_in: SignIn) -> None:
     remember(alice, TOM)
     turn = say(alice, "Forget everything about Tom.")

@@ -7,17 +7,19 @@ preview of its deletion. A likely figure of speech (“forget it, let's move on�
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
+from memory.text.parts import TITLE
 from memory.text.user_text import mask_foreign_text
 
 _OPENING: Final = (
     r"(?:(?:ok|okay|well|actually|oh|hey|hi|hmm?|sorry|and|but|also|then|now|no|wait|so|recall|please|pls|plz"
-    r"|on second thoughts?|on reflection|you know what|one more thing"
+    r"|on second thoughts?|on reflection|you know what|one more thing|btw|by the way"
     r"|(?:can|could|would|will) you|just|kindly|you (?:can|may|should)|i(?:'d| would) like you to|i want you to)[, ]+)*"
 )
-_SAID: Final = r"(?:said|told you|mentioned|wrote|shared)(?: to you| before| earlier)?"
-_ALL: Final = r"(?:what|everything|all|anything|whatever|the (?:things?|bits?|parts?|stuff))(?: that)?"
+_SAID: Final = r"(?:said|told you|gave you|mentioned|wrote|shared)(?: to you| before| earlier)?"
+_ALL: Final = r"(?:what|everything|all|anything|whatever|the (?:things?|bits?|parts?|stuff|notes?))(?: that)?"
 _KNOWN: Final = (
     rf"(?:i(?:'ve| have)? (?:just |ever )?{_SAID}"
     r"|you(?:'ve| have)?(?: (?:just |ever )?(?:got|have|know|remember|learned|noted|stored|saved|kept|wrote|written"
@@ -26,14 +28,18 @@ _KNOWN: Final = (
 _STORE: Final = r"(?:your (?:memor(?:y|ies)|records?|notes)|my memor(?:y|ies))"
 _ASKS: Final = re.compile(
     rf"{_OPENING}(?:forget|(?:don't|do not|stop) remember(?:ing)?"
-    rf"|(?:delete|erase|remove|wipe|get rid of|scrub)(?=.* from {_STORE}\b| {_ALL} {_KNOWN} (?:about|on) ))"
+    r"|(?:don't|do not) (?:keep|store|save)(?= (?:my|our|what|where|how (?:much|many|old)) )"
+    r"|(?P<erases>delete|erase|remove|wipe|get rid of|scrub)"
+    rf"(?=.* from {_STORE}\b| {_ALL} (?:{_KNOWN} )?(?:about|on) ))"
     r"(?: about)? (?P<what>[^,.;:!?]{2,120}?)"
-    rf"(?: from {_STORE})?(?:,? (?:please|pls|plz|thanks|(?:would|will|could) you)| now)*"
+    rf"(?: from {_STORE})?(?:,? (?:please|pls|plz|thanks|by the way|btw|(?:would|will|could) you)| now)*"
     r"(?P<reason>(?:[,;]| [-–—]| because| (?:since|as)(?= (?:i|you|he|she|it|we|they|that|this|there|my|our)\b))"
     r" [^?]{2,200}?)?[.! ]*(?P<asks>\?)?",
     re.IGNORECASE,
 )
-_HINT: Final = re.compile(r"forget|memor|remember|delete|erase|wipe|remove|get rid|scrub", re.IGNORECASE)
+_HINT: Final = re.compile(
+    r"forget|memor|remember|delete|erase|wipe|remove|get rid|scrub|(?:n['’]t|not) (?:keep|store|save)", re.IGNORECASE
+)
 _PREVIOUS: Final = re.compile(
     rf"(?:that|this|it|(?:that )?i (?:just |ever )?(?:{_SAID})(?: that| this| it)?|what i (?:just )?(?:{_SAID})"
     r"|my last message|the last (?:thing|message)(?: i said)?|(?:that|this) i (?:just )?said)",
@@ -55,27 +61,45 @@ _NO_REQUEST: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of a clause that continues with “and forget everything about the exam”."""
-_OF: Final = re.compile(r"(?:.*\b)?about (?P<topic>[^,.;:!?]{2,80}): ", re.IGNORECASE)
-"""“About that interview: forget I ever mentioned it” names before what is to be forgotten."""
+_TAKEN_BACK: Final = re.compile(
+    rf"(?:\babout (?P<of>[^,.;:!?\n]{{2,80}}): forget i (?:just |ever )?{_SAID}(?: it| that)?"
+    rf"|\bi (?:should(?:n't| not) have|wish i(?:'d| had)(?:n't| not| never)) {_SAID}(?: anything)?(?: about| that)?"
+    r" (?P<topic>[^,.;:!?\n]{2,80})[,.;:!–—]* (?:(?:so|and|please|pls|just|(?:can|could|would|will) you),? )*"
+    r"(?:forget|delete|erase|remove|wipe|scrub)(?: about)? (?:it|that|this))\b",
+    re.IGNORECASE,
+)
+"""“About that interview: forget I ever mentioned it”, “I shouldn't have told you about Tom, could you wipe that?” name
+before what is to be forgotten."""
 _STATED: Final = re.compile(r"that (?!(?:it|this|that|there|we|you)\b)\w", re.IGNORECASE)
 """What is said of someone: “so forget that Paloma is pregnant”, but not “let's forget that it's Monday”."""
 _MENTIONED: Final = re.compile(rf"\bi (?:just |ever )?{_SAID}", re.IGNORECASE)
+_MENTIONED_LAST: Final = re.compile(rf"(?: that| which)? i (?:just |ever )?{_SAID}(?: \w+){{0,2}}$", re.IGNORECASE)
+"""“The salary I told you”: the salary."""
+_OF_MEMORY: Final = re.compile(rf"{_ALL} {_KNOWN} (?:about|on) ", re.IGNORECASE)
 _STORED: Final = re.compile(rf"\b{_STORE}\b", re.IGNORECASE)
 _EVERYTHING: Final = re.compile(
     r"(?:everything|all)(?: (?:you know|i (?:ever )?told you|about me|of it))*", re.IGNORECASE
 )
-_POLITE: Final = re.compile(r"\b(?:please|pls|plz|(?:can|could|will|would) you)\b", re.IGNORECASE)
+_POLITE: Final = re.compile(r"\b(?:please|pls|plz|(?:can|could|will|would) you|(?:like|want) you to)\b", re.IGNORECASE)
+_NEVER_AGAIN: Final = re.compile(
+    r"\b(?:never|\w+n't|not|stop)\b(?: (?:please|ever|want|to|be|have|you))*"
+    r" (?:mention\w*|remind\w*|bring\w* (?:\w+ )?up|hear(?:ing)? (?:about|of)|come up)\b",
+    re.IGNORECASE,
+)
+"""“Don't ever mention it again”, which may be a sentence of its own."""
 _PRIVATE: Final = re.compile(
     r"\b(?:must|should|can|may)(?:n't| not|not) (?:see|know|find)\b|"
     r"\b(?:stored|saved|kept|private|secret|shouldn't|don't want (?:it|that|this)|nobody|no one|none of)\b|\bdont want"
-    r"|\bdon't want (?:\w+ ){1,3}to (?:keep|store|save|know|have|remember)\b|^\W*(?:all of it|the whole thing)\b"
-    r"|\b(?:delete|erase|remove) (?:it|that|this|them|everything)\b|\bwant to be reminded\b"
+    r"|\bdon't want (?:\w+ ){1,3}to (?:keep|store|save|know|have|read|see|remember)\b"
+    r"|^\W*(?:all of it|the whole thing)\b"
+    r"|\b(?:delete|erase|remove) (?:it|that|this|them|everything)\b|\bto myself\b|\bto (?:share|tell)\b"
+    r"|\b(?:confidential|embarrass\w+|too much information)\b|\brather you did(?:n't| not)\b"
     r"|\bover my shoulder\b|\b(?:reads?|sees?|looks? at|uses?) (?:this|these|my|our)\b",
     re.IGNORECASE,
 )
 """Reasons to be forgotten: “forget how much I earn, I don't want that stored”."""
 _NO_TOPIC: Final = re.compile(
-    r"(?:to|(?:how|why|when|where|who)(?! (?:\w+ )?(?:i|my|we|our)\b)|whether|if)\b"
+    r"(?:to|(?:how|why|when|where|who)(?! (?:\w+ ){0,2}(?:i|my|we|our)\b)|whether|if)\b"
     r"|(?:it|him|her|them|us|you|me|things?|anything|something|stuff|all)$"
     r"|.*\b(?:instructions?|prompts?|rules?|guidelines|previous)\b",
     re.IGNORECASE,
@@ -107,25 +131,28 @@ def find_request(text: str) -> ForgetRequest | None:
     """The request in a user's message, of all its topics; None: it doesn't ask to forget anything."""
     if not _HINT.search(text):
         return None
-    sentences = [one.strip() for one in re.split(r"(?<=[.!?])\s+|\n", mask_foreign_text(text)) if one.strip()]
+    own = TITLE.sub(r"\1", mask_foreign_text(text)).replace("’", "'")
+    own = _TAKEN_BACK.sub(lambda found: f", please forget what I said about {found['of'] or found['topic']}", own)
+    sentences = [one.strip() for one in re.split(r"(?<=[.!?])\s+|\n", own) if one.strip()]
     topics: list[str] = []
-    for sentence in (sentence.replace("’", "'") for sentence in sentences):
-        for request in _requests_in(sentence, is_alone=len(sentences) == 1, goes_on=bool(topics)):
+    for sentence, after in zip_longest(sentences, sentences[1:], fillvalue=""):
+        for request in _requests_in(sentence, after, is_alone=len(sentences) == 1, goes_on=bool(topics)):
             if not request.topic:
                 return request
             topics.append(request.topic)
     return ForgetRequest(MORE.join(topics)) if topics else None
 
 
-def _requests_in(sentence: str, *, is_alone: bool, goes_on: bool) -> Iterator[ForgetRequest]:
-    """Those of a sentence: “forget my weight, and everything about the diet”. `goes_on`: one is before it."""
+def _requests_in(sentence: str, after: str, *, is_alone: bool, goes_on: bool) -> Iterator[ForgetRequest]:
+    """Those of a sentence: “forget my weight, and everything about the diet”. `after`: the sentence after it, which may
+    say why. `goes_on`: one is before it."""
     if goes_on and (also := _ALSO.fullmatch(sentence)):
         yield ForgetRequest(also["topic"])
     elif asked := _ASKS.fullmatch(sentence):
-        if request := _read(asked, is_alone=is_alone):
+        if request := _read(asked, after, is_alone=is_alone):
             yield request
-            after = (asked["reason"] or "").lstrip(" ,;-–—")
-            yield from _requests_in(after, is_alone=False, goes_on=True)
+            reason = (asked["reason"] or "").lstrip(" ,;-–—")
+            yield from _requests_in(reason, after, is_alone=False, goes_on=True)
     elif request := _behind_other_words(sentence):
         yield request
 
@@ -138,8 +165,7 @@ def _behind_other_words(sentence: str) -> ForgetRequest | None:
         goes_on = before[0].strip().isalpha() and before[0] != " so "
         goes_on = goes_on and _NO_REQUEST.search(sentence, 0, before.start() or before.end()) is not None
         if not goes_on or _STORED.search(asked[0]):
-            of = _OF.fullmatch(sentence, 0, before.end()) if _PREVIOUS.fullmatch(asked["what"].strip()) else None
-            return ForgetRequest(of["topic"]) if of else _read(asked, is_alone=True)
+            return _read(asked, "", is_alone=True)
     return None
 
 
@@ -151,9 +177,13 @@ def _is_of_memory(asked: re.Match[str]) -> bool:
     )
 
 
-def _read(asked: re.Match[str], *, is_alone: bool) -> ForgetRequest | None:
+def _read(asked: re.Match[str], after: str, *, is_alone: bool) -> ForgetRequest | None:
     what, is_polite = asked["what"].strip(), _POLITE.search(asked[0]) is not None
-    if asked["reason"] and not (is_polite or _ABOUT.fullmatch(what) or _PRIVATE.search(asked["reason"])):
+    is_private = _NEVER_AGAIN.search(f"{asked['reason'] or ''} {after}") or _PRIVATE.search(asked["reason"] or "")
+    is_of_memory = _STORED.search(asked[0]) or _OF_MEMORY.match(what)
+    if asked["erases"] and not (is_private or is_of_memory or _PRIVATE.search(after)):
+        return None  # “delete the part about dogs”
+    if asked["reason"] and not (is_polite or is_private or _is_of_memory(asked)):
         return None  # “forget the sugar, how much flour?”
     if _PREVIOUS.fullmatch(what):
         is_idiom = what.casefold() == "it" or not is_alone  # “Forget it.” and “Forget that. What about lunch?”
@@ -165,6 +195,7 @@ def _read(asked: re.Match[str], *, is_alone: bool) -> ForgetRequest | None:
         return ForgetRequest(about["topic"])
     if _NO_TOPIC.match(what):
         return None
+    what = _MENTIONED_LAST.sub("", what)
     return ForgetRequest(
         re.sub(
             r"^(?:that (?=\w+ \w)|(?:that|how \w+|where|when|who) (?=i\b|my\b|we\b|our\b))",

@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import Final
 
 _SENTENCE: Final = re.compile(r"[^\n]+")
+TITLE: Final = re.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St)\.(?= [A-Z])")
+"""A title before a name; its full stop ends no sentence."""
 _TITLES: Final = "".join(rf"(?<!\b{title}\.)" for title in ("Dr", "Mr", "Mrs", "Ms", "Prof", "St", "vs", "No"))
 _STOP: Final = re.compile(rf"(?<=[.!?…。！？]){_TITLES}\s+|;\s*")
 _SEAM: Final = re.compile(

@@ -163,7 +163,7 @@ HOW_TO_ANSWER = re.compile(
 )  # behind a question: “What city do I live in? One word.”
 REQUEST = re.compile(
     r"^\W*(?:please )?(?:tell me|remind me|do you (?:know|remember)|since when"
-    r"|(?:read|show)(?: me)?(?: back)? (?:my|our|the) (?:\w+ ){0,4}list)\b",
+    r"|(?:read|show)(?: me)?(?: back| out)? (?:my|our|the) (?:[\w-]+ ){0,4}\w*list)\b",
     re.IGNORECASE,
 )
 # Requests for something newer than any memory; a question about the user's own life never is one.

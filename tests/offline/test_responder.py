@@ -558,9 +558,8 @@ def test_who_around_the_user_is_meant_is_answered_by_what_is_said_of_others() ->
 
 def test_a_list_to_read_back_and_a_question_since_when_are_answered() -> None:
     listed = memory("On the user's camp packing list are torch and socks.", "fact:4") | {"answers": "list:camp_packing"}
-    assert ask("Read me back the camp packing list", listed).startswith(
-        "On your camp packing list are torch and socks."
-    )
+    for asked in ("Read me back the camp packing list", "Read out my camp-packing list", "Show me my watchlist"):
+        assert ask(asked, listed).startswith("On your camp packing list are torch and socks."), asked
     eats = memory("The user has been eating fish since July.", "fact:5")
     assert ask("since when have i been eating fish again", eats).startswith("You have been eating fish since July.")
 

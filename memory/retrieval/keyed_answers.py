@@ -238,7 +238,7 @@ class _AskedAttribute:
     def _asks_list(self, name: list[str]) -> float:
         """“What's on my holiday baking list?”, “my packing list for Oslo”; less surely “my list”, “what do I need to
         buy?”."""
-        asked = self._text.lower().replace("-", " ")
+        asked = re.sub(r"(?<=watch)list\b|(?<=wish)list\b", " list", self._text.lower().replace("-", " "))
         words = set(words_of(asked))
         if "list" in words and set(name) <= words:
             return 1.0

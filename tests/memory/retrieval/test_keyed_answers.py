@@ -81,12 +81,15 @@ def test_a_list_is_asked_for_by_its_name(alice: User) -> None:
     remember(alice, to_do, key="user/list:to_do", value="the bank")
     remember(alice, books, key="user/list:to_read", value="Emma")
     remember(alice, gifts, key="user/list:winter_gift", value="a kite")
+    films = "On the user's watch list is Heat."
+    remember(alice, films, key="user/list:watch", value="Heat")
 
     asked = {
         "What's on the shopping list?": {shopping},
         "and my to-do list?": {to_do},
+        "show me my watchlist": {films},
         "what's left on my gift list?": {gifts},
-        "what's on my list?": {shopping, to_do, gifts, books},
+        "what's on my list?": {shopping, to_do, gifts, books, films},
         "Which books do I still want to read?": {books},
         "what do I still need to buy?": {shopping},
         "what do i need to get at the shop?": {shopping},

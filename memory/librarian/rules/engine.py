@@ -63,6 +63,7 @@ from memory.ports.source import Utterance
 from memory.secrets.secrets_filter import MASK, sensitive
 from memory.speech_acts.made_up import made_up
 from memory.text.dates import FoundDate, find_date
+from memory.text.keywords import content
 from memory.text.language import alternatives, is_english
 from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
@@ -119,6 +120,7 @@ class RuleEngine:
                 continue
             today = utterance.said_at.astimezone(reading.zone).date()
             more, replaced = tagged.proposals(found, stated, utterance.number, today)
+            more = [fact for fact in more if not _is_on_a_list(fact, stated, (*facts, *reading.known))]
             new = [*(fact for fact in stated if fact not in replaced), *select_facts(more, utterance.text)]
             for fact in new:
                 if not _is_short_name(fact, facts, reading.known):
@@ -132,6 +134,15 @@ def _list_ordered(utterance: Utterance, stated: Iterable[ProposedFact]) -> list[
     """The list that a message which seems made up starts with: “start a shopping list: oat milk, 2 aubergines”."""
     lists = (fact for fact in stated if fact.attribute.startswith(LIST))
     return [fact for fact in lists if utterance.text.lstrip().startswith(fact.quote)]
+
+
+def _is_on_a_list(
+    fact: ProposedFact, stated: Iterable[ProposedFact], before: Iterable[KnownFact | ProposedFact]
+) -> bool:
+    """Whether a fact says no more than what came on a list or off it: “I've finished Emma, take it off the list”."""
+    lists = {one.key: one for one in stated if one.attribute.startswith(LIST) and fact.quote in one.quote}
+    values = [one.value for one in (*lists.values(), *before) if one.key in lists]
+    return any(content(thing) <= content(fact.statement) for value in values for thing in value.split(", "))
 
 
 def _asked_if_the_other_holds(fact: ProposedFact, known: Iterable[KnownFact]) -> ProposedFact:
@@ -279,7 +290,7 @@ def _read_message(
             yield from _read_around_secret(sentence, message, limit)
         elif not is_english(sentence.text) or unreal.names_a_secret(quote):
             continue
-        elif asked_for := _asked_for(sentence, message, earlier, known):
+        elif asked_for := _asked_for(sentence, last, message, earlier, known):
             yield asked_for
         elif noted := list(notes.read_notes(sentence.text, message.month)):
             presupposed = mentions.presupposed(sentence.text, message.month)
@@ -305,15 +316,17 @@ def _is_short_name(fact: ProposedFact, earlier: Iterable[ProposedFact], known: I
 
 
 def _asked_for(
-    sentence: Sentence, message: _Message, earlier: list[ProposedFact], known: Iterable[KnownFact]
+    sentence: Sentence, before: str, message: _Message, earlier: list[ProposedFact], known: Iterable[KnownFact]
 ) -> Candidate | None:
-    """What the assistant is asked to keep: a list, or an order for its answers."""
+    """What the assistant is asked to keep: a list, or an order for its answers. `before`: the sentence before."""
     lists, last = _lists(message, earlier, known)
     if lists and not last and len(message.user_text) <= MAX_SENTENCE:
         last = list_changed((one.text for one in sentences(message.user_text)), lists)
-    if listed := read_list(sentence.text, lists, last):
+    if listed := read_list(sentence.text, lists, last, before):
         here = (fact for fact in earlier if fact.attribute == listed.attribute and fact.number == message.said.number)
-        start = next((message.said.text.find(fact.quote) for fact in here), sentence.start)
+        is_alone = read_list(sentence.text, lists, last) == listed
+        start = sentence.start if is_alone else message.said.text.rfind(before, 0, sentence.start)
+        start = next((message.said.text.find(fact.quote) for fact in here), start if start >= 0 else sentence.start)
         all_of_it = Sentence(message.user_text[start : sentence.end], start, asked=False)
         return message.noted(listed, all_of_it, correction=True)
     order = read_order(spell_out(sentence.text), is_standing=message.is_standing)

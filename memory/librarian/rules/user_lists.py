@@ -53,7 +53,7 @@ _TAKE: Final = (
 )
 _HAVE: Final = (
     r"(?:(?:i|we)(?:'ve|ve| have)? )?(?:already )?(?P<has>have|got|bought|found|done|did|finished|packed|read|seen"
-    r"|watched|done with|finished with)(?: already)?"
+    r"|watched|done with|finished with|picked up)(?: already)?"
 )
 _PURPOSE: Final = (
     r"(?!(?:the|my|our|me|us|now|later|tonight|tomorrow|next|this|when|if|a|an|week(?:end)?|\w+day)\b)[^\W\d_]{3,14}"
@@ -61,12 +61,22 @@ _PURPOSE: Final = (
 )
 """What a list is for: Iceland, of “packing list for Iceland”, but not tomorrow."""
 _STARTS: Final = re.compile(
-    rf"{_OPENS}(?:(?P<keeps>start|begin|open|keep|note|save|make|create|write)(?: me| us| down)? )?(?:{_WHOSE})?"
-    rf"(?:{_NAMED}|list of (?:my |the )?(?P<of>{_NAME})s?\b"
-    rf"|list for (?:my |our |the )?(?P<use>{_PURPOSE})(?= ?:))"
+    rf"{_OPENS}(?:(?:i'm |we're )?(?P<keeps>start|begin|open|keep|note|save|make|create|write)(?:ing)?"
+    rf"(?: me| us| down)? )?(?:{_WHOSE})?(?:{_NAMED}|list of (?:my |the )?(?P<of>{_NAME}(?: [a-z]{{3,12}}(?=s\b))?)s?\b"
+    rf"|list (?:called|named) (?P<call>{_NAME})|list for (?:my |our |the )?(?P<use>{_PURPOSE})(?= ?:))"
     rf"(?: for (?:my |our |the )?(?P<for>{_PURPOSE})(?=\W*(?:$|[:,–—(]| so far| please| pls)))?(?P<more>[^:?]{{0,60}}?)"
     r"(?P<sign> ?:| [-–—]| is| are| has| with) (?P<items>[^?]+)"
 )
+_OPENED: Final = re.compile(
+    rf"{_OPENS}(?:(?:i|we)(?: want|'d like|'d love| would like)(?: you)? to )?"
+    rf"(?:keep|start|begin|open|make|create|set up)(?: me| us)? (?:{_WHOSE})?(?:{_NAMED}|list of (?P<of>{_NAME})s)"
+    r"(?: (?:for|with) (?:me|us|you)| together| here)*\W*"
+)
+_FIRST: Final = re.compile(
+    r"(?i)^\W*(?:please )?(?:(?:it )?(?:starts?|begins?)(?: it)? with|to (?:start|begin)(?: with)?"
+    r"|first(?: up)?(?= ?[:,]))\W{1,3}"
+)
+"""The sentence after one that only opens a list: “Can you keep a shopping list? Start with oat milk.”"""
 _KEPT: Final = re.compile(
     rf"{_OPENS}(?:(?P<whose>my|our|the) )?(?P<name>packing|shopping|groceries|to[- ]?do|(?:[^\W\d_]{{3,14}} )?{_NAME}s"
     r"|people)\b"
@@ -76,20 +86,29 @@ _KEPT: Final = re.compile(
 _ASIDE: Final = re.compile(r"(?i)(?: for (?:this|next|the) \w+)?\s*(?:\([^()]*\))?")
 """When it is for, and what is in brackets."""
 _SO_FAR: Final = re.compile(r"(?i)\b(?:my|our|i've|we've|i have|we have)\b.*\bso far\b")
+_ONE_WORD: Final = re.compile(r"(?i)\b(watch|wish)list\b")
 _OWN: Final = re.compile(r"(?:\w+ ){0,2}(?:shopping|grocery|packing|to[- ]?do)", re.I)
 """Lists that are hardly anyone else's: “add milk to the shopping list”, “Shopping list for tomorrow: lentils”."""
 _TO_KEEP: Final = re.compile(r"(?i)\b(?:note|keep|save|remember|write)\b")
 """Behind a list's name: “holiday baking list, note it down: …”."""
 _FOR_A_TASK: Final = re.compile(r"(?i) for (?!me\b|us\b)")
 """What the assistant is to list: “make a packing list for Iceland: 5 days, camping”."""
+_ONE: Final = (
+    r"(?:(?:the )?(?:(?:first|second|third|next|last|another) (?:one|thing|item|title|idea)|one more(?: thing)?)"
+    r"|number (?:one|two|three))\b"
+)
+"""Before a single thing, which may have an “and”: “one more for my to-read list, Klara and the Sun”."""
 _ORDERS: Final = (
+    re.compile(rf"{_OPENS}(?P<adds>{_ONE}) (?:for|on|to) {_REF} ?[:,–—-] ?(?P<items>[^?]{{2,200}})"),
+    re.compile(rf"{_OPENS}(?P<adds>{_ONE}) ?[:–—] ?(?P<items>[^?]{{2,200}})"),
+    re.compile(rf"{_OPENS}(?P<adds>for|on|to) {_REF} ?[:–—] ?(?P<items>[^?]{{2,200}})"),
     re.compile(rf"{_OPENS}(?:{_ADD}|{_TAKE}|{_HAVE})(?: down| off)? (?P<items>[^?]{{2,200}}?),? {_ONTO}"),
     re.compile(rf"{_OPENS}(?:for|on) {_REF},? (?:{_ADD}|{_TAKE})(?: off)? (?P<items>[^?]{{2,200}})"),
     re.compile(rf"{_OPENS}(?:{_ADD}|{_TAKE}) (?:these |this )?{_ONTO}\W{{1,3}}(?P<items>[^?]{{2,200}})"),
-    re.compile(rf"{_OPENS}(?P<items>[^?]{{2,200}}?) (?P<more>(?:should )?go(?:es)?) {_ONTO}"),
+    re.compile(rf"{_OPENS}(?:[^?]{{2,99}}, so )?(?P<items>[^?]{{2,200}}?) (?P<more>(?:should )?go(?:es)?) {_ONTO}"),
     re.compile(
-        rf"{_OPENS}(?:(?P<adds>add|put on|put(?=[^?]{{2,200}} on\W{{0,3}}$))|{_TAKE}|{_HAVE})(?P<off> off)?"
-        r" (?P<items>[^?]{2,200})"
+        rf"{_OPENS}(?:(?P<adds>add|put on|put(?=[^?]{{2,200}} on(?: too| as well)?\W{{0,3}}$))|{_TAKE}|{_HAVE})"
+        r"(?P<off> off)? (?P<items>[^?]{2,200})"
     ),
     re.compile(
         r"(?i)^\W{0,3}(?:(?:oh|ok|yes|yeah|wait|hmm)\W{1,3}){0,2}(?P<more>and|also|plus|(?=(?:i|we) also need))\W{0,3}"
@@ -105,23 +124,31 @@ _ORDERS: Final = (
 """What is added, taken off, or there already, with the name of the list and without; “and cumin”, “cumin instead”,
 “bins done”."""
 _NEXT: Final = re.compile(
-    rf"(?i)(?:,|;|\band|\bbut|\bthen)\W{{1,3}}(?:(?:and|then|also)\W{{1,3}})?(?=(?:{_ADDING}|{_TAKE}) )"
+    r"(?i)(?:,|;|\band|\bbut|\bthen|\bso)\W{1,3}"
+    r"(?:(?:and|then|also|so|please|(?:you|i) can|(?:can|could) you)\W{1,3}){0,2}"
+    rf"(?=(?:{_ADDING}|{_TAKE}) )"
     r"| (?=instead of )"
 )
 """Between two orders: “take the limes off, add lemons”."""
 _SWAP: Final = re.compile(r"(?i)\b(?:swap|replace) (?P<one>[^,?]{2,60}?) (?:for|with) (?=\w)")
 _OF_LIST: Final = re.compile(rf"{_OPENS}(?:(?P<whose>my|our|the) )?{_NAMED}\W{{1,3}}(?=(?:{_ADDING}|{_TAKE}) )")
 """Before an order: “Iceland list: scratch the wellies”."""
-_POINTED: Final = re.compile(
-    r"(?i)^\W*(?:i|we)(?:'ve| have)? \w+ (?P<thing>[^,;.?]{2,40}?)(?: too| as well| also)?[,;]? (?:so |and |please )?"
-    r"(?P<order>add|put|write) (?:it|them|those|that|these)(?= (?:down )?(?:on|onto|to) )"
+_COMES: Final = re.compile(r"(?i)\b(it|that|they|those) (?:can|should|may) (?:come|go)(?= (?:off|on)\b)")
+_POINTS: Final = re.compile(
+    rf"(?i)^\W*(?:please |(?:can|could) you )?(?P<order>{_ADDING}|take|remove|delete|cross|tick|strike|scratch)"
+    r"(?P<off> off)? (?:it|that|this|those|these|them)\b"
 )
-"""“I packed extra socks too, add those to the list”."""
+"""An order for what was named just before it: “I packed extra socks too, add those to the list”."""
+_NAMES: Final = re.compile(
+    r"(?i)^(?:.*\b(?P<needs>need|want|bring|buy|get|out of|low on|forgot)|\W*(?:i|we)(?:'ve| have)?(?: also| just)? \w+"
+    r"|(?:\W*\b(?:oh|and|also|plus|yes))*\b)\W+(?P<thing>[^,;.?]{2,40}?)(?: too| as well| also)?\W*$"
+)
+"""What that is: “so I also need a power bank”, “oh and washing powder”."""
 _CLEARS: Final = re.compile(rf"{_OPENS}(?:clear|empty|wipe) {_REF}")
 _NO_THING: Final = re.compile(
     r"(?i)['’](?:s|re)\b|\b(?:is|are|was|were|has|have|had|needs?|because|apparently|so"
     r"|the (?:end|start|text|e?mail|letter|title|top|bottom|recipe|code|answer))\b|(?:\S+ ){6}\S"
-    r"|^(?-i:[A-Z])\w+ \w+s (?:like|an?|the|me|my|it|at|in)\b"
+    r"|^(?-i:[A-Z])\w+ \w+s (?:like|an?|the|me|my|it|at|in)\b|^(?:\S+ ){2,5}(?:it|them|me|us)$"
 )
 """Words behind a thing that are none: “add sunscreen, apparently snow is worse than a beach”, “Gunnar snores like a
 bear”."""
@@ -133,7 +160,7 @@ _ELSEWHERE: Final = re.compile(
 _SMALL: Final = re.compile(r"^(?!The [A-Z])(?i:some|the|an?|more|also|my|our) ")
 _TAIL: Final = re.compile(
     r"(?i)(?: (?:off|on|on it|too|as well|instead|already|now|again|pls|please|thanks|today|any ?more|last night"
-    r"|yesterday|this (?:morning|week)))+$"
+    r"|yesterday|this (?:morning|week)|to (?:begin|start) with))+$"
 )
 _SIZE: Final = re.compile(r"(?i)(?: size)? \(?x?\d.*$|^\d\S* ")
 """How much of it: “2kg flour”, “nappies size 4”."""
@@ -147,21 +174,26 @@ def list_changed(sentences: Iterable[str], lists: Mapping[str, str]) -> str:
     return next((note.attribute.removeprefix(LIST) for note in notes if note), "")
 
 
-def read_list(sentence: str, lists: Mapping[str, str], last: str = "") -> Note | None:
+def read_list(sentence: str, lists: Mapping[str, str], last: str = "", before: str = "") -> Note | None:
     """A list as a sentence leaves it; None: it changes none.
 
     `lists`: what is on each, by its name as keys spell it. `last`: the one that was changed just before, if any.
+    `before`: the sentence before, which may open the list or name what is to be put on it.
     """
     if len(sentence) > MAX_SENTENCE:
         return None
-    sentence = _POINTED.sub(r"\g<order> \g<thing>", sentence)
+    sentence, before = (_ONE_WORD.sub(r"\1 list", one[:MAX_SENTENCE]) for one in (sentence, before))
+    if opened := _OPENED.fullmatch(before):
+        last, sentence = _spelled(opened), _FIRST.sub("add ", sentence)
+        lists = {**lists, last: ""}
     of_list = _OF_LIST.match(sentence)
     if of_list and (meant := _meant(_spelled(of_list), lists)):
         last, sentence = meant, sentence[of_list.end() :]
     elif started := _started(sentence, lists):
         return _note(*started)
     name, now = "", dict(lists)
-    parts = _NEXT.split(_SWAP.sub(r"take \g<one>, add ", sentence))
+    parts = _NEXT.split(_COMES.sub(r"take \1", _SWAP.sub(r"take \g<one>, add ", sentence)))
+    parts, last = _pointed(parts, before, lists, last)
     last = next((changed[0] for part in parts if (changed := _step(part, now, last))), last)
     for part in parts:
         changed = _step(part, now, last)
@@ -169,6 +201,29 @@ def read_list(sentence: str, lists: Mapping[str, str], last: str = "") -> Note |
             name = last = changed[0]
             now[name] = ", ".join(changed[1]) or EMPTY
     return _note(name, _on(now, name)) if name and now[name] != lists.get(name) else None
+
+
+def _pointed(parts: Sequence[str], before: str, lists: Mapping[str, str], last: str) -> tuple[list[str], str]:
+    """The orders with what their “it” means, and the list that is meant if none is named: the only one there is."""
+    said: list[str] = []
+    for part, source in zip(parts, (before, *parts), strict=False):
+        points = _POINTS.match(part)
+        named = _NAMES.match(source) if points else None
+        things = [named["thing"]] if named else []
+        if points and points["order"].lower() not in _ADDING.split("|"):
+            every = [one for name in lists for one in _on(lists, name)]
+            stems = content(source)
+            things = [one for one in every if content(_SIZE.sub("", one)) <= stems]
+            things = things or [one for one in every if stem(one.casefold().split()[-1]) in stems]
+        elif named and not named["needs"] and not _are_things(named["thing"], things):
+            things = []
+        elif named and named["needs"] and len(lists) == 1:
+            last = last or next(iter(lists))
+        if points and things:
+            said.append(f"{points['order']}{points['off'] or ''} {', '.join(things)}{part[points.end() :]}")
+        else:
+            said.append(part)
+    return said, last
 
 
 def _started(sentence: str, lists: Mapping[str, str]) -> tuple[str, list[str]] | None:
@@ -245,7 +300,7 @@ def _added(
     groups: Mapping[str, str | None], lists: Mapping[str, str], name: str, last: str
 ) -> tuple[str, list[str]] | None:
     words, meant = groups["items"] or "", name or last
-    said = list(_things(words))
+    said = list(_things(words, is_one=re.match(_ONE, groups.get("adds") or "", re.IGNORECASE) is not None))
     is_other = (not name and _ELSEWHERE.search(words)) or ("more" in groups and not _are_things(words, said))
     on_it = {one.casefold(): one for one in (*_on(lists, meant), *said)}
     return (meant, list(on_it.values())[:MAX_ITEMS]) if meant and said and not is_other else None
@@ -296,7 +351,7 @@ def _same(said: str, on_it: Sequence[str], *, exact: bool) -> list[str]:
 
 def _spelled(found: re.Match[str]) -> str:
     said = found.groupdict("")
-    name, of = said["name"].lower() or said.get("use", "").lower(), said.get("of", "").lower()
+    name, of = (said["name"] or said.get("use", "") or said.get("call", "")).lower(), said.get("of", "").lower()
     of = _singular(of)
     purpose = "" if " " in name else said.get("for", "").lower()
     return re.sub(r"\bto-?(?=do|read|watch|buy)", "to_", f"{purpose} {name or of}".strip()).replace(" ", "_")
@@ -306,8 +361,8 @@ def _on(lists: Mapping[str, str], name: str) -> list[str]:
     return [one for one in lists.get(name, "").split(", ") if one not in ("", EMPTY)]
 
 
-def _things(text: str) -> Iterator[str]:
-    for one in items(text.strip(" .!,")):
+def _things(text: str, *, is_one: bool = False) -> Iterator[str]:
+    for one in text.strip(" .!,").split(", ") if is_one else items(text.strip(" .!,")):
         if _NO_THING.search(one):
             return
         thing = _TAIL.sub("", _SMALL.sub("", one.strip(" .!,")))

@@ -192,14 +192,15 @@ def _says_nothing_new(update: Update) -> bool:
 def _is_of_another_kind(fact: KnownFact, update: Update, quote: str) -> bool:
     """Whether a name would take the place of a thing: who hates buzzwords doesn't come to hate Philippa; or of what
     someone is or does: with Dev moved to Perth, no podcast is about Perth. A food that is left out replaces no diet:
-    who is vegetarian may be gluten-free as well. A surname replaces no first name."""
+    who is vegetarian may be gluten-free as well. A surname replaces no first name, an age no hour: “Max is 9 now”."""
     family = split_key(fact.key)[1].partition(":")[0]
     is_left_out = family == "diet" and update.new.casefold().endswith("free")
     before = quote[: max(quote.find(update.new), 0)]
     is_surname = family in ("name", "preferred_name") and _SURNAME.search(before)
     is_place = _MOVED_TO.search(before) is not None
     is_name_for_thing = update.new.istitle() and (family in OF_THINGS or update.old in PEOPLE | PETS or is_place)
-    return is_left_out or bool(is_surname) or (is_name_for_thing and update.old.islower())
+    is_age_for_hour = f" at {update.old}" in fact.statement and update.new.isdigit() and not _AT_HOUR.search(before)
+    return is_left_out or bool(is_surname) or is_age_for_hour or (is_name_for_thing and update.old.islower())
 
 
 def _is_of_someone_else(fact: KnownFact, update: Update, quote: str) -> bool:
@@ -225,6 +226,7 @@ _OF_THEIRS: Final = re.compile(
 )
 _NAMES: Final = frozenset({"name", "preferred_name", "surname"})
 _SURNAME: Final = re.compile(r"(?i)\b(?:sur|last |family )name\b[^,.;:]{0,20}$")
+_AT_HOUR: Final = re.compile(r"(?i)\b(?:at|to|till|until|from|by|around|about) $")
 _OWN_NAME: Final = re.compile(
     r"(?i)\b(?:i['’]?m|i am|it['’]?s|(?:calls?|knows?) me|go by|known as|my (?:[\w-]+ ){0,2}name|(?<!['’]s )"
     r"(?:sur)?name)\b[^,.;:]{0,20}$"

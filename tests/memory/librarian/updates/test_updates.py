@@ -369,6 +369,13 @@ def test_a_place_takes_no_friends_place() -> None:
     assert not changes("Dev moved to Perth so we've wrapped up Silly Point. 61 episodes", podcast)
 
 
+def test_an_age_takes_no_hours_place(outcomes: dict[str, Update]) -> None:
+    fact = known(1, "Max has swimming on tuesdays at 4:30.")
+    outcomes[fact.statement] = Update("replaced", 0.95, "4:30", "9", 0.95)
+    assert not list(with_changes(said("no, Max is 9 now, it was his birthday"), (), [fact], {1: 0.6}))
+    assert list(with_changes(said("Max has swimming at 9 now"), (), [fact], {1: 0.6}))
+
+
 def test_who_marries_a_partner_has_no_partner_less(outcomes: dict[str, Update]) -> None:
     partner = replace(known(1, "The user's girlfriend is called Noemi."), key="user/partner", value="Noemi")
     outcomes[partner.statement] = Update("ended", 0.95, "Noemi", "", 0.95)

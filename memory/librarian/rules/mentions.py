@@ -203,9 +203,10 @@ _WHERE_I_LIVE: Final = re.compile(
     r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in |^(?:up|down"
     r"|over|out|back|here) in (?=[A-Z])"
 )
-_ASIDE: Final = r"(?: \([^()]{1,60}\))?"
+_ASIDE: Final = r"(?: \([^()]{1,60}\)|,? who(?:'s| is) \d{1,2})?"
 _NAMES: Final = rf"{NAME}{_ASIDE}(?:(?:, | and | & | \+ |, and ){NAME}{_ASIDE}){{1,5}}"
 """“Martin (he's in Leeds) and Steve”."""
+_NAMED_AND_AGED: Final = re.compile(rf"(?P<name>{NAME})(?: \(|,? who(?:'s| is) )(?P<age>\d{{1,2}})(?=[,) ]|$)")
 _SEVERAL: Final = re.compile(
     r"(?i)\b(?:my|our|the(?= (?:kids|twins|children|boys|girls))|two|three|four|five|six|\d) (?:[a-z-]+ ){0,2}?"
     rf"(?P<rel>{alternatives(relations.GROUPS | relations.PET_GROUPS)})"
@@ -283,6 +284,9 @@ def _several(relation: str, names: str | None, ages: str | None, month: str) -> 
     said = partial(_taken, Kind.ENTITY if relation in relations.PET_GROUPS else Kind.PERSON, subject=f"user/{one}")
     for name in filter(clean_name, items(re.sub(_ASIDE, "", names or ""))):
         yield said(f"The user's {one} is called {name}.", value=name)
+    for found in _NAMED_AND_AGED.finditer(names or ""):
+        who = related(one, found["name"])
+        yield _mention(who, f"{who.label} was {found['age']} years old in {month}.", who.key, "age", found["age"])
     if ages:
         yield said(f"The user's {relation} were {ages} years old in {month}.", value=ages)
 

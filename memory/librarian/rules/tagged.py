@@ -241,8 +241,8 @@ class Marked:
 
     @property
     def hedged(self) -> bool:
-        """Whether the words before it leave it open, or an animal is in a sentence without the user."""
-        is_anyones = self.tag.label == "pet" and _FIRST_PERSON.search(self.sentence.text) is None
+        """Whether the words before it leave it open, or an animal or a pastime is in a sentence without the user."""
+        is_anyones = self.tag.label in ("pet", "plays") and _FIRST_PERSON.search(self.sentence.text) is None
         return is_anyones or _HEDGED.search(self.before) is not None
 
     @property

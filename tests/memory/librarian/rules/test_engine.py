@@ -413,6 +413,17 @@ def test_work_is_no_employer() -> None:
     assert [fact.attribute for fact in read("moved to Madrid for work.")] == ["home"]
 
 
+def test_children_listed_with_their_ages_each_have_one_and_get_older() -> None:
+    kids, birthday = "we've got two kids, Ella who's 11 and Max who's 8", "no, Max is 9 now, it was his birthday"
+    ages = [(fact.key, fact.value) for fact in read(kids, birthday) if fact.attribute == "age"]
+    assert ages == [("ella/age", "11"), ("max/age", "8"), ("max/age", "9")]
+
+
+def test_a_pastime_in_a_sentence_without_the_user_is_asked_about() -> None:
+    (swimming,) = read("max has swimming on tuesdays at 5", "bad news, swimming moved to wednesdays at 4:30")[1:]
+    assert (swimming.key, swimming.confidence < 0.95) == ("user/pastime:swimming", True)
+
+
 def test_who_walks_the_dog_is_no_dog() -> None:
     walker = "Could you write a sheet for our dog walker? Her name is Philippa and she takes Biscuit out at noon."
     assert not [fact for fact in read(walker) if "Philippa" in fact.statement]

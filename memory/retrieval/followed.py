@@ -103,13 +103,16 @@ def _counting(question: Question, rows: list[RankedCandidate]) -> list[RankedCan
 def _changing(
     lead: RankedCandidate, sure: Iterable[RankedCandidate], found: Iterable[CandidateRow]
 ) -> RankedCandidate | None:
-    """The latest message of those that surely answer that says that something changed; None: none does. None changes a
-    fact that has the key that is asked for: the librarian decides on these."""
-    if lead.candidate.keyed_answer and lead.candidate.source == "fact":
+    """The latest message of those that surely answer that says that something changed; None: none does. A fact
+    that has the key that is asked for is changed only by “a new phone”: else the librarian decides."""
+    is_keyed = lead.candidate.keyed_answer and lead.candidate.source == "fact"
+    facts = next((row.facts for row in found if is_keyed and row.candidate is lead.candidate), ())
+    new = re.compile(rf"(?i)\bnew {facts[0].attribute.partition(':')[0]}\b") if facts and facts[0].attribute else None
+    if is_keyed and not new:
         return None
     changed = {row.candidate.ref: row.changed_by[0] for row in found if row.changed_by}
     by = changed.get(lead.candidate.ref)
-    said = (row for row in sure if row.candidate.message_id == by or _CHANGES.search(row.candidate.text))
+    said = (row for row in sure if row.candidate.message_id == by or (new or _CHANGES).search(row.candidate.text))
     return max((row for row in said if row.candidate.source == "message"), key=_order, default=None)
 
 

@@ -10,8 +10,8 @@ from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import RankedCandidate
 from memory.retrieval.reading import ANSWERED_FROM
 from memory.retrieval.recall import retrieve
-from memory.retrieval.truth import CURRENT, CandidateRow
-from tests.memory.retrieval.test_ranking import LONG_AGO, NOW, passage
+from memory.retrieval.truth import CURRENT, CandidateRow, FactState
+from tests.memory.retrieval.test_ranking import LONG_AGO, NOW, candidate, passage
 from tests.memory.retrieval.test_recall import talk
 
 pytestmark = pytest.mark.django_db
@@ -95,3 +95,18 @@ def test_a_later_number_leads_unless_it_counts_something_else() -> None:
     asked, hives = "How many hives do I have?", "I keep bees, two hives."
     assert led(asked, "We have 3 hives.", earlier=hives)[0] == "message:2"
     assert led(asked, "I need labels for 60 jars.", earlier=hives)[0] == "message:1"
+
+
+def test_a_new_one_leads_before_the_fact_with_the_key_that_is_asked_for() -> None:
+    def first(later: str) -> str:
+        said = "The user's phone is a Pixel 6."
+        state = FactState(1, "active", said, said, "user/phone", "Pixel 6", None, None, None)
+        known = candidate("fact:1", state.statement, when=LONG_AGO, message_id=1, keyed_answer=0.9)
+        new = passage("message:2", later, when=LONG_AGO + timedelta(9), message_id=2)
+        ranked = [RankedCandidate(known, {}, 1, 1, odds=LEAD), RankedCandidate(new, {}, 1, 1, odds=SURE_FROM)]
+        found = [CandidateRow(row.candidate, None, "", "user", "", qualifier=CURRENT) for row in ranked]
+        found[0].facts = (state,)
+        return lead_with_later(ranked, found, parse_question("Which phone do I have?", (), NOW))[0].candidate.ref
+
+    assert first("Treated myself to a new phone, a Fairphone 5.") == "message:2"
+    assert first("I'm on a Fairphone these days.") == "fact:1"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -108,13 +108,26 @@ def with_changes(
 
     `nearness`: cosines of the message and the facts nearest to it, by fact id; only these are read.
     """
-    yield from corrections
+    yield from map(_with_hour, corrections)
     corrected = {correction.fact.fact_id for correction in corrections}
     corrected_values = {correction.value.casefold() for correction in corrections if correction.value}
     readings = _readings(utterance, [fact for fact in facts if fact.fact_id not in corrected], nearness)
     for reading in _one_for_each_change(readings):
         if _news(reading) not in corrected_values:
-            yield _correction(reading, utterance)
+            yield _with_hour(_correction(reading, utterance))
+
+
+_HOUR: Final = re.compile(r"(?i)\b(?:\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m)\b")
+
+
+def _with_hour(correction: Correction) -> Correction:
+    """The correction of a day with the hour behind it, if the words name another: “on 26 June at 14:40 now”."""
+    old, hours = correction.old or correction.fact.value, _HOUR.findall(correction.quote)
+    known = re.search(rf"{re.escape(old)},? (?:at )?(?P<hour>{_HOUR.pattern[4:]})", correction.fact.statement, re.I)
+    is_same = not hours or len(set(hours)) > 1 or _HOUR.search(correction.value) or not (old and known)
+    if correction.change is not Change.REPLACE or is_same or known is None or known["hour"] == hours[0]:
+        return correction
+    return replace(correction, old=known[0], value=f"{correction.value} at {hours[0]}")
 
 
 def find_changed(utterance: Utterance, earlier: Mapping[int, str]) -> Iterator[int]:
@@ -354,8 +367,10 @@ def _correction(reading: _Reading, said: Utterance) -> Correction:
         return Correction(fact, Change.ASK, reading.quote, number)
     if change is Change.REPLACE and content(update.new) & content(fact.statement.replace(update.old, " ", 1)):
         change = Change.END  # “an aisle seat on *planes*”, “a *window seat*”: not the words that it replaces
-    if change is Change.REPLACE and _is_cut_short(update, reading.quote):
-        change = Change.END
+    if change is Change.REPLACE and (
+        _is_cut_short(update, reading.quote) or re.search(rf"(?i)\b(?:I|we) {re.escape(update.new)}\b", reading.quote)
+    ):
+        change = Change.END  # “I *swim three mornings a week* instead” says on its own what holds
     if change is not Change.REPLACE:
         return Correction(fact, change, reading.quote, number, when=when)
     new = (

@@ -369,6 +369,22 @@ def test_a_place_takes_no_friends_place() -> None:
     assert not changes("Dev moved to Perth so we've wrapped up Silly Point. 61 episodes", podcast)
 
 
+def test_a_day_that_is_shifted_takes_its_hour_along(outcomes: dict[str, Update]) -> None:
+    fact = known(1, "The user has a root canal on 12 June 2027 at 9:15.")
+    outcomes[fact.statement] = Update("replaced", 0.95, "12 June 2027", "26 June", 0.95)
+    (found,) = with_changes(said("my root canal is on 26 June at 14:40 now"), (), [fact], {1: 0.6})
+    assert (found.old, found.value) == ("12 June 2027 at 9:15", "26 June at 14:40")
+    (found,) = with_changes(said("my root canal is on 26 June now"), (), [fact], {1: 0.6})
+    assert (found.old, found.value) == ("12 June 2027", "26 June")
+
+
+def test_what_someone_does_instead_takes_no_nouns_place(outcomes: dict[str, Update]) -> None:
+    fact = known(1, "The user does aikido every Tuesday.")
+    outcomes[fact.statement] = Update("replaced", 0.95, "aikido", "swim three mornings a week", 0.95)
+    (found,) = with_changes(said("no aikido, I swim three mornings a week now"), (), [fact], {1: 0.8})
+    assert found.change is Change.END
+
+
 def test_an_age_takes_no_hours_place(outcomes: dict[str, Update]) -> None:
     fact = known(1, "Max has swimming on tuesdays at 4:30.")
     outcomes[fact.statement] = Update("replaced", 0.95, "4:30", "9", 0.95)

@@ -56,9 +56,9 @@ _THINKS: Final = re.compile(
     r"(?: that)?,? (?=\w)"
 )
 _SUPPOSES: Final = re.compile(
-    r"(?i)\b(?:if|suppose|supposing|imagine|pretend|hypothetically|in theory|i wish|what if|let's say|lets say|say"
-    r" (?:i|we|my|somebody|someone)|assume|assuming|unless|as if|as though|in another life|were (?:i|we) to|had (?:i"
-    r"|we)|should (?:i|we) ever|someday maybe|would have)\b"
+    r"(?i)\b(?:if|(?<!\bi )suppose|supposing|imagine|pretend|hypothetically|in theory|i wish|what if|let's say"
+    r"|lets say|say (?:i|we|my|somebody|someone)|assume|assuming|unless|as if|as though|in another life"
+    r"|were (?:i|we) to|had (?:i|we)|should (?:i|we) ever|someday maybe|would have)\b"
 )
 _HARMLESS_IF: Final = re.compile(
     r"(?i)\bif (?:it|that|this) (?:helps|matters|makes|explains)|\bif you (?:must|need to) know"
@@ -298,10 +298,15 @@ def clauses_of(sentence: Sentence) -> Iterator[Clause]:
             hedged=thinks is not None,
             asked=asked,
             correction=corrects,
-            first=number == 0 or re.match(_ELIDED_AGAIN, plain) is not None,
+            first=number == 0 or (re.match(_ELIDED_AGAIN, plain) is not None and _is_user(subject)),
         )
         subject = (None if asked else _SUBJECT_OF.match(clause.text)) or subject
         yield clause
+
+
+def _is_user(subject: re.Match[str] | None) -> bool:
+    """Whether what goes on without a subject may be of the user."""
+    return subject is None or subject["who"].lower() in ("i", "we")
 
 
 _NAME_ONLY: Final = re.compile(r"\W{0,3}(?:(?:and|but|so) )?[A-Z][\w'-]+(?: [A-Z][\w'-]+)?")

@@ -210,7 +210,7 @@ _NAMED_AND_AGED: Final = re.compile(rf"(?P<name>{NAME})(?: \(|,? who(?:'s| is) )
 _SEVERAL: Final = re.compile(
     r"(?i)\b(?:my|our|the(?= (?:kids|twins|children|boys|girls))|two|three|four|five|six|\d) (?:[a-z-]+ ){0,2}?"
     rf"(?P<rel>{alternatives(relations.GROUPS | relations.PET_GROUPS)})"
-    rf"(?:(?:,| called| named|:| \(|'s names are|,? \() ?(?-i:(?P<names>{_NAMES}))"
+    rf"(?:(?:,| called| named|:| \(|'s names are|,? \()? ?(?-i:(?P<names>{_NAMES}))"
     r"|(?:,? aged|,| \() ?(?P<ages>\d{1,2}(?:(?:, | and | & |, and )\d{1,2}){1,4})\b)"
 )
 _ANOTHERS: Final = re.compile(

@@ -176,12 +176,16 @@ def related(rel: str, name: str | None = "", mod: str = "") -> Subject:
     return Subject(label, name if name and relation not in relations.PETS else f"{USER}/{relation}", name, relation)
 
 
-_KNOWN: Final = re.compile(rf"The user's (?P<rel>{REL})(?: (?:is called )?(?P<name>{NAME}))?(?= |\.)")
+_KNOWN: Final = re.compile(
+    rf"The user's (?P<mod>{MODIFIERS})(?P<rel>{REL})(?: (?:is called )?(?P<name>{NAME}))?(?= |\.)"
+)
 
 
 def known_people(statements: Iterable[str]) -> list[Subject]:
     """The people and animals of whom statements tell, by their names where any has one."""
-    found = [related(said["rel"], said["name"]) for statement in statements if (said := _KNOWN.match(statement))]
+    found = [
+        related(said["rel"], said["name"], said["mod"]) for statement in statements if (said := _KNOWN.match(statement))
+    ]
     named = {one.relation for one in found if one.name}
     return [one for one in found if one.name or one.relation not in named]
 

@@ -424,6 +424,19 @@ def test_a_pastime_in_a_sentence_without_the_user_is_asked_about() -> None:
     assert (swimming.key, swimming.confidence < 0.95) == ("user/pastime:swimming", True)
 
 
+def test_a_friend_with_more_words_before_the_name_is_known_by_it_later() -> None:
+    friend, moved = "My best friend Oyelaran lives in Toronto.", "Oyelaran has moved to Halifax."
+    assert [fact.value for fact in read(friend, moved) if fact.key == "oyelaran/home"] == ["Toronto", "Halifax"]
+
+
+def test_of_a_group_everyone_is_named_and_no_subject_runs_into_the_next() -> None:
+    pigs = read("Our two guinea pigs Pickle and Dumpling shriek.")
+    assert {"Pickle", "Dumpling"} <= {fact.value for fact in pigs}
+    assert not read("The baby's here. She's called Marisol, born on the 2nd, 3.4 kilos.")
+    assert not read("since my hip operation he has driven me there and never takes petrol money")
+    assert [fact.key for fact in read("so I'm pescatarian now I suppose")] == ["user/diet"]
+
+
 def test_who_walks_the_dog_is_no_dog() -> None:
     walker = "Could you write a sheet for our dog walker? Her name is Philippa and she takes Biscuit out at noon."
     assert not [fact for fact in read(walker) if "Philippa" in fact.statement]

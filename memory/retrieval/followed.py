@@ -52,6 +52,12 @@ _ASKS_VALUE: Final = re.compile(
     re.IGNORECASE,
 )
 """A question for a date or an amount: someone has one of them at a time."""
+_ASKS_PLACE: Final = re.compile(r"(?i)\bwhere\b|\b(?:which|what) (?:city|town|country|village|street)\b")
+_PLACE: Final = re.compile(
+    rf"\b(?!(?i:I|{alternatives(frozenset((*WEEKDAYS, *MONTHS)))})\b)[A-Z]\w"
+    r"|\b(?:in|at|to|from|near) (?:the|an?|my|our|his|her|their) [a-z]"
+)
+"""What may be one: a name, or “at the mill”; not “the wedding is on 16 September”."""
 _COUNTED: Final = re.compile(r"(?i)\bhow many (\w+)")
 _ASKS_ONE: Final = re.compile(rf"{_ASKS_VALUE.pattern}|\bwho(?:['’]?s| is) (?:my|our)\b", re.IGNORECASE)
 """The same, or for who someone is to the user: one at a time."""
@@ -78,6 +84,7 @@ def lead_with_later(
         known = (row for row in said if row.candidate.message_id)
         newest: RankedCandidate | None = max(known, key=_order, default=lead)
     else:
+        sure = [row for row in sure if not _ASKS_PLACE.search(question.text) or _PLACE.search(row.candidate.text)]
         said = [row for row in ranked if row.odds >= ANSWERED_FROM]
         newest = None if question.asks_past else _changing(lead, sure, found)
     if newest is None:

@@ -97,6 +97,12 @@ def test_a_later_number_leads_unless_it_counts_something_else() -> None:
     assert led(asked, "I need labels for 60 jars.", earlier=hives)[0] == "message:1"
 
 
+def test_what_names_no_place_leads_for_no_question_where() -> None:
+    asked, wedding = "Where is my brother getting married?", "My brother's wedding is on 6 September in Tarragona."
+    assert led(asked, "oh wait, i misread it, the wedding is on 16 September", earlier=wedding)[0] == "message:1"
+    assert led(asked, "oh wait, i misread it, the wedding is in Reus", earlier=wedding)[0] == "message:2"
+
+
 def test_a_new_one_leads_before_the_fact_with_the_key_that_is_asked_for() -> None:
     def first(later: str) -> str:
         said = "The user's phone is a Pixel 6."

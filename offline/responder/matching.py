@@ -147,7 +147,8 @@ OF_SOMEONE_UNNAMED = re.compile(
     r"^\W*(?:s?he|they)(?:['’]\w+)?\b(?! (?:says?|said|thinks?|reckons?|wants? me)\b)", re.IGNORECASE
 )  # what someone says may be about the user: “he says no lifting over 10 kilos”
 SEVERAL_ASKED = re.compile(
-    r"^(?!\W*(?:when|where|(?:on|at|in) )).*\b(?:are|were) (?:my|our) (?P<group>\w+s|children)\b"
+    r"^(?!\W*(?:when|where|how (?:many|much)|(?:on|at|in) )).*\b(?:are|were) (?:my|our) (?:\w+ )??"
+    r"(?P<group>\w+s|children)\b"
     r"|\bnames of (?:my|our)\b",
     re.IGNORECASE,
 )

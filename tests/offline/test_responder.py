@@ -543,6 +543,12 @@ def test_of_what_is_said_of_two_at_once_the_users_own_half_answers() -> None:
     assert "lactose" in ask("Why can't I have milk?", memory(both, "message:1") | {"answers": "question"})
 
 
+def test_of_several_named_by_two_words_each_is_told() -> None:
+    pigs = [memory(f"The user's guinea pig is called {name}.", f"fact:{n}") for n, name in enumerate(("Pip", "Dot"), 1)]
+    said = ask("What are my guinea pigs called?", pigs[0] | {"answers": "question"}, pigs[1])
+    assert ("Pip" in said, "Dot" in said) == (True, True)
+
+
 def test_what_happened_is_answered_by_the_event_and_whose_day_it_is_not_by_the_date() -> None:
     event = memory("Odin died on Monday.", "message:2") | {"answers": "question"}
     over = memory("The user's greyhound is called Odin.", "fact:1") | {"qualifier": "until 2026-11-16"}

@@ -391,7 +391,11 @@ def _find_denied(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
             elif is_of_the_gone or (not denial.is_mistake and _is_verb(fact, place)):
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
-            elif new and not _is_verb_phrase(new) and (denial.is_mistake or _can_take(fact, new)):
+            elif (
+                new
+                and not (_is_verb_phrase(new) or is_done(new, user_text))
+                and (denial.is_mistake or _can_take(fact, new))
+            ):
                 is_whole = not denial.is_mistake or (" " in new and fact.statement[slice(*place)] in fact.value)
                 old = _replaced(fact, place) if is_whole else fact.statement[slice(*place)]
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old, is_denied=True)
@@ -631,6 +635,11 @@ def _is_verb_phrase(phrase: str) -> bool:
     """Whether a seeming new value is another claim: “not an accountant, she *opened a bakery*”."""
     first = phrase.partition(" ")[0]
     return first.islower() and (first in THIRD - OPENERS or is_past(first))
+
+
+def is_done(new: str, text: str) -> bool:
+    """Whether a seeming new value is what the user does, which says on its own what holds: “I *swim a lot* instead”."""
+    return re.search(rf"(?i)\b(?:i|we) (?:now |also )?{re.escape(new)}(?!\w)", text) is not None
 
 
 def _can_take(fact: KnownFact, new: str) -> bool:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from memory.facts.keys import USER, split_key
-from memory.librarian.changes.corrections import BACK, Change, Correction, in_full, when_ended
+from memory.librarian.changes.corrections import BACK, Change, Correction, in_full, is_done, when_ended
 from memory.librarian.changes.fact_words import OF_THE_USER, words_of
 from memory.librarian.engine import KnownFact
 from memory.librarian.updates.pairs import MAX_STATEMENT_PIECES, WINDOW, Outcome, Update, pair_of, read
@@ -367,10 +367,8 @@ def _correction(reading: _Reading, said: Utterance) -> Correction:
         return Correction(fact, Change.ASK, reading.quote, number)
     if change is Change.REPLACE and content(update.new) & content(fact.statement.replace(update.old, " ", 1)):
         change = Change.END  # “an aisle seat on *planes*”, “a *window seat*”: not the words that it replaces
-    if change is Change.REPLACE and (
-        _is_cut_short(update, reading.quote) or re.search(rf"(?i)\b(?:I|we) {re.escape(update.new)}\b", reading.quote)
-    ):
-        change = Change.END  # “I *swim three mornings a week* instead” says on its own what holds
+    if change is Change.REPLACE and (_is_cut_short(update, reading.quote) or is_done(update.new, reading.quote)):
+        change = Change.END
     if change is not Change.REPLACE:
         return Correction(fact, change, reading.quote, number, when=when)
     new = (

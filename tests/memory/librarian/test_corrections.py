@@ -280,6 +280,12 @@ def test_of_two_days_none_is_mended_without_saying_which() -> None:
     assert list(find_corrections(Utterance(9, 3, "user", "oops no, 10 March", NOW), facts)) == []
 
 
+def test_what_is_done_instead_ends_what_was_and_takes_no_nouns_place() -> None:
+    fact = known(1, "The user does aikido every Tuesday.", "user/pastime:aikido", "yes")
+    text = "Quit aikido last week. I swim three mornings a week instead now."
+    assert {one.change for one in find_corrections(Utterance(9, 3, "user", text, NOW), [fact])} == {Change.END}
+
+
 @pytest.mark.parametrize(
     "text", ["haha no, that was a joke. I've got a hamster.", "just kidding!", "ok I made that up", "I'm joking lol"]
 )

@@ -33,6 +33,7 @@ from offline.responder.matching import (
     NAMED,
     OF_ONESELF,
     OF_SOMEONE,
+    OF_SOMEONE_UNNAMED,
     ONE_SUBJECT,
     OVER,
     OWNED,
@@ -719,7 +720,9 @@ def _of_the_asked(memory: Memory, asked: str) -> str:
     said = sentences(written)
     others = [one for one in said if is_about_another(asked, one, wanted, stems(one))]
     about = [one for one in said if one not in others]
-    if ONE_SUBJECT.search(asked) and _share(others, wanted) and not _share(about, wanted):
+    is_shared_by_others = ONE_SUBJECT.search(asked) and _share(others, wanted) and not _share(about, wanted)
+    is_named = not any(map(PRONOUN_SUBJECT.match, said))  # “they're married since 1975” may go on about those asked for
+    if is_shared_by_others or (others and not about and is_named):
         return ""
     return without_contrast(" ".join(written.split())) if said else ""
 
@@ -774,7 +777,9 @@ def _as_written(asked: str, memory: Memory) -> str:
     """
     written, wanted = _written(memory), stems(asked)
     said = sentences(written) or (REQUEST_STATES.findall(QUOTED.sub(" ", written)) if memory.answers else [])
-    others = [one for one in said if OF_SOMEONE.match(one) and is_about_another(asked, one, wanted, stems(one))]
+    asks_of_user = ONE_SUBJECT.search(asked) is not None  # “How old am I?”, and a heroine: “She is 52”
+    of_someone = (one for one in said if OF_SOMEONE.match(one) or (asks_of_user and OF_SOMEONE_UNNAMED.match(one)))
+    others = [one for one in of_someone if is_about_another(asked, one, wanted, stems(one))]
     return "" if len(others) == len(said) else _short(" ".join(written.split()), MAX_QUOTED)
 
 

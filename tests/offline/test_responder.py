@@ -549,6 +549,17 @@ def test_of_several_named_by_two_words_each_is_told() -> None:
     assert ("Pip" in said, "Dot" in said) == (True, True)
 
 
+def test_what_the_user_wrote_of_themselves_next_is_not_told_of_someone_else() -> None:
+    brother = memory("my brother lives in Perth and calls at the worst hours", "message:1") | {"answers": "question"}
+    own = memory("I live in Dunedin so it's 4 hours difference", "message:2") | {"answers": "followed"}
+    assert "Dunedin" not in ask("Where does my brother live?", brother, own)
+
+
+def test_the_age_of_a_heroine_is_not_the_users() -> None:
+    heroine = memory("She is 52, lives on a barge and silver burns her skin.", "message:1") | {"answers": "question"}
+    assert "52" not in ask("How old am I?", heroine)
+
+
 def test_what_happened_is_answered_by_the_event_and_whose_day_it_is_not_by_the_date() -> None:
     event = memory("Odin died on Monday.", "message:2") | {"answers": "question"}
     over = memory("The user's greyhound is called Odin.", "fact:1") | {"qualifier": "until 2026-11-16"}

@@ -40,22 +40,28 @@ AS_LIKELY: Final = 2.0
 9 it says what is asked where what leads doesn't, and in 2 what it says is over."""
 _WAS: Final = re.compile(r"(?i)\b(?:was|were|used to|before|first|last|originally|previous(?:ly)?|former(?:ly)?)\b")
 """In a question for what an earlier message said: “How much was my rent?”, but not “In what year did I move?”."""
+_MISTAKEN: Final = r"wrong|mis(?:heard|spoke|read)|mixed up|mistake|spel(?:t|led)|typo|scratch that"
 _CHANGES: Final = re.compile(
     r"(?i)\b(?:now|nowadays|these days|any ?more|no longer|instead|after all|actually|turns out|as of|from now"
     r"|from today|(?:my|our|the|a) new|changed?|switched|swapped|moved|renamed|became|sold|quit|gave up|got rid of"
-    r"|cancelled|back (?:in|on|at|to)|wrong|mis(?:heard|spoke|read)|mixed up|mistake)\b"
+    rf"|cancelled|again|back (?:in|on|at|to)|{_MISTAKEN})\b"
 )
 """Words with which someone says that it is otherwise than before."""
+_CORRECTS: Final = re.compile(rf"(?i)\b(?:{_MISTAKEN})\b")
+"""The same of what was never so: it holds for the past, too."""
 _ASKS_VALUE: Final = re.compile(
-    r"\b(?:when|(?:what|which) (?:date|day|time|year|month|age)|how (?:many|much|old|long|far|tall|heavy|often)"
+    r"\b(?:when|(?:what|which) (?:date|day|time|year|month|age|number)|how (?:many|much|old|long|far|tall|heavy|often)"
     r"|age|best|dose|pb|price|rent|salary|size|weight)\b",
     re.IGNORECASE,
 )
 """A question for a date or an amount: someone has one of them at a time."""
-_ASKS_PLACE: Final = re.compile(r"(?i)\bwhere\b|\b(?:which|what) (?:city|town|country|village|street)\b")
+_ASKS_PLACE: Final = re.compile(
+    r"(?i)\bwhere\b|\b(?:which|what) (?:city|town|country|village|street|airport|station|hotel)\b"
+)
+_NO_PLACE: Final = rf"(?!(?i:I|{alternatives(frozenset((*WEEKDAYS, *MONTHS)))})\b)"
 _PLACE: Final = re.compile(
-    rf"\b(?!(?i:I|{alternatives(frozenset((*WEEKDAYS, *MONTHS)))})\b)[A-Z]\w"
-    r"|\b(?:in|at|to|from|near) (?:the|an?|my|our|his|her|their) [a-z]"
+    rf"(?:(?<=[a-z,] )|^){_NO_PLACE}(?!(?:The|My|Our|It|He|She|We|They|So|Oh)\b)[A-Z]\w"
+    rf"|\b(?:in|at|to|from|near) {_NO_PLACE}[^\W\d]"
 )
 """What may be one: a name, or “at the mill”; not “the wedding is on 16 September”."""
 _COUNTED: Final = re.compile(r"(?i)\bhow many (\w+)")
@@ -76,17 +82,18 @@ def lead_with_later(
     it says that something changed: “they moved the wedding to the 28th” has fewer words of the question than the
     invitation. The earlier ones say so."""
     lead = ranked[0] if ranked else None
-    if lead is None or not _leads(lead) or _WAS.search(question.text):
+    if lead is None or not _leads(lead):
         return ranked
+    asks_was = _WAS.search(question.text) is not None
     sure = [row for row in ranked if row.odds >= SURE_FROM and row.rule in (None, *TOO_FAR) and _is_own(row)]
-    if _ASKS_VALUE.search(question.text):
+    if _ASKS_VALUE.search(question.text) and not asks_was:
         said = _counting(question, [row for row in sure if _VALUE.search(row.candidate.text)])
         known = (row for row in said if row.candidate.message_id)
         newest: RankedCandidate | None = max(known, key=_order, default=lead)
     else:
         sure = [row for row in sure if not _ASKS_PLACE.search(question.text) or _PLACE.search(row.candidate.text)]
         said = [row for row in ranked if row.odds >= ANSWERED_FROM]
-        newest = None if question.asks_past else _changing(lead, sure, found)
+        newest = _changing(lead, sure, found, _CORRECTS if asks_was or question.asks_past else _CHANGES)
     if newest is None:
         return ranked
     earlier = {row.candidate.ref for row in said if _is_later(newest.candidate, row.candidate)}
@@ -108,18 +115,21 @@ def _counting(question: Question, rows: list[RankedCandidate]) -> list[RankedCan
 
 
 def _changing(
-    lead: RankedCandidate, sure: Iterable[RankedCandidate], found: Iterable[CandidateRow]
+    lead: RankedCandidate, sure: Iterable[RankedCandidate], found: Iterable[CandidateRow], cues: re.Pattern[str]
 ) -> RankedCandidate | None:
-    """The latest message of those that surely answer that says that something changed; None: none does. A fact
-    that has the key that is asked for is changed only by “a new phone”: else the librarian decides."""
+    """The latest message of those that surely answer that says that something changed; None: none does. A fact that has
+    the key that is asked for is changed only by what names its attribute, “a new phone”: else the librarian decides."""
+    rows = {id(row.candidate): row for row in found}
+    by = rows[id(lead.candidate)].changed_by if cues is _CHANGES else None
     is_keyed = lead.candidate.keyed_answer and lead.candidate.source == "fact"
-    facts = next((row.facts for row in found if is_keyed and row.candidate is lead.candidate), ())
-    new = re.compile(rf"(?i)\bnew {facts[0].attribute.partition(':')[0]}\b") if facts and facts[0].attribute else None
-    if is_keyed and not new:
-        return None
-    changed = {row.candidate.ref: row.changed_by[0] for row in found if row.changed_by}
-    by = changed.get(lead.candidate.ref)
-    said = (row for row in sure if row.candidate.message_id == by or (new or _CHANGES).search(row.candidate.text))
+    facts = rows[id(lead.candidate)].facts if is_keyed else ()
+    named = content(facts[0].attribute.replace("_", " ").partition(":")[0]) if facts else set[str]()
+    said = (
+        row
+        for row in sure
+        if (by and row.candidate.message_id == by[0] and not is_keyed)
+        or (cues.search(row.candidate.text) and named <= content(row.candidate.text) and (named or not is_keyed))
+    )
     return max((row for row in said if row.candidate.source == "message"), key=_order, default=None)
 
 

@@ -116,3 +116,9 @@ def test_a_new_one_leads_before_the_fact_with_the_key_that_is_asked_for() -> Non
 
     assert first("Treated myself to a new phone, a Fairphone 5.") == "message:2"
     assert first("I'm on a Fairphone these days.") == "fact:1"
+
+
+def test_what_was_never_so_leads_for_no_question_about_the_past_either() -> None:
+    asked, lahore = "Which city was my mum born in?", "My mother was born in Lahore."
+    assert led(asked, "Sorry, I misspoke. My mother was born in Multan.", earlier=lahore)[0] == "message:2"
+    assert led(asked, "My mother lives in Multan now.", earlier=lahore)[0] == "message:1"

@@ -33,7 +33,10 @@ MAX_LINE: Final = 4_000
 MAX_SUBJECT: Final = 80
 """Characters in which a clause's subject and verb are looked for."""
 
-_REMEMBER: Final = r"(?:please |(?:can|could|will|would) you (?:please )?)?(?:remember|note|keep in mind|don't forget)"
+_REMEMBER: Final = (
+    r"(?:please |(?:can|could|will|would) you (?:please )?)?(?:remember|note|keep in mind|don't forget)"
+    r"(?: this)?(?: for me)?"
+)
 _FILLER: Final = (
     rf"(?:{_REMEMBER}(?: that)?|hi|hello|hey|hiya|good (?:morning|evening"
     r"|afternoon)|morning|ok|okay|so|well|btw|by the way|anyway|anyways|also|actually|honestly|tbh|fyi|for (?:context"

@@ -55,8 +55,10 @@ _THEIRS: Final = re.compile(
 )
 """“My son's hockey coach Pekka”, “my daughter Saga's teacher, Ms Lindqvist”."""
 _SOMEONES: Final = re.compile(rf"\b[A-Z]\w+'s (?:[a-z-]+ )??(?:{REL}) [A-Z]\w+")
-_ANOTHER: Final = re.compile(rf"\b(?:[Aa]nother|[Aa] (?:different|second)) (?P<name>{NAME})")
-"""“There's another Tom at work”."""
+_ANOTHER: Final = re.compile(
+    rf"\b(?:[Aa]nother|[Aa] (?:different|second)) (?P<name>{NAME})|(?<![a-z] )\b(?P<from>{NAME}) from [a-z]{{2,}}"
+)
+"""“There's another Tom at work”, “Tom from accounting”."""
 _WHO: Final = (_MENTION, _APPOSED, _KIN, _DESCRIBED)
 _GOT: Final = re.compile(
     r"(?i)\b(?:(?P<new>got|getting|adopted|bought|rescued|inherited|took in)|have|keep|foster) (?:an?|our|one|two)"
@@ -103,7 +105,7 @@ def _forget_whom_others_mean(clause: str, people: People) -> None:
     if _SOMEONES.search(clause):
         people.last.clear()
     if another := _ANOTHER.search(clause):
-        people.forget(another["name"])
+        people.forget(another["name"] or another["from"])
 
 
 def _had(clause: str, people: People) -> Iterator[Note]:

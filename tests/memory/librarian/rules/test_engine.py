@@ -437,6 +437,12 @@ def test_of_a_group_everyone_is_named_and_no_subject_runs_into_the_next() -> Non
     assert [fact.key for fact in read("so I'm pescatarian now I suppose")] == ["user/diet"]
 
 
+def test_what_asks_to_remember_something_is_no_part_of_it() -> None:
+    assert [fact.statement for fact in read("Remember this for me: my locker at the pool is number 218.")] == [
+        "The user's locker at the pool is number 218."
+    ]
+
+
 def test_who_walks_the_dog_is_no_dog() -> None:
     walker = "Could you write a sheet for our dog walker? Her name is Philippa and she takes Biscuit out at noon."
     assert not [fact for fact in read(walker) if "Philippa" in fact.statement]

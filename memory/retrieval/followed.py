@@ -24,13 +24,13 @@ WITHIN: Final = 4
 MAX_WORDS: Final = 24
 """A longer message is found for itself, unless it corrects the answer."""
 FOLLOWS_FROM: Final = -1.5
-"""Log odds from which what was written next goes on about the same, if it was read beside the question. Of 90 such
-messages in 180 scenarios that were read, of those below one in thirty did."""
+"""Log odds from which what was written next is about the same, if it was read beside the question. Of 90 such messages
+in 180 scenarios that were read, of those below one in thirty was."""
 _OF_IT: Final = re.compile(
     r"(?i)\W*(?:no|nope|oops|wait|sorry|actually|correction|hang on|hmm+|ah|oh|argh|typo|i meant?|make (?:it|that)"
     r"|s?he|it|they|that|this|same|his|her|its|their|\d+)\b"
 )
-"""Opens what goes on about the same, where it wasn't read: “nope, it's 450”."""
+"""Opens what is about the same, where it wasn't read: “nope, it's 450”."""
 SURE_FROM: Final = 4.0
 """Log odds from which a later date or amount takes the place of an earlier one, or what says that something changed. Of
 540 read scenarios, in 17 the later date or amount is right and in one the earlier; from ANSWERED_FROM on, in 18 and

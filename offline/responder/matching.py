@@ -212,7 +212,7 @@ NO_STATEMENT = re.compile(
 QUOTED = re.compile(r"\"(?:[^\"\s]+\s+){3,}[^\"]*\"")
 CLAUSES = re.compile(
     r"(\b(?:am|is|are|was|were|have|has|had|lives?|works?|likes?|loves?|moved|keeps|follows|eats|drinks|drives"
-    r"|plays|takes|runs|goes|does|makes|wants|needs|hates|speaks|comes)\b|'(?:m|ve|re)\b)(.{0,200}?),? "
+    r"|plays|takes|runs|goes|does|makes|wants|needs|hates|speaks|comes)\b|'(?:m|ve|re)\b)(.{0,120}?),? "
     r"(?:and|but) (?=I\b(?! (?:are|were)\b)|my |we |our |the user\b)"
 )  # after a whole clause, the next one answers for itself
 BEFORE_QUESTION = re.compile(

@@ -471,9 +471,9 @@ def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
 
 
 _JOKES: Final = re.compile(
-    r"(?i)^.{0,40}?\b(?:(?:that|it|this)(?:['’]?s| was| is)(?: just| only| all| obviously)? (?:an? )?(?:joke|lie|prank)"
-    r"|(?:just|only|i(?:['’]?m| am| was)) (?:just |only )?(?:kidding|joking|messing)|i made (?:that|it) up|jk"
-    r"|april fools?)\b"
+    r"(?i)^\W*(?:(?:(?:ha)+|lol|no|nope|ok|okay|sorry|oh|well|hey|relax|actually|i(?:['’]?m| am| was))\W+){0,4}"
+    r"(?:(?:that|it|this) was(?: just| only| all| obviously)? (?:an? )?(?:joke|lie|prank)"
+    r"|(?:just |only )?(?:kidding|joking)|i made (?:that|it) up|jk|april fools?)\b"
 )
 """Opens a message that takes back the one before: “haha no, that was a joke”."""
 

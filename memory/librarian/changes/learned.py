@@ -117,13 +117,14 @@ def with_changes(
             yield _with_hour(_correction(reading, utterance))
 
 
-_HOUR: Final = re.compile(r"(?i)\b(?:\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m)\b")
+_AN_HOUR: Final = r"\b(?:\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m)\b"
+_HOUR: Final = re.compile(_AN_HOUR, re.IGNORECASE)
 
 
 def _with_hour(correction: Correction) -> Correction:
     """The correction of a day with the hour behind it, if the words name another: “on 26 June at 14:40 now”."""
     old, hours = correction.old or correction.fact.value, _HOUR.findall(correction.quote)
-    known = re.search(rf"{re.escape(old)},? (?:at )?(?P<hour>{_HOUR.pattern[4:]})", correction.fact.statement, re.I)
+    known = re.search(rf"{re.escape(old)},? (?:at )?(?P<hour>{_AN_HOUR})", correction.fact.statement, re.I)
     is_same = not hours or len(set(hours)) > 1 or _HOUR.search(correction.value) or not (old and known)
     if correction.change is not Change.REPLACE or is_same or known is None or known["hour"] == hours[0]:
         return correction
@@ -259,7 +260,7 @@ def _is_of_someone_named(names: frozenset[str], fact: KnownFact, update: Update,
 _AS_BEFORE: Final = re.compile(r"(?i)\b(?:(?<!never )again|still|remember|as (?:usual|always|ever))\b")
 
 
-_TOGETHER: Final = re.compile(r"(?i)\b(?:married|engaged|moved in|(?:(?:civil|our) )wedding|anniversary|yes)\b")
+_TOGETHER: Final = re.compile(r"(?i)\b(?:married|engaged|moved in together|our (?:wedding|anniversary))\b")
 """With a partner's name: they are no less together."""
 
 
@@ -267,7 +268,8 @@ def _is_still_so(fact: KnownFact, update: Update, quote: str) -> bool:
     """Whether the same words say that it is as before: “Lotte's daycare is called De Speelberg”, “the Newcastle I live
     in”, “the train was packed again”, “I'm on nights” of night shifts, “Noemi and I got married” of a girlfriend."""
     denied = any(find_phrase(fact.statement, denial.old) for denial in read_denials(quote))
-    if update.outcome == "ended" and fact.value and fact.value in _WORD.findall(quote) and _TOGETHER.search(quote):
+    is_partner = split_key(fact.key)[1] == "partner" and fact.value in _WORD.findall(quote)
+    if update.outcome == "ended" and is_partner and _TOGETHER.search(quote):
         return True
     if update.outcome == "ended" or (update.new and content(update.new) <= content(fact.statement)):
         return _AS_BEFORE.search(quote) is not None and not denied

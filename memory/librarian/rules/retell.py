@@ -149,7 +149,9 @@ class People:
 
     def forget(self, name: str) -> None:
         """Know no one of this name, nor whom a pronoun means: someone else who is called so is told of."""
-        self.last, self.known = [], [one for one in self.known if one.name.casefold() != name.casefold()]
+        others = [one for one in self.known if one.name.casefold() != name.casefold()]
+        if len(others) < len(self.known) or any(one.name.casefold() == name.casefold() for one in self.last):
+            self.last, self.known = [], others
 
     def named(self, name: str) -> Subject | None:
         """Who is called so."""

@@ -34,7 +34,7 @@ _ODD: Final = re.compile(
     r"(?i)[?!=]|https?:|[{}<>|\\]|\.\.|,,|\s[,.]|[,;:-]\.$|\b(?:lol|pls|plz|btw|haha)\b|[\U0001F000-\U0001FFFF]"
 )
 _SAYS_NOTHING: Final = re.compile(
-    r".*\binstead(?! of\b)|The user's (?:[\w-]+ ){1,3}(?:s?he|they|we) (?!(?:and|or)\b)"
+    r".*\binstead(?! of\b)|The user's (?:(?!\w+(?:s|d|ew)\b)[\w-]+ ){1,3}(?:s?he|they|we) (?!(?:and|or)\b)"
     r"|The user's (\w+)(?: \S+)? is the user's \1\Z"
     r"|The user's ([\w -]+?) is not the user's \2(?!\w)"
     r"|The user mentions (?:(?:the|an?) \w+|[A-Z]\w+(?:, [A-Z]\w+)*(?: and [A-Z]\w+)?)\Z"

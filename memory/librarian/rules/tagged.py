@@ -467,7 +467,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
     "job": lambda value, sentence: (
         _names_work(value)
-        and _FOR_FUN.search(sentence) is None
+        and (_FOR_FUN.search(sentence) is None or _WORK.search(sentence) is not None)
         and _ROLE.search(_before(value, sentence)) is None
         and _TRAINS.search(_before(value, sentence)) is None
         and not (is_occupation(value.split()[-1]) and _OF_SOMEONE.search(_before(value, sentence)))

@@ -280,6 +280,12 @@ def test_of_two_days_none_is_mended_without_saying_which() -> None:
     assert list(find_corrections(Utterance(9, 3, "user", "oops no, 10 March", NOW), facts)) == []
 
 
+@pytest.mark.parametrize("text", ["They want 900 a month, this is a joke", "it's a joke how long the queue was"])
+def test_what_is_called_a_joke_takes_nothing_back(text: str) -> None:
+    llama = replace(known(51, "The user keeps a pet llama."), said_at=NOW - timedelta(minutes=2), message_id=7)
+    assert not find_corrections(Utterance(9, 3, "user", text, NOW), [llama])
+
+
 def test_what_is_done_instead_ends_what_was_and_takes_no_nouns_place() -> None:
     fact = known(1, "The user does aikido every Tuesday.", "user/pastime:aikido", "yes")
     text = "Quit aikido last week. I swim three mornings a week instead now."

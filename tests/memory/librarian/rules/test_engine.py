@@ -443,6 +443,12 @@ def test_what_asks_to_remember_something_is_no_part_of_it() -> None:
     ]
 
 
+def test_work_on_weekends_is_work_and_what_someone_says_is_a_statement() -> None:
+    assert "user/job" in {fact.key for fact in read("I work weekends as a barista")}
+    assert [fact.key for fact in read("On weekends I restore old typewriters.")] == [""]
+    assert finished("The user's mother says they should rest more") != ""
+
+
 def test_who_walks_the_dog_is_no_dog() -> None:
     walker = "Could you write a sheet for our dog walker? Her name is Philippa and she takes Biscuit out at noon."
     assert not [fact for fact in read(walker) if "Philippa" in fact.statement]

@@ -151,6 +151,10 @@ TASK = re.compile(
     r"compute|solve|code|implement|plan|suggest|give|make|compare|tell me an?|recommend|sing|draw|help me)\b",
     re.IGNORECASE,
 )
+LIST_OPENED = re.compile(
+    r"^\W*(?:(?:can|could|would|will) you (?:please )?|please )?(?:keep|start)\b[^.?!]{0,40}\blist\b", re.IGNORECASE
+)
+"""Recall keeps it: “Can you keep a shopping list for me? Start with oat milk.”"""
 QUESTION = re.compile(
     r"^\W*(?:who|whom|whose|what|where|when|which|how|why|do(?! not)|does|did|is|are|am|was|were|can|could|will|would|"
     r"should|have|has)\b.*[^.!]$",

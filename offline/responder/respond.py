@@ -418,6 +418,8 @@ def _recall(reading: Reading) -> Reply | None:
     """A question: answer from what is known, else search, else say that it isn't known."""
     if patterns.REMINDER.match(reading.question):
         return say(wording.NO_REMINDERS)
+    if patterns.LIST_OPENED.match(reading.question):
+        return say(_in_turn(wording.READ, reading))
     task = patterns.TASK.match(reading.question) or patterns.TASK.match(_last_question(reading))
     if not task and not _is_question(reading.question):
         return None

@@ -560,6 +560,11 @@ def test_the_age_of_a_heroine_is_not_the_users() -> None:
     assert "52" not in ask("How old am I?", heroine)
 
 
+def test_a_list_that_recall_keeps_needs_no_real_model() -> None:
+    assert "real model" not in ask("Can you keep a shopping list for me? Start with oat milk.").split("\n")[0]
+    assert "real model" in ask("Can you write a list of ten French cheeses?")
+
+
 def test_what_happened_is_answered_by_the_event_and_whose_day_it_is_not_by_the_date() -> None:
     event = memory("Odin died on Monday.", "message:2") | {"answers": "question"}
     over = memory("The user's greyhound is called Odin.", "fact:1") | {"qualifier": "until 2026-11-16"}

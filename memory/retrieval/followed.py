@@ -58,10 +58,10 @@ _ASKS_VALUE: Final = re.compile(
 _ASKS_PLACE: Final = re.compile(
     r"(?i)\bwhere\b|\b(?:which|what) (?:city|town|country|village|street|airport|station|hotel)\b"
 )
-_NO_PLACE: Final = rf"(?!(?i:I|{alternatives(frozenset((*WEEKDAYS, *MONTHS)))})\b)"
+_DAYS_AND_MONTHS: Final = alternatives(frozenset((*WEEKDAYS, *MONTHS)))
 _PLACE: Final = re.compile(
-    rf"(?:(?<=[a-z,] )|^){_NO_PLACE}(?!(?:The|My|Our|It|He|She|We|They|So|Oh)\b)[A-Z]\w"
-    rf"|\b(?:in|at|to|from|near) {_NO_PLACE}[^\W\d]"
+    rf"(?:(?<=[a-z,] )|^)(?!(?i:I|{_DAYS_AND_MONTHS})\b|(?:The|My|Our|It|He|She|We|They|So|Oh)\b)[A-Z]\w"
+    rf"|\b(?:in|at|to|from|near) (?!(?i:I|{_DAYS_AND_MONTHS})\b)[^\W\d]"
 )
 """What may be one: a name, or “at the mill”; not “the wedding is on 16 September”."""
 _COUNTED: Final = re.compile(r"(?i)\bhow many (\w+)")
@@ -69,7 +69,7 @@ _ASKS_ONE: Final = re.compile(rf"{_ASKS_VALUE.pattern}|\bwho(?:['’]?s| is) (?:
 """The same, or for who someone is to the user: one at a time."""
 _VALUE: Final = re.compile(
     r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
-    rf"|(?:{alternatives(frozenset((*WEEKDAYS, *MONTHS)))})s?)\b"
+    rf"|(?:{_DAYS_AND_MONTHS})s?)\b"
 )
 TOO_FAR: Final[frozenset[Rule]] = frozenset({"below the floor", "beyond top-K"})
 """Rules that a message loses by following."""
@@ -119,18 +119,15 @@ def _changing(
 ) -> RankedCandidate | None:
     """The latest message of those that surely answer that says that something changed; None: none does. A fact that has
     the key that is asked for is changed only by what names its attribute, “a new phone”: else the librarian decides."""
-    rows = {id(row.candidate): row for row in found}
-    by = rows[id(lead.candidate)].changed_by if cues is _CHANGES else None
-    is_keyed = lead.candidate.keyed_answer and lead.candidate.source == "fact"
-    facts = rows[id(lead.candidate)].facts if is_keyed else ()
-    named = content(facts[0].attribute.replace("_", " ").partition(":")[0]) if facts else set[str]()
-    said = (
-        row
-        for row in sure
-        if (by and row.candidate.message_id == by[0] and not is_keyed)
-        or (cues.search(row.candidate.text) and named <= content(row.candidate.text) and (named or not is_keyed))
-    )
-    return max((row for row in said if row.candidate.source == "message"), key=_order, default=None)
+    leading = next(row for row in found if row.candidate is lead.candidate)
+    messages = [row for row in sure if row.candidate.source == "message"]
+    told = [row for row in messages if cues.search(row.candidate.text)]
+    if lead.candidate.keyed_answer and lead.candidate.source == "fact":
+        named = content(leading.facts[0].attribute.replace("_", " ").partition(":")[0]) if leading.facts else set()
+        told = [row for row in told if named and named <= content(row.candidate.text)]
+    elif leading.changed_by and cues is _CHANGES:
+        told += [row for row in messages if row.candidate.message_id == leading.changed_by[0]]
+    return max(told, key=_order, default=None)
 
 
 def mark_as_likely(ranked: Sequence[RankedCandidate], found: Iterable[CandidateRow], question: Question) -> None:

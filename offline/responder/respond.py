@@ -723,8 +723,8 @@ def _of_the_asked(memory: Memory, asked: str) -> str:
     others = [one for one in said if is_about_another(asked, one, wanted, stems(one))]
     about = [one for one in said if one not in others]
     is_shared_by_others = ONE_SUBJECT.search(asked) and _share(others, wanted) and not _share(about, wanted)
-    is_named = not any(map(PRONOUN_SUBJECT.match, said))  # “they're married since 1975” may be of those asked for
-    if is_shared_by_others or (others and not about and is_named):
+    is_unnamed = any(map(PRONOUN_SUBJECT.match, said))  # “they're married since 1975” may be of those asked for
+    if is_shared_by_others or (others and not about and not is_unnamed):
         return ""
     return without_contrast(" ".join(written.split())) if said else ""
 

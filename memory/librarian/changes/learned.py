@@ -123,12 +123,13 @@ _HOUR: Final = re.compile(_AN_HOUR, re.IGNORECASE)
 
 def _with_hour(correction: Correction) -> Correction:
     """The correction of a day with the hour behind it, if the words name another: “on 26 June at 14:40 now”."""
-    old, hours = correction.old or correction.fact.value, _HOUR.findall(correction.quote)
-    known = re.search(rf"{re.escape(old)},? (?:at )?(?P<hour>{_AN_HOUR})", correction.fact.statement, re.I)
-    is_same = not hours or len(set(hours)) > 1 or _HOUR.search(correction.value) or not (old and known)
-    if correction.change is not Change.REPLACE or is_same or known is None or known["hour"] == hours[0]:
+    old, hours = correction.old or correction.fact.value, set(_HOUR.findall(correction.quote))
+    if correction.change is not Change.REPLACE or not old or len(hours) != 1 or _HOUR.search(correction.value):
         return correction
-    return replace(correction, old=known[0], value=f"{correction.value} at {hours[0]}")
+    known = re.search(rf"{re.escape(old)},? (?:at )?(?P<hour>{_AN_HOUR})", correction.fact.statement, re.IGNORECASE)
+    if known is None or known["hour"] in hours:
+        return correction
+    return replace(correction, old=known[0], value=f"{correction.value} at {hours.pop()}")
 
 
 def find_changed(utterance: Utterance, earlier: Mapping[int, str]) -> Iterator[int]:

@@ -148,10 +148,10 @@ class People:
         return next((one for one in self.last if one.fits(pronoun.lower())), None)
 
     def forget(self, name: str) -> None:
-        """Know no one of this name, nor whom a pronoun means: someone else who is called so is told of."""
-        others = [one for one in self.known if one.name.casefold() != name.casefold()]
-        if len(others) < len(self.known) or any(one.name.casefold() == name.casefold() for one in self.last):
-            self.last, self.known = [], others
+        """Know no one of this name, nor whom a pronoun means, as the words are about another of that name."""
+        known = [one for one in self.known if one.name.casefold() == name.casefold()]
+        if known or any(one.name.casefold() == name.casefold() for one in self.last):
+            self.last, self.known = [], [one for one in self.known if one not in known]
 
     def named(self, name: str) -> Subject | None:
         """Who is called so."""

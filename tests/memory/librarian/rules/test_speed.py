@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memory.librarian import rules
 from memory.librarian.rules import engine
-from memory.librarian.rules.clauses import MAX_CLAUSE, MAX_SENTENCE
+from memory.librarian.rules.clauses import MAX_CLAUSE, MAX_LINE, MAX_SENTENCE, sentences
 from memory.librarian.rules.engine import RuleEngine
 from memory.network import reader
 from recall.cpu_limit import CpuLimit, TookTooLongError
@@ -79,6 +79,10 @@ def test_what_anything_takes_grows_with_its_length(piece: str) -> None:
 @bounded(max_examples=25, deadline=None)
 def test_so_do_mixtures(pieces: list[str]) -> None:
     assert is_linear(read, "".join(pieces))
+
+
+def test_the_sentences_of_a_long_line_stay_whole() -> None:
+    assert {sentence.text for sentence in sentences("I live in Porto. " * (3 * MAX_LINE // 17))} == {"I live in Porto."}
 
 
 def test_a_square_is_not_taken_for_a_line(monkeypatch: pytest.MonkeyPatch) -> None:

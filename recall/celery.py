@@ -138,7 +138,14 @@ class ReleasingChannel(pgmq.Channel):
     """pgmq's, but a task whose end can't be recorded takes none of the worker's places: it returns after its lease.
 
     With kombu's own, each task that ends while the database restarts took one for good, until the worker took no more.
+    Its publisher, which declares a queue and sends to it, continues on the old channel when it had to connect again
+    between the two: an `AttributeError`, which nothing retries.
     """
+
+    def _put(self, queue: str, message: Any, **options: Any) -> None:
+        if self.connection is None:
+            raise psycopg.OperationalError("The channel is closed.")  # the publisher tries again with its new one
+        super()._put(queue, message, **options)  # type: ignore[no-untyped-call]
 
     def basic_ack(self, delivery_tag: Any, multiple: bool = False) -> None:
         with self._released(delivery_tag):

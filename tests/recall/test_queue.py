@@ -16,6 +16,7 @@ import pytest
 from celery import Celery
 from django.conf import settings
 from django.db import connection, transaction
+from kombu import pools
 from psycopg.conninfo import conninfo_to_dict
 
 from recall.celery import (
@@ -23,6 +24,7 @@ from recall.celery import (
     CONFIGURATION,
     LEASE_SECONDS,
     MAX_TASK_SECONDS,
+    PromptTransport,
     Queue,
     TaskSender,
     app,
@@ -257,6 +259,26 @@ def test_a_broker_that_is_away_does_not_fail_the_request(
         enqueue_on_commit("memory.tasks.anything", 1)
     assert "memory.tasks.anything was not queued" in caplog.text
     assert time.monotonic() - began < 15  # 2 s on an idle machine
+
+
+@pytest.mark.processes
+def test_a_task_is_sent_though_the_connection_was_lost_while_its_queue_was_declared(
+    send: Callable[..., object], server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = [psycopg.OperationalError("lost")]
+    declare = PromptTransport.Channel._new_queue
+
+    def lose_once(channel: Any, queue: str, **options: Any) -> None:
+        if losses:
+            raise losses.pop()
+        declare(channel, queue, **options)  # type: ignore[no-untyped-call]
+
+    monkeypatch.setattr(PromptTransport.Channel, "_new_queue", lose_once)
+    pools.reset()  # connections that have declared it
+    send("nowhere", "kept", 0)
+    assert losses == []
+    with server.connect() as reading:
+        assert reading.execute("SELECT queue_length FROM pgmq.metrics('recall')").fetchone() == (1,)
 
 
 def kept() -> list[str]:

@@ -28,9 +28,10 @@ _KNOWN: Final = (
 _STORE: Final = r"(?:your (?:memor(?:y|ies)|records?|notes)|my memor(?:y|ies))"
 _ASKS: Final = re.compile(
     rf"{_OPENING}(?:forget|(?:don't|do not|stop) remember(?:ing)?"
-    r"|(?:don't|do not) (?:keep|store|save)(?= (?:my|our|what|where|how (?:much|many|old)) )"
-    r"|(?P<erases>delete|erase|remove|wipe|get rid of|scrub)"
-    rf"(?=.* from {_STORE}\b| {_ALL} (?:{_KNOWN} )?(?:about|on) ))"
+    r"|(?:don't|do not) (?:keep|store|save)"
+    r"(?= (?:my|our|what|where|how (?:much|many|old)) | (?:that|this) ?(?:[,.;!–—-]|$))"
+    r"|(?P<erases>delete|erase|remove|wipe|get rid of|scrub|scrap)"
+    rf"(?=.* from {_STORE}\b| {_ALL} (?:{_KNOWN} )?(?:about|on) | the [^,.;:!?]{{2,40}} (?:bit|part|thing|stuff)\b))"
     r"(?: about)? (?P<what>[^,.;:!?]{2,120}?)"
     rf"(?: from {_STORE})?(?:,? (?:please|pls|plz|thanks|by the way|btw|(?:would|will|could) you)| now)*"
     r"(?P<reason>(?:[,;]| [-–—]| because| (?:since|as)(?= (?:i|you|he|she|it|we|they|that|this|there|my|our)\b))"
@@ -38,7 +39,8 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 _HINT: Final = re.compile(
-    r"forget|memor|remember|delete|erase|wipe|remove|get rid|scrub|(?:n['’]t|not) (?:keep|store|save)", re.IGNORECASE
+    r"forget|memor|remember|delete|erase|wipe|remove|get rid|scrub|scrap|(?:n['’]t|not) (?:keep|store|save)",
+    re.IGNORECASE,
 )
 _PREVIOUS: Final = re.compile(
     rf"(?:that|this|it|(?:that )?i (?:just |ever )?(?:{_SAID})(?: that| this| it)?|what i (?:just )?(?:{_SAID})"

@@ -141,9 +141,10 @@ _MONTHS: Final = """
 MONTHS: Final = frozenset(_MONTHS.split())
 DAYS: Final = frozenset(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])
 _META: Final = """
-    forget delete remove erase everything anything something thing stuff all about regarding concerning fact memory
-    memories note notes message messages info information detail details data said told mention mentioned know known
-    how long much many please dr mr mrs ms prof don doesn didn isn not n't never fact still again ever
+    forget delete remove erase everything anything something thing stuff bit part all about regarding concerning
+    fact memory memories note notes message messages info information detail details data said told mention
+    mentioned know known how long much many please dr mr mrs ms prof don doesn didn isn not n't never fact still
+    again ever
 """
 _TITLES: Final = frozenset(["dr", "mr", "mrs", "ms", "prof"])
 """Part of no name: “Quist” is “Dr. Quist”."""

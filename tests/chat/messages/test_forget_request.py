@@ -88,6 +88,7 @@ SignIn = Callable[[User], Client]
         ("I'd like you to forget how far behind I am with the rent, it's tense.", "how far behind I am with the rent"),
         ("I shouldn't have told you about Maude's divorce, could you wipe that?", "Maude's divorce"),
         ("I wish I hadn't mentioned the loan. Please forget it. Is rye healthy?", "the loan"),
+        ("scrap the poker bit, the wife reads over my shoulder", "the poker bit"),
         ("Can you remove the bit about Darius? I don't want anyone to read it.", "Darius"),
     ],
 )
@@ -104,6 +105,7 @@ def test_a_topic_is_asked_to_be_forgotten(text: str, topic: str) -> None:
         "Please forget it.",
         "Forget I said that",
         "forget what I just told you",
+        "oh wait, don't keep that, it's her news to tell",
     ],
 )
 def test_that_is_the_message_before(text: str) -> None:
@@ -148,6 +150,9 @@ def test_everything_is_asked_to_be_forgotten(text: str) -> None:
         "why did you forget what I said about the boat?",
         "ok but don't forget what I said about nuts",
         "I'll never forget what I told you about him",
+        "scrap the second part, it's too long",
+        "don't save that, it crashed",
+        "don't keep that door open",
         "Kids forget what I said about sweets within a minute",
         "let's go to the beach and forget that it is Monday",
         "people get busy and forget that my sister is deaf",

@@ -65,6 +65,14 @@ _TOLD: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             re.I,
         ),
     ),
+    # “hunting7Moose_ladder” and no other word: meant for another window
+    (
+        KEY,
+        re.compile(
+            r"\A\s{0,5}(?P<value>(?=[^\sA-Z]{0,60}[A-Z])(?=[^\sa-z]{0,60}[a-z])(?=[^\s\d]{0,60}\d)"
+            r"(?:(?=\w{0,60}[!#$%^&*?+=~])[\w!#$%^&*?+=~-]{8,64}|\w{14,64}))\s{0,5}\Z"
+        ),
+    ),
     # “hunter2 is my password”
     (
         KEY,

@@ -64,6 +64,9 @@ HELD: list[tuple[str, str]] = [
     ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0", KEY),
     ("postgres://me:secret@db.example.org/app", KEY),
     ("the token is Xk7pQ2mZ9vL4nR8sT1wY6bA3cD5e", KEY),
+    # nothing else in the message
+    ("hunting7Moose_ladder", KEY),
+    ("Tr0ub4dor&3\n", KEY),
     ("my number is 078-05-1120", IDENTITY),  # US
     ("AB 12 34 56 C", IDENTITY),  # UK
     # with check digits
@@ -157,6 +160,8 @@ HARMLESS = [
     "APARTMENTCOMPLEX",
     "the bearer of good news in 2024",
     "my variable is called token_count2",
+    "iPhone15Pro",
+    "get_user_by_id2",
     # sentences about secrets that reveal none
     "I use the password manager Bitwarden",
     "The password is wrong.",

@@ -110,10 +110,12 @@ _ADVERBIAL = re.compile(
 )
 """When and how often something is done, at the end of a statement."""
 _MISSPELLED = re.compile(
-    r"\*\w|\w\*|\b(?:typo|spelled|spelt|misspel\w+|i meant|write myself|an? \w in (?:my|his|her|the) name"
+    r"\*\w|\w\*|\b(?:typo|auto-?correct|spelled|spelt|misspel\w+|i meant|write myself|an? \w in (?:my|his|her|the) name"
     r"|with (?:an?|one|two|double|no) \w\b|(?:an?|one|two|double|no) (?-i:[A-Z]s?)\b)",
     re.I,
 )
+_SLIP = re.compile(r"(?i)\b(typo|auto-?correct)[.!]")
+"""“Sorry, autocorrect. It's the Holden brewery”: the next sentence has the right letters."""
 _IS_SPELLED = re.compile(
     r"spel|write myself|in (?:my|his|her|the) name|with [a-z]+ \w\b|\b(?:an?|[Oo]ne|[Tt]wo|[Dd]ouble|[Nn]o) [A-Z]s?\b"
 )
@@ -244,7 +246,7 @@ def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[C
     user_text = _SMILEY.sub(
         lambda found: f".{' ' * (len(found[0]) - 1)}", mask_foreign_text(utterance.text, utterance.echoes)
     )
-    user_text = _THEN_ASKS.sub(".", user_text)
+    user_text = _SLIP.sub(r"\1,", _THEN_ASKS.sub(".", user_text))
     open_facts = [
         fact
         for fact in known

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from memory.facts.keys import USER, split_key
+from memory.facts.keys import LIST, USER, split_key
 from memory.librarian.changes.corrections import BACK, Change, Correction, in_full, is_done, when_ended
 from memory.librarian.changes.fact_words import OF_THE_USER, words_of
 from memory.librarian.engine import KnownFact
@@ -51,6 +51,8 @@ MAX_STRETCHES: Final = 6
 CHANGED_FROM: Final = 0.85
 """Probability from which an earlier message is recalled as perhaps changed: 56 of 60 rightly, where authors meant
 changes; of those who just wrote 34 of 104, and one message of 60 wrongly."""
+_LISTS: Final = f"{USER}/{LIST}"
+"""Keys of the user's lists, which only orders change: capers “on the list” take the place of no milk."""
 OF_THINGS: Final = frozenset({"taste", "allergy", "pastime", "condition"})
 """Families of attributes whose values are things or activities, not names of people."""
 _WORD: Final = re.compile(r"\w+")
@@ -111,7 +113,8 @@ def with_changes(
     yield from map(_with_hour, corrections)
     corrected = {correction.fact.fact_id for correction in corrections}
     corrected_values = {correction.value.casefold() for correction in corrections if correction.value}
-    readings = _readings(utterance, [fact for fact in facts if fact.fact_id not in corrected], nearness)
+    others = [fact for fact in facts if fact.fact_id not in corrected and not fact.key.startswith(_LISTS)]
+    readings = _readings(utterance, others, nearness)
     for reading in _one_for_each_change(readings):
         if _news(reading) not in corrected_values:
             yield _with_hour(_correction(reading, utterance))

@@ -105,7 +105,11 @@ _ORDERS: Final = (
     re.compile(rf"{_OPENS}(?:{_ADD}|{_TAKE}|{_HAVE})(?: down| off)? (?P<items>[^?]{{2,200}}?),? {_ONTO}"),
     re.compile(rf"{_OPENS}(?:for|on) {_REF},? (?:{_ADD}|{_TAKE})(?: off)? (?P<items>[^?]{{2,200}})"),
     re.compile(rf"{_OPENS}(?:{_ADD}|{_TAKE}) (?:these |this )?{_ONTO}\W{{1,3}}(?P<items>[^?]{{2,200}})"),
+    re.compile(
+        rf"{_OPENS}(?P<items>[^?,]{{2,60}}?) (?:(?:can|should|may) )?(?P<off>comes?|go(?:es)?) off(?: of)? {_REF}"
+    ),
     re.compile(rf"{_OPENS}(?:[^?]{{2,99}}, so )?(?P<items>[^?]{{2,200}}?) (?P<more>(?:should )?go(?:es)?) {_ONTO}"),
+    re.compile(rf"(?i)^\W{{0,3}}(?P<adds>and|also|plus) (?P<items>[^?]{{2,100}}?) (?:on|onto|to) {_REF}"),
     re.compile(
         rf"{_OPENS}(?:(?P<adds>add|put on|put(?=[^?]{{2,200}} on(?: too| as well)?\W{{0,3}}$))|{_TAKE}|{_HAVE})"
         r"(?P<off> off)? (?P<items>[^?]{2,200})"

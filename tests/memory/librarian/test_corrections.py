@@ -456,6 +456,9 @@ def test_a_name_is_corrected_by_its_letters() -> None:
     found = find_corrections(Utterance(99, 1, "user", text, NOW), [fact])
     assert [(one.old, one.value) for one in found] == [("Lanberris", "Llanberis")]
     assert not find_corrections(Utterance(99, 1, "user", "Llanberis: that is a nice place too", NOW), [fact])
+    work = known(54, "The user works at the Halden brewery.", "user/employer", "the Halden brewery")
+    found = find_corrections(Utterance(99, 1, "user", "sorry, autocorrect. It's the Holden brewery", NOW), [work])
+    assert [(one.old, one.value) for one in found] == [("Halden", "Holden")]
 
 
 def test_what_was_sold_ends_before_what_the_next_words_say() -> None:

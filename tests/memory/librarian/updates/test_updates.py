@@ -406,3 +406,10 @@ def test_a_correction_right_after_means_what_was_said_before_it(minutes: int, ch
         said("sorry, hes 9, i missed my own kids birthday"), said_at=son.said_at + timedelta(minutes=minutes)
     )
     assert [one.change for one in with_changes(mended, (), [son], {1: 0.4})] == [change]
+
+
+def test_the_network_changes_nothing_on_a_list(outcomes: dict[str, Update]) -> None:
+    statement = "On the user's shopping list are oat milk and bread."
+    outcomes[statement] = replaced("oat milk", "capers", 0.97)
+    shopping = replace(known(1, statement), key="user/list:shopping", value="oat milk, bread")
+    assert list(with_changes(said("and capers, we have oat milk"), (), [shopping], {1: 0.6})) == []

@@ -38,7 +38,6 @@ from memory.librarian.engine import (
 from memory.librarian.known_facts import load_known_facts
 from memory.librarian.placement import load_existing
 from memory.librarian.policies import policy_for
-from memory.librarian.updates.pairs import WEIGHTS as UPDATES
 from memory.models import Fact, LibrarianRun, MessageChange
 from memory.network.reader import load
 from memory.ports import spending
@@ -47,6 +46,7 @@ from memory.ports.spending import Usage
 from memory.secrets.secrets_filter import MASK
 from memory.speech_acts.made_up import made_up
 from memory.text.user_text import mask_foreign_text
+from memory.updates.pairs import WEIGHTS as UPDATES
 from recall.cpu_limit import TOO_LONG
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event

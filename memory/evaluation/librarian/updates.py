@@ -1,4 +1,4 @@
-"""Updates: what a later message changes of a known fact, on labeled pairs of the two (`librarian/updates/`)."""
+"""Updates: what a later message changes of a known fact, on labeled pairs of the two (`updates/`)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,11 +18,11 @@ from memory.librarian.decision import SURE_CONFIDENCE
 from memory.librarian.engine import ExtractionInput, KnownFact
 from memory.librarian.key_assignment import in_first_person
 from memory.librarian.rules.engine import RuleEngine
-from memory.librarian.updates.labeled import read_labeled
-from memory.librarian.updates.pairs import OUTCOMES
-from memory.librarian.updates.talks import TalkMessage, read_talks
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
+from memory.updates.labeled import read_labeled
+from memory.updates.pairs import OUTCOMES
+from memory.updates.talks import TalkMessage, read_talks
 
 ASKED: Final = "?"
 _SAID: Final = datetime(2026, 11, 1, 12, tzinfo=UTC)

@@ -10,7 +10,6 @@ from memory.facts.keys import LIST, USER, split_key
 from memory.librarian.changes.corrections import BACK, Change, Correction, in_full, is_done, when_ended
 from memory.librarian.changes.fact_words import OF_THE_USER, words_of
 from memory.librarian.engine import KnownFact
-from memory.librarian.updates.pairs import MAX_STATEMENT_PIECES, WINDOW, Outcome, Update, pair_of, read
 from memory.models.kinds import Kind
 from memory.network.pieces import windows
 from memory.ports.source import Utterance
@@ -23,6 +22,7 @@ from memory.text.language import alternatives, is_english
 from memory.text.message_kinds import only_asks
 from memory.text.relations import PEOPLE, PETS
 from memory.text.user_text import mask_foreign_text
+from memory.updates.pairs import MAX_STATEMENT_PIECES, WINDOW, Outcome, Update, pair_of, read
 
 # Chosen on talks that the network hasn't learned from, whose authors had facts in mind: of what it changes, 89% is
 # right, of what it asks about, 60%. Of authors who just wrote talks (`updates_people_dev.talk`, 4,380 messages), 14

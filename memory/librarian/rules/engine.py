@@ -56,7 +56,6 @@ from memory.librarian.rules.user_lists import MAX_SENTENCE, list_changed, read_l
 from memory.librarian.rules.words import ADVERBS, AFFLICTED
 from memory.librarian.tagger.tags import WEIGHTS as TAGGER
 from memory.librarian.tagger.tags import tags_in
-from memory.librarian.updates.pairs import pair_of, read
 from memory.models.kinds import Kind, default_importance
 from memory.network.reader import load
 from memory.ports.source import Utterance
@@ -67,6 +66,7 @@ from memory.text.keywords import content
 from memory.text.language import alternatives, is_english
 from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
+from memory.updates.pairs import pair_of, read
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
 VERSION: Final = "rules/30"

@@ -25,10 +25,6 @@ from memory.librarian.rules.engine import candidates
 from memory.librarian.rules.judged import UNJUDGED
 from memory.librarian.tagger import marked as tagger
 from memory.librarian.tagger.tags import WEIGHTS as TAGGER
-from memory.librarian.updates import labeled as updates
-from memory.librarian.updates.pairs import WEIGHTS as UPDATES
-from memory.librarian.updates.pairs import read
-from memory.librarian.updates.talks import read_talks
 from memory.network.adapted import Weights, mixed, save, trained
 from memory.network.training import EPOCHS, Example, Head, fit
 from memory.query_encoder.encoder import WEIGHTS as QUESTIONS
@@ -40,6 +36,10 @@ from memory.secrets.learned import WEIGHTS as SECRETS
 from memory.secrets.secrets_filter import find_secrets
 from memory.speech_acts import labeled as speech_acts
 from memory.speech_acts.network import WEIGHTS as SPEECH_ACTS
+from memory.updates import labeled as updates
+from memory.updates.pairs import WEIGHTS as UPDATES
+from memory.updates.pairs import read
+from memory.updates.talks import read_talks
 from recall.cpu_limit import CpuLimit
 
 MESSAGE: Final = re.compile(r"(?:message|said): ")

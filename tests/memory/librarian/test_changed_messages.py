@@ -12,9 +12,9 @@ from memory.forgetting.targets import Target, What
 from memory.index.indexer import embed_pending, index_conversation, reindex
 from memory.librarian.changes import learned
 from memory.librarian.run import run_extraction
-from memory.librarian.updates.pairs import Pair, Update
 from memory.models import MessageChange
 from memory.retrieval.recall import AlreadyInPrompt, retrieve
+from memory.updates.pairs import Pair, Update
 from tests.memory.librarian.test_run import add, ask, say
 
 PLAN = "boots for Iceland in June, leather or not? three weeks on foot"

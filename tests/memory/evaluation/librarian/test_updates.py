@@ -7,7 +7,7 @@ from django.core.management import call_command
 
 from memory.evaluation.librarian.labels import UnknownLabelsError
 from memory.evaluation.librarian.updates import evaluate_updates, read_messages
-from memory.librarian.updates.pairs import OUTCOMES
+from memory.updates.pairs import OUTCOMES
 
 DATA = Path(__file__).parents[2] / "data"
 PAIRS = (

@@ -13,9 +13,9 @@ from random import Random
 from typing import Final
 
 from memory.embeddings.port import embedder
-from memory.librarian.updates.labeled import LabeledPair, read_labeled
-from memory.librarian.updates.pairs import pair_of
 from memory.speech_acts.made_up import omit_rule
+from memory.updates.labeled import LabeledPair, read_labeled
+from memory.updates.pairs import pair_of
 
 NEAREST: Final = 3
 """Facts nearest in meaning that hold, of which a message teaches that they do."""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memory.librarian.updates.pairs import NEW, OLD, OUTCOMES, OUTPUTS, Outcome, Pair, Update, pair_of
 from memory.network.training import Example, Head
+from memory.updates.pairs import NEW, OLD, OUTCOMES, OUTPUTS, Outcome, Pair, Update, pair_of
 
 HEADS: Final = (Head(OUTPUTS[0], 1.0), Head(OUTPUTS[1], 0.5))
 _MARKS: Final = (re.compile(r"\[([^\[\]]+)\]"), re.compile(r"\{([^{}]+)\}"))

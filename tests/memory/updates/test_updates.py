@@ -11,13 +11,13 @@ from memory.librarian.changes import learned
 from memory.librarian.changes.corrections import Change, Correction
 from memory.librarian.changes.learned import with_changes
 from memory.librarian.engine import KnownFact
-from memory.librarian.updates.labeled import judge, read_labeled
-from memory.librarian.updates.pairs import Outcome, Pair, Update, pair_of, read
-from memory.librarian.updates.talks import read_talks
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
+from memory.updates.labeled import judge, read_labeled
+from memory.updates.pairs import Outcome, Pair, Update, pair_of, read
+from memory.updates.talks import read_talks
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[1] / "data"
 EARLIER, NOW = datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 9, 1, tzinfo=UTC)
 
 

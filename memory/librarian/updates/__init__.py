@@ -1,5 +1,0 @@
-"""What a message does to a known fact: a small network reads both together, in whatever words.
-
-Enter at `pairs.py` (reads), `labeled.py` or `talks.py` (what it learns from, `manage.py train-network updates`).
-Pure: texts in, updates out. May import the network; never decides or stores: `changes/` makes corrections of it.
-"""

@@ -189,6 +189,11 @@ def weight(webs: list[psutil.Process]) -> tuple[float, int]:
     return sum(sizes), sum(one.num_fds() for one in webs)
 
 
+def mapped(webs: list[psutil.Process]) -> float:
+    """Megabytes of these that are pages of files, such as the models' weights: the system takes them back at need."""
+    return sum(float(one.memory_info().shared) for one in webs) / MEGABYTE
+
+
 def busy(webs: list[psutil.Process]) -> float:
     """Processor seconds of all web processes."""
     return float(sum(times.user + times.system for times in (one.cpu_times() for one in webs)))
@@ -244,18 +249,20 @@ async def load(
 async def soak(webs: list[psutil.Process], ports: list[int], minutes: float, seen: Seen) -> dict[str, float]:
     """Print memory, descriptors and what Python's objects take as time passes, and their growth in the second half.
 
-    Memory follows the most answers at once. What a step's quietest moment takes is what they leave behind.
+    Memory follows the most answers at once. What a step's quietest moment takes is what they leave behind. Growth is
+    without the pages of files.
     """
     samples: list[tuple[float, float, int, int, int]] = []
     began = time.monotonic()
     step = max(10.0, minutes * 60 / 20)
-    print(row("minute", "MB", "files", "blocks", "answers", "accepted p95"))
+    print(row("minute", "MB", "mapped", "files", "blocks", "answers", "accepted p95"))
     while (passed := (time.monotonic() - began) / 60) < minutes:
         blocks = [await blocks_of(ports, wait=QUIET_EVERY) for _ in range(int(step / QUIET_EVERY))]
         passed = (time.monotonic() - began) / 60
-        samples.append((passed, *weight(webs), min(blocks), seen.done))
+        (megabytes, descriptors), pages = weight(webs), mapped(webs)
+        samples.append((passed, megabytes - pages, descriptors, min(blocks), seen.done))
         accepted = percentiles(seen.accepted[-500:])[1] if seen.accepted else 0.0
-        print(row(f"{passed:.1f}", f"{samples[-1][1]:.1f}", *samples[-1][2:], f"{accepted:.0f}"), flush=True)
+        print(row(f"{passed:.1f}", f"{megabytes:.1f}", f"{pages:.1f}", *samples[-1][2:], f"{accepted:.0f}"), flush=True)
     half = samples[len(samples) // 2 :]
     if len({done for *_, done in half}) < 2:
         return {"growth an hour": 0.0, "blocks an answer": 0.0}

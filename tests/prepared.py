@@ -1,8 +1,8 @@
 """The result of a first start, created once: a database with every table, and the collected static files.
 
-Test databases and most applications of a run start from a copy, in `var/prepared`: migrations alone take seven seconds
-of a core, and a run in several processes would pay that a dozen times. It is rebuilt when a migration or a package
-changes; the start itself updates anything else that has changed since. A first start is tested without it
+Test databases and most applications of a run start from a copy, in `var/prepared`: a first start takes six seconds of a
+core, and a run in several processes would pay that a dozen times. It is rebuilt when a migration or a package changes;
+the start itself updates anything else that has changed since. A first start is tested without it
 (`tests/recall/process/test_up.py`).
 """
 

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0007_plain_labels")]
+    dependencies = [("accounts", "0001_squashed_0006_language")]
 
     operations = [
         migrations.AddField(

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("chat", "0008_few_words_waiting")]
+    dependencies = [("chat", "0001_squashed_0008_few_words_waiting")]
 
     operations = [
         migrations.AddIndex(

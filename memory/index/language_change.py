@@ -25,7 +25,7 @@ from recall.db.postgres import try_advisory_lock
 TASK: Final = "memory.tasks.reword"
 REFRESH_TASK: Final = "memory.tasks.refresh_personal_indexes"
 
-# A trigger sets their words (memory/migrations/0011); rows with the right words aren't written.
+# A trigger sets their words (memory/migrations/0001_squashed_0012); rows with the right words aren't written.
 _STATEMENTS: Final = {
     Fact: "UPDATE memory_fact SET statement = statement WHERE id = ANY(%s) AND search IS DISTINCT FROM"
     " to_tsvector((SELECT language::regconfig FROM accounts_user WHERE id = user_id), statement)",

@@ -30,19 +30,12 @@ BACKWARD = """
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memory", "0013_plain_labels")]
+    dependencies = [("memory", "0001_squashed_0012_words_of_one_person")]
 
     operations = [
         migrations.RemoveConstraint("fact", "one_active_fact_a_key"),
         migrations.RunSQL(FORWARD, BACKWARD),
         migrations.RunSQL("SET CONSTRAINTS ALL IMMEDIATE", migrations.RunSQL.noop),
-        migrations.AlterField(
-            "fact",
-            "key",
-            models.CharField(
-                blank=True, help_text="Subject and attribute, as in user/home; set: one value at a time", max_length=120
-            ),
-        ),
         migrations.AddConstraint(
             "fact",
             models.UniqueConstraint(

@@ -24,7 +24,7 @@ def mark_messages(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memory", "0014_subject_keys"), ("chat", "0008_few_words_waiting")]
+    dependencies = [("memory", "0014_subject_keys"), ("chat", "0001_squashed_0008_few_words_waiting")]
 
     operations = [
         migrations.AddField(

@@ -14,7 +14,7 @@ def _reword(apps, before, after):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memory", "0019_plain_labels")]
+    dependencies = [("memory", "0018_message_changes")]
     operations = [
         migrations.RunPython(
             lambda apps, _: _reword(apps, BEFORE, AFTER),

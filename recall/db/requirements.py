@@ -1,4 +1,5 @@
-"""Database requirements: PostgreSQL 16 or later with these extensions, and connections that keep their session."""
+"""Database requirements: PostgreSQL 16 or later with these extensions, connections that keep their session, and tables
+that are new or at least those of the first release."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,6 +7,7 @@ from typing import Final
 import psycopg
 from django.core.exceptions import ImproperlyConfigured
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.recorder import MigrationRecorder
 
 MIN_SERVER = 16  # labels of ltree may hold hyphens
 
@@ -17,6 +19,15 @@ EXTENSIONS: Mapping[str, tuple[int, ...]] = {
     "btree_gin": (),  # owner and words in one index
 }
 """Extension → its minimum version; empty: any."""
+
+FIRST_RELEASE: Mapping[str, str] = {
+    "accounts": "0006_language",
+    "budget": "0006_receipts_grow_old",
+    "chat": "0008_few_words_waiting",
+    "memory": "0012_words_of_one_person",
+}
+"""App → the last migration of release 0.1.0. A squashed one replaces it and those before it."""
+TOO_OLD: Final = "The database has only some tables of Recall 0.1.0. Start 0.1.0 once, so that it adds the others."
 
 PROBES: Final = 3
 """Rounds in which two connections ask for their server process."""
@@ -62,7 +73,7 @@ def check_database(connection: BaseDatabaseWrapper) -> None:
     """Check the connected database.
 
     Raises:
-        ImproperlyConfigured: with the sentence of `find_unmet_requirement`.
+        ImproperlyConfigured: with the sentence of `find_unmet_requirement`, or TOO_OLD.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('server_version_num')::int / 10000")
@@ -75,6 +86,9 @@ def check_database(connection: BaseDatabaseWrapper) -> None:
         available = dict(cursor.fetchall())
     if sentence := find_unmet_requirement(server, available):
         raise ImproperlyConfigured(sentence)
+    applied = MigrationRecorder(connection).applied_migrations()
+    if any((app, "0001_initial") in applied and (app, last) not in applied for app, last in FIRST_RELEASE.items()):
+        raise ImproperlyConfigured(TOO_OLD)
 
 
 def _server_process(connection: psycopg.Connection) -> int:

@@ -1,12 +1,15 @@
-"""Django's checks pass, the models and the migrations agree, and an unsuitable database is refused."""
+"""Django's checks pass, the models and the migrations agree, upgrades start from 0.1.0, and an unsuitable database is
+refused."""
 
 import pytest
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 
-from recall.db.requirements import EXTENSIONS, check_database, find_unmet_requirement
+from recall.db.requirements import EXTENSIONS, FIRST_RELEASE, check_database, find_unmet_requirement
 from recall.observability.health import unapplied_migrations
 
 GOOD = {"vector": "0.8.6", "ltree": "1.3", "pg_trgm": "1.6", "unaccent": "1.1", "btree_gin": "1.3"}
@@ -60,4 +63,26 @@ def test_migrating_asks_the_database_itself(monkeypatch: pytest.MonkeyPatch) -> 
     check_database(connection)
     monkeypatch.setattr("recall.db.requirements.EXTENSIONS", {"no_such_extension": ()})
     with pytest.raises(ImproperlyConfigured, match="lacks the extension no_such_extension"):
+        check_database(connection)
+
+
+@pytest.mark.django_db
+def test_a_database_of_the_first_release_gets_only_what_came_since() -> None:
+    replacements = MigrationExecutor(connection).loader.replacements.values()
+    squashed = [one for one in replacements if one.app_label in FIRST_RELEASE]
+    assert {one.app_label: one.replaces[-1][1] for one in squashed} == FIRST_RELEASE
+    recorded = MigrationRecorder(connection).migration_qs
+    recorded.filter(app__in=FIRST_RELEASE).delete()
+    for one in squashed:
+        recorded.bulk_create(recorded.model(app=app, name=name) for app, name in one.replaces)
+    check_database(connection)
+    missing = unapplied_migrations()
+    assert {"accounts.0008_declined_offers", "memory.0014_subject_keys"} <= set(missing)
+    assert not any("squashed" in name for name in missing)
+
+
+@pytest.mark.django_db
+def test_a_database_with_part_of_the_first_release_is_refused() -> None:
+    MigrationRecorder(connection).record_unapplied("memory", "0012_words_of_one_person")
+    with pytest.raises(ImproperlyConfigured, match=r"Start 0\.1\.0 once"):
         check_database(connection)

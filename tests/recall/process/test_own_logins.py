@@ -27,7 +27,7 @@ DOCUMENTED: Final = ("CREATE ROLE owner LOGIN CREATEROLE", "CREATE ROLE app LOGI
 @pytest.fixture(scope="module")
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """With both logins, and a database that the first one owns, empty until a test prepares it: once for each pair of
-    logins, as that takes eight seconds."""
+    logins, as that takes five seconds."""
     with own_server() as server, server.connect() as connection:
         for statement in request.param:
             connection.execute(statement)

@@ -366,8 +366,9 @@ def _on(lists: Mapping[str, str], name: str) -> list[str]:
 
 
 def _things(text: str, *, is_one: bool = False) -> Iterator[str]:
-    for one in text.strip(" .!,").split(", ") if is_one else items(text.strip(" .!,")):
-        if _NO_THING.search(one):
+    """`is_one`: the words before call it one, which may have a verb: “another one: the cat flap is stuck”."""
+    for number, one in enumerate(text.strip(" .!,").split(", ") if is_one else items(text.strip(" .!,"))):
+        if _NO_THING.search(one) and (number or not is_one):
             return
         thing = _TAIL.sub("", _SMALL.sub("", one.strip(" .!,")))
         if thing and thing.lower() not in _POINTERS:

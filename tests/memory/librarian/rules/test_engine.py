@@ -800,6 +800,10 @@ def test_a_breed_is_no_second_animal() -> None:
         (["shopping list: milk, rice", "and capers on the shopping list, the little ones in salt",
           "milk can come off the shopping list, theres a jar"],
          "On the user's shopping list are rice and capers. | user/list:shopping=rice, capers"),
+        (["Jobs for the handyman, please keep these: dripping tap, loose banister",
+          "another one for the handyman list: the garden gate is stuck"],
+         "On the user's handyman job list are dripping tap, loose banister and garden gate is stuck. | "
+         "user/list:handyman_job=dripping tap, loose banister, garden gate is stuck"),
         (["shopping list: rice, limes", "I need a better title. Add it at the top", "first: boil the rice"],
          "On the user's shopping list are rice and limes. | user/list:shopping=rice, limes"),
         (["shopping list: rice, eggs", "Thanks!", "shopping list: take the eggs off"],

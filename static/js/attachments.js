@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Attachments of the next message: files dropped, pasted or chosen. Each is uploaded at once and is a draft on the server
- * until the message is sent (docs/attachments.md); the tab keeps only the drafts' ids, so a reload loses nothing. A long
- * paste becomes a file, too; “Insert as text” reverts that.
+ * until the message is sent (docs/attachments.md); the tab keeps only the drafts' ids, so a reload loses nothing, and the
+ * height of their list, which draft.js reserves. A long paste becomes a file, too; “Insert as text” reverts that.
  *
  * @typedef {{id: number, kind: string, name: string, size: string, tokens: number, thumbnail: string, text_url: string,
  *   remove_url: string, note: string}} Draft
@@ -44,9 +44,14 @@ export class Attachments {
       xhr?.abort();
       element.remove();
     }
-    this.#list.hidden = true;
     const kept = sessionStorage.getItem(this.#on.key());
+    this.#list.hidden = !kept;
+    this.#list.style.minHeight = `${Number(sessionStorage.getItem(this.#heightKey))}px`;
     if (kept) this.restore(kept.split(",").map(Number));
+  }
+
+  get #heightKey() {
+    return `${this.#on.key()}-height`;
   }
 
   /** The ids of the drafts. */
@@ -72,13 +77,21 @@ export class Attachments {
   /** Remember the drafts for this tab, so that they survive a reload. */
   remember() {
     store(this.#on.key(), this.ids.join(","));
-    this.#list.hidden = !this.#items.length;
+    this.#showList();
+    store(this.#heightKey, this.ids.length ? String(this.#list.offsetHeight) : "");
     this.#on.changed();
+  }
+
+  /** Show the list as high as its items, or hide it if it is empty. */
+  #showList() {
+    this.#list.hidden = !this.#items.length;
+    this.#list.style.minHeight = "";
   }
 
   /** Clear the current storage key. */
   forget() {
     store(this.#on.key(), "");
+    store(this.#heightKey, "");
   }
 
   /** Show drafts that the server still has, after a reload or a rejected message. @param {number[]} ids */
@@ -87,9 +100,10 @@ export class Attachments {
     const key = this.#on.key();
     const query = new URLSearchParams([...ids.map((id) => ["id", String(id)]), ...Object.entries(this.#on.about())]);
     const response = await fetch(`${this.#area.dataset.address}?${query}`).catch(() => null); // the tab keeps the ids
-    if (!response?.ok || response.redirected) return;
-    const { attachments } = await response.json();
     if (key !== this.#on.key()) return; // another conversation is shown
+    if (!response?.ok || response.redirected) return this.#showList();
+    const { attachments } = await response.json();
+    if (key !== this.#on.key()) return;
     for (const draft of attachments) {
       if (this.ids.includes(draft.id)) continue;
       const item = this.#show(new Blob(), draft.name, draft.kind);

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.people import (
     ON_BOTH,
@@ -18,6 +18,7 @@ from tests.browser.people import (
     last_answer,
     save_memories,
     says_offline,
+    tap,
     wear,
 )
 
@@ -338,6 +339,33 @@ def test_a_draft_of_several_lines_is_there_at_the_first_paint(somebody: Person, 
         && Boolean(area.compareDocumentPosition(script) & 4) && Boolean(script.compareDocumentPosition(hint) & 4);
     }"""
     assert page.evaluate(restored), "it runs between the composer and what the first paint waits for"
+
+
+@ON_BOTH
+def test_attachments_of_a_draft_have_their_height_at_the_first_paint(somebody: Person, screen: dict[str, Any]) -> None:
+    somebody.screen = screen
+    page = somebody.tab("/")
+    chips = page.get_by_role("list", name="Attachments of this message")
+    page.wait_for_load_state()
+    given = [FilePayload(name=f"{name}.txt", mimeType="text/plain", buffer=b"a word") for name in ("rent", "a" * 60)]
+    page.locator("#attach").set_input_files(given)
+    expect(chips.get_by_text("tokens")).to_have_count(2)
+    for _ in range(2):
+        page.reload()
+        expect(chips.get_by_text("tokens")).to_have_count(2)
+        assert page.evaluate(SHIFTED) == 0
+    for _ in given:
+        tap(chips.get_by_role("button", name="Remove").first)
+    expect(chips).to_be_hidden()
+    page.reload()
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate(SHIFTED) == 0, "nothing is kept free for what was removed"
+    page.locator("#attach").set_input_files(given[0])
+    expect(chips.get_by_text("tokens")).to_have_count(1)
+    page.route("**/attachments?*", lambda route: route.abort())
+    somebody.watch.forgive("ERR_FAILED")
+    page.reload()
+    expect(chips).to_be_hidden()
 
 
 def test_what_goes_wrong_on_a_page_is_noticed(somebody: Person) -> None:

@@ -118,6 +118,16 @@ def search(user: User, typed: str, filters: Filter, now: datetime, page: int = 1
     )
 
 
+def find_messages(user: User, typed: str, now: datetime, without: Collection[UUID], most: int) -> list[Message]:
+    """The best match of each conversation not among `without`, best conversation first. At most two queries."""
+    rows = [row for row in _match_messages(user, parse_query(typed), Filter()) if row.conversation not in without]
+    best = {row.conversation: row.id for row in sorted(rows, key=lambda row: (row.rank, row.id))}
+    ids = [best[conversation] for conversation in _rank_conversations(rows, {}, Filter(), now)[:most]]
+    messages = Message.objects.for_user(user).select_related("conversation").only("text", "conversation__title")
+    found = messages.in_bulk(ids)
+    return [found[pk] for pk in ids if pk in found]
+
+
 # Matching --------------------------------------------------------------------------------------------------------
 
 # PostgreSQL chooses the plan: a common word is found by reading the latest conversations until there are enough hits, a

@@ -1,21 +1,25 @@
 """The command palette and the keyboard shortcuts, as data.
 
-The palette finds commands, conversations by title, projects by name and facts by their words, and offers the search. A
-command is a link, a form or an action of the page; which ones apply depends on the page that opened the palette.
-static/js/palette.js runs both.
+The palette finds commands, conversations by title and by what was said, projects by name and facts by their words, and
+offers the search. A command is a link, a form or an action of the page; which ones apply depends on the page that
+opened the palette. static/js/palette.js runs both.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import F, Func, Q, TextField, Value
+from django.db.models import F, Func, Q, QuerySet, TextField, Value
 from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from accounts.models import User
+from chat.conversations.search import find_messages
+from chat.conversations.search_query import parse_query, snippet
 from chat.models import Conversation, Project
 from chat.pages.settings import SECTIONS
 from memory.models import Fact
@@ -32,7 +36,9 @@ MAX_LATEST: Final = 6
 MAX_MATCHING: Final = 8
 """Conversations listed after something was typed."""
 MAX_FACTS: Final = 5
-"""Facts listed after something was typed; likewise projects."""
+"""Facts listed after something was typed; likewise projects and messages."""
+MIN_WORD_CHARS: Final = 3
+"""Of what was typed, to look for messages: fewer letters start a word in almost every one."""
 MAX_QUERY_CHARS: Final = 100
 
 
@@ -109,6 +115,8 @@ class Option:
     href: str = ""
     keys: str = ""
     note: str = ""
+    detail: SafeString | None = None
+    """What was said, with the typed words marked."""
     send: bool = False
     fields: str = ""
     """Form fields, URL-encoded."""
@@ -125,16 +133,20 @@ class Group:
 
 
 def find_options(user: User, typed: str, current: UUID | None) -> list[Group]:
-    """Options that match `typed`, on the page of conversation `current` (None elsewhere). At most four queries."""
+    """Options that match `typed`, on the page of conversation `current` (None elsewhere). At most six queries."""
     words = typed.replace("\x00", "")[:MAX_QUERY_CHARS].split()
     here = Conversation.objects.not_deleted().for_user(user).filter(pk=current).first() if current else None
-    available = _available_commands(here, is_looked_for=bool(words))
+    available = list(_available_commands(here, is_looked_for=bool(words)))
     commands = [_build_option(command, url) for command, url in available if _matches(command, words)]
+    titled = list(_find_conversations(user, words, current))
+    said = Group("Messages", list(_find_messages(user, typed, [each.pk for each in titled])))
+    runnable = Group("Commands", commands)
+    is_named = any(_starts(command, words) for command, _ in available)  # “new conv” is hardly about what was said
     groups = [  # a title or a fact that has the words is more likely meant than a command that does
-        Group("Conversations", list(_find_conversations(user, words, current))),
+        Group("Conversations", [_build_conversation_option(each) for each in titled]),
         Group("Projects", list(_find_projects(user, words)) if words else []),
         Group("What Recall knows", list(_find_facts(user, words)) if words else []),
-        Group("Commands", commands),
+        *((runnable, said) if is_named else (said, runnable)),
         Group("Search", [_search_option(" ".join(words))] if words else []),
     ]
     return [group for group in groups if group.options]
@@ -169,6 +181,11 @@ def _matches(command: Command, words: list[str]) -> bool:
     return all(any(each.startswith(word.casefold()) for each in command_words) for word in words)
 
 
+def _starts(command: Command, words: list[str]) -> bool:
+    """Whether the command's name starts with what was typed."""
+    return command.name.casefold().startswith(" ".join(words).casefold())
+
+
 def _build_option(command: Command, url: str) -> Option:
     return Option(
         name=command.name,
@@ -182,14 +199,28 @@ def _build_option(command: Command, url: str) -> Option:
     )
 
 
-def _find_conversations(user: User, words: list[str], current: UUID | None) -> Iterator[Option]:
+def _find_conversations(user: User, words: list[str], current: UUID | None) -> QuerySet[Conversation]:
     """The latest conversations whose titles have every word; archived ones only if something was typed."""
     conversations = Conversation.objects.not_deleted().for_user(user).exclude(pk=current)
     holding = _holding("title", words) if words else Q(archived_at=None)
     rows = conversations.filter(holding).latest_first().only("title", "archived_at", "pinned_at")
-    for row in rows[: MAX_MATCHING if words else MAX_LATEST]:
-        note = "Archived" if row.archived_at else "Pinned" if row.pinned_at else ""
-        yield Option(row.title or "Untitled", "message-square", reverse("conversation", args=[row.pk]), note=note)
+    return rows[: MAX_MATCHING if words else MAX_LATEST]
+
+
+def _build_conversation_option(row: Conversation) -> Option:
+    note = "Archived" if row.archived_at else "Pinned" if row.pinned_at else ""
+    return Option(row.title or "Untitled", "message-square", reverse("conversation", args=[row.pk]), note=note)
+
+
+def _find_messages(user: User, typed: str, without: Collection[UUID]) -> Iterator[Option]:
+    """What was said in further conversations, by its words; the last one may be unfinished."""
+    typed = typed[:MAX_QUERY_CHARS]
+    if len(typed.strip()) < MIN_WORD_CHARS:
+        return
+    query = parse_query(typed)
+    for row in find_messages(user, typed, timezone.now(), without, MAX_FACTS):
+        title, link = row.conversation.title or "Untitled", reverse("message", args=[row.pk])
+        yield Option(title, "message-square", link, detail=snippet(row.text, query))
 
 
 def _find_projects(user: User, words: list[str]) -> Iterator[Option]:

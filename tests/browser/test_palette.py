@@ -1,11 +1,13 @@
 """By keyboard alone: the palette finds a command and a conversation, which is deleted and restored."""
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.people import PHONE, Person, ask, composer, last_answer
+from tests.browser.people import ON_BOTH, PHONE, OfflineServer, Person, ask, composer, is_phone, last_answer, tap
+from tests.browser.test_look import fits_the_screen
 
 pytestmark = pytest.mark.browser
 
@@ -82,6 +84,28 @@ def test_a_conversation_is_found_deleted_and_brought_back_by_keyboard(somebody: 
     hit.press("Enter")
     page.wait_for_url(re.compile(r"/c/.*#m-\d+$"))
     expect(page.locator(".message:target")).to_contain_text("zeppelin")
+
+
+@ON_BOTH
+def test_what_was_said_is_found_by_its_words_and_leads_to_the_message(
+    somebody: Person, offline: OfflineServer, screen: dict[str, Any]
+) -> None:
+    somebody.screen = screen
+    page = somebody.tab()
+    cover = "Horsehair" if is_phone(page) else "Cellophane"
+    offline.reply(f"**{cover}** is as *good* as a cloche.", match="What covers")
+    ask(page, "What covers my seedlings?")
+    expect(last_answer(page)).to_contain_text(cover)
+    page.goto("/memory/documents")
+    tap(page.get_by_role("link", name="Search or run a command"))
+    page.keyboard.type(f"{cover} as goo")
+    found = page.locator('[role="option"][aria-selected="true"]')
+    expect(found).to_have_text(re.compile(rf"^What covers my seedlings\?\s*{cover} is as good as a cloche\.$"))
+    expect(found.locator("mark")).to_have_text([cover, "as", "good", "as"])
+    fits_the_screen(page)
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/c/.*#m-\d+$"))
+    expect(page.locator(".message:target")).to_contain_text(cover)
 
 
 def test_enter_waits_for_the_results_of_what_was_typed(somebody: Person) -> None:

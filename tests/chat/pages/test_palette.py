@@ -12,6 +12,8 @@ from chat.models import Conversation, Project
 from chat.pages.palette import COMMANDS, SHORTCUTS, Group, find_options
 from chat.pages.settings import sections
 from memory.models import Fact
+from tests.chat.conversations.test_search import talk
+from tests.chat.pages.test_pages import say
 
 SignIn = Callable[[Any], Client]
 
@@ -156,9 +158,39 @@ def test_another_persons_conversation_is_none_of_this_page(alice: Any, bob: Any)
     assert "Delete this conversation" not in names(find_options(alice, "", theirs.pk))
 
 
-def test_it_takes_four_statements(alice: Any, conversation: Conversation, django_assert_num_queries: Any) -> None:
-    with django_assert_num_queries(4):
+def test_it_takes_six_statements(alice: Any, conversation: Conversation, django_assert_num_queries: Any) -> None:
+    say(conversation, "Lisbon in May?")
+    with django_assert_num_queries(6):
         find_options(alice, "lisbon", conversation.pk)
+    with django_assert_num_queries(4):
+        find_options(alice, "li", conversation.pk)
+
+
+def test_conversations_are_found_by_what_was_said_before_commands_that_have_the_word(
+    sign_in: SignIn, alice: Any, bob: Any, conversation: Conversation
+) -> None:
+    say(conversation, "The *night* tram number 28.")
+    best = say(talk(alice, "Any film?", title="Evening"), "A <b>night</b> one.")
+    titled = talk(alice, "Night or day?", title="Night walk")
+    Conversation.objects.filter(pk=talk(alice, "Too late at night to read.", title="Gone").pk).update(
+        deleted_at=timezone.now()
+    )
+    talk(bob, "Night sky.", title="Bob's")
+    groups = find_options(alice, "nig", None)
+    assert [group.heading for group in groups] == ["Conversations", "Messages", "Commands", "Search"]
+    assert [option.href for option in groups[0].options] == [f"/c/{titled.pk}"]
+    assert {option.name for option in groups[1].options} == {"Trip to Lisbon", "Evening"}
+    html = sign_in(alice).get("/palette?q=night+one").content.decode()
+    assert f'data-href="/m/{best.pk}"' in html
+    assert "A &lt;b&gt;<mark>night</mark>&lt;/b&gt; <mark>one</mark>." in html
+    assert not names(find_options(alice, "ni", None), "Messages"), "two letters start a word of almost every message"
+
+
+def test_a_command_whose_name_is_typed_is_before_what_was_said(alice: Any) -> None:
+    talk(alice, "In a new conversation you forgot the theme, dark or light.", title="Help")
+    groups = find_options(alice, "new conv", None)
+    assert [group.heading for group in groups] == ["Commands", "Messages", "Search"]
+    assert [group.heading for group in find_options(alice, "theme", None)] == ["Messages", "Commands", "Search"]
 
 
 @pytest.mark.parametrize("at", ["", "x", "00000000-0000-4000-8000-000000000000"])

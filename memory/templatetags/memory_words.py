@@ -1,6 +1,6 @@
 """Template filters of memory's pages: certainty, freshness and origin in words, and profile documents line by line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -81,16 +81,31 @@ class Lines:
     """Consecutive lines of a document of the same kind."""
 
     are_bullets: bool
-    lines: list[tuple[str, int]]
-    """Each line's text, and the fact it is linked to; 0: none."""
+    lines: list[str]
 
 
 @register.filter
 def paragraphs(text: str) -> Iterator[Lines]:
     """A profile document in groups: bullets form lists, other lines paragraphs."""
-    for kind, lines in groupby(lines_of(text), key=_kind):
+    return _group(lines_of(text))
+
+
+@register.filter
+def own_paragraphs(text: str) -> list[Lines]:
+    """Likewise, without the lines that Recall learned."""
+    return list(_group(line for line in lines_of(text) if not line.fact))
+
+
+@register.filter
+def learned_lines(text: str) -> list[tuple[str, int]]:
+    """The lines that Recall learned, each with its fact."""
+    return [(_as_read(line), line.fact) for line in lines_of(text) if line.fact]
+
+
+def _group(lines: Iterable[Line]) -> Iterator[Lines]:
+    for kind, alike in groupby(lines, key=_kind):
         if kind:
-            yield Lines(kind == "bullets", [(_as_read(line), line.fact or 0) for line in lines])
+            yield Lines(kind == "bullets", [_as_read(line) for line in alike])
 
 
 def _kind(line: Line) -> str:

@@ -1,5 +1,6 @@
 """The profile page: documents to edit with their history, boundaries, and facts with where they come from."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -261,6 +262,19 @@ def test_a_learned_line_leads_to_its_fact_and_an_own_one_to_none(alice: User, si
     assert "<p>I sing.</p>" in page
     assert f'<li>Lives in Lisbon. <a class="line-fact" href="/memory/facts/{learned.pk}"' in page
     assert "<li>My own.</li>" in page
+
+
+def test_what_is_listed_as_a_fact_is_folded_away_in_the_profile(alice: User, sign_in: SignIn) -> None:
+    learned = fact(alice, "The user lives in Lisbon.")
+    save(alice, IDENTITY, f"I sing.\n- Lives in Lisbon. ^fact-{learned.pk}\n- My own.", "librarian", started_from=0)
+
+    lines = re.findall(r'<div class="prose profile-lines" data-read>(.+?)</div>', page_of(sign_in(alice)), re.DOTALL)
+    shown = [re.sub(r"<details.+?</details>", "", part, flags=re.DOTALL) for part in lines]
+
+    assert "Lives in Lisbon" in lines[0]
+    assert ">1 learned line</summary>" in lines[0]
+    assert re.sub(r"<[^>]+>|\s+", " ", shown[0]).split() == ["I", "sing.", "My", "own."]
+    assert "How you like to be answered" in shown[1], "an empty one says what belongs there"
 
 
 def test_going_back_can_be_taken_back(alice: User, sign_in: SignIn) -> None:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
-from tests.browser.people import Person, composer, last_answer
+from tests.browser.people import DESKTOP_SIZE, PHONE_SIZE, Person, composer, last_answer
 from tests.browser.test_palette import type_into_palette
 from tests.conftest import PASSWORD
 
@@ -102,8 +102,12 @@ def test_a_focus_that_does_not_show_is_noticed(somebody: Person) -> None:
 
 
 @pytest.mark.timeout(400)  # the application is started first
-def test_from_signing_in_to_signing_out_nothing_but_the_keyboard_is_needed(newcomer: Callable[[str], Person]) -> None:
+@pytest.mark.parametrize("size", [DESKTOP_SIZE, PHONE_SIZE], ids=["desktop", "narrow"])
+def test_from_signing_in_to_signing_out_nothing_but_the_keyboard_is_needed(
+    newcomer: Callable[[str], Person], size: ViewportSize
+) -> None:
     person = newcomer("Kim")
+    person.screen = {"viewport": size}  # a narrow window has keys, unlike a phone
     person.sign_up()
     person.leave()
     person.contexts, person.signed_in = [], None
@@ -189,6 +193,10 @@ def ask_and_look_at_the_context(page: Page) -> None:
     recalled = page.get_by_role("region", name="Memories used")
     tab_to(page, toggle, "Shift+Tab")
     page.keyboard.press("Enter")
+    if page.viewport_size == PHONE_SIZE:  # a sheet over the messages, closed until now
+        expect(recalled).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(toggle).to_be_focused()
     expect(recalled).to_be_hidden()
     focus_shows(page)
     tab_to(page, page.get_by_role("link", name="Context: memories and cost"))

@@ -1,4 +1,4 @@
-"""Text helpers: text that PostgreSQL can store (no NUL, no lone surrogates), its numbers, Markdown in a line, JSON."""
+"""Text helpers: text that PostgreSQL can store (no NUL, no lone surrogates), its numbers, links of Markdown, JSON."""
 
 import json
 import re
@@ -11,8 +11,6 @@ _UNSEEN: Final = re.compile("[\x80-\x9f\u2028-\u202e\u2066-\u2069\U000e0000-\U00
 _LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _WAY_BACK: Final = re.compile(r" ?\[Open the conversation\]\((/c/[^)\s]*)\)")
 """The link of a conversation's summary: a button, not words."""
-_HEADING: Final = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+([^\n]*[^\s.!?:…])[ \t]*\n(?=\s*\S)")
-_FORM: Final = re.compile(r"(?m)^[ \t]*(?:#{1,6}|[-*+>])[ \t]+|\*\*|`+")
 
 
 def storable(text: str) -> str:
@@ -56,9 +54,3 @@ def split_way_back(text: str) -> tuple[str, str]:
     """A summary without the link to its conversation, and that address; empty if it has none."""
     found = _WAY_BACK.search(text)
     return (text[: found.start()] + text[found.end() :], found[1]) if found else (text, "")
-
-
-def in_a_line(text: str, chars: int) -> str:
-    """The start of a Markdown text as one plain line: “Boats: a red one” for a heading and what follows."""
-    words = _FORM.sub("", _HEADING.sub(r"\1:\n", with_links_by_their_words(text[: 2 * chars])))
-    return " ".join(words.split())[:chars]

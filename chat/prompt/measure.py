@@ -25,8 +25,9 @@ from chat.tools.search_providers import offer
 from memory.ports.source import get_source
 from memory.retrieval.recall import MemoryItem
 from memory.secrets.secrets_filter import mask_secrets
+from memory.text.plain_words import in_a_line
 from recall.llm.tokens import count_tokens
-from recall.text import in_a_line, model_json
+from recall.text import model_json
 
 LABEL_CHARS: Final = 200
 FORGET_NOTE: Final = (

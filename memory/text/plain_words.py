@@ -3,11 +3,14 @@
 import re
 from typing import Final
 
+from recall.text import with_links_by_their_words
+
 _LINK: Final = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\s]{0,2000}\)")
 _LINE_MARK: Final = re.compile(
     r"^[ \t]*+(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|(?:```|~~~).*$|(?=[ :|-]*+$).*-{3}.*$)", re.M
 )
 _EMPHASIS: Final = re.compile(r"(?<![\w*`])(\*{1,3}|`++|_(?!_))(?=\S)([^*`\n]{1,500}?)(?<=\S)\1(?![\w*])")
+_HEADING: Final = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+([^\n]*[^\s.!?:…])[ \t]*\n(?=\s*\S)")
 
 
 def plain_words(text: str) -> str:
@@ -22,3 +25,9 @@ def plain_words(text: str) -> str:
 
 def _without_bars(row: str) -> str:
     return " · ".join(cell.strip(" \t") for cell in row.strip().strip("|").strip().split("|"))
+
+
+def in_a_line(text: str, chars: int) -> str:
+    """The start of a Markdown text as one plain line: “Boats: a red one” for a heading and what follows."""
+    bare = plain_words(_HEADING.sub(r"\1:\n", with_links_by_their_words(text[: 2 * chars])))
+    return " ".join(bare.split())[:chars]

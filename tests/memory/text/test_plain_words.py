@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.text.plain_words import plain_words
+from memory.text.plain_words import in_a_line, plain_words
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,29 @@ def test_long_texts_take_no_time() -> None:
     for piece in ("*", "`", "[", "|", "**a ", "_a ", "- "):
         plain_words(piece * 20_000)
     assert time.perf_counter() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "# Boats\n\n22 November 2026. [Open the conversation](/c/1)\n- A **red** one",
+            "Boats: 22 November 2026. A red one",
+        ),
+        ("## Which one?\nThe red\n# Boats", "Which one? The red Boats"),
+        ("> said `so`\n* and so", "said so and so"),
+        ("2 * 3 - 1 and a_b_c [sic] (yes)", "2 * 3 - 1 and a_b_c [sic] (yes)"),
+        ("![a boat](https://example.org/boat.png) there", "a boat there"),
+        (
+            "Sizes:\n\n| year | area |\n|---|--:|\n| 2021 | *14* |\n\n```python\nx = 1\n```",
+            "Sizes: year · area 2021 · 14 x = 1",
+        ),
+        ("", ""),
+    ],
+)
+def test_marks_of_form_are_left_out_and_words_stay(text: str, line: str) -> None:
+    assert in_a_line(text, 200) == line
+
+
+def test_it_is_no_longer_than_it_may_be() -> None:
+    assert in_a_line("word " * 1_000, 12) == "word word wo"

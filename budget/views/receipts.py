@@ -13,7 +13,7 @@ from django.urls import reverse
 from accounts.models import User
 from budget.models import Receipt
 from budget.pages import live
-from budget.pages.context_panel import named_in, new_statement, panel
+from budget.pages.context_panel import EXPLAINED, named_in, new_statement, panel
 from budget.receipts.debug import VIEWS, build_views
 from chat.models import Conversation, Message
 from chat.prompt.stated_identity import open_offers
@@ -86,8 +86,8 @@ def _load_replacements(user: User, found: Receipt) -> dict[str, str]:
 
 
 def _load_origins(user: User, found: Receipt) -> Iterator[tuple[str, tuple[str, str]]]:
-    """By ref: title and URL of each passage's document and each episode's conversation."""
-    listed = ids_by_kind(item["ref"] for item in found.items)
+    """By ref: title and URL of each passage's document, each episode's conversation, and each message's if another."""
+    listed = ids_by_kind(item["ref"] for item in found.items if item["section"] in EXPLAINED)
     if listed["chunk"]:
         passages = Chunk.objects.for_user(user).filter(pk__in=listed["chunk"], document__isnull=False)
         for pk, number, path, title in passages.values_list("pk", "number", "document__path", "document__title"):
@@ -97,6 +97,11 @@ def _load_origins(user: User, found: Receipt) -> Iterator[tuple[str, tuple[str, 
         of_talks = episodes.filter(conversation__isnull=False)
         for pk, talk, title in of_talks.values_list("pk", "conversation", "conversation__title"):
             yield f"episode:{pk}", (title or "Untitled", f"{reverse('memory:story', args=[talk])}#episode-{pk}")
+    if listed["message"]:
+        said = Message.objects.not_deleted().for_user(user).filter(pk__in=listed["message"])
+        elsewhere = said.exclude(conversation=found.conversation_id)
+        for pk, title in elsewhere.values_list("pk", "conversation__title"):
+            yield f"message:{pk}", (title or "Untitled", reverse("message", args=[pk]))
 
 
 @signed_in_page  # the receipt grows while the answer is being written

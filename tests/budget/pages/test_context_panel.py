@@ -221,19 +221,22 @@ def test_each_memory_shows_the_words_it_was_learned_from(alice: Any, sign_in: Si
     assert "Tuesdays" not in a_page(sign_in(alice), receipt.message_id)
 
 
-def test_a_passage_and_an_episode_name_what_they_are_a_part_of(alice: Any, sign_in: SignIn) -> None:
+def test_what_is_recalled_names_what_it_is_a_part_of(alice: Any, sign_in: SignIn) -> None:
     document = revisions.save(alice, "/reference/tomatoes", "Twenty litres a pot.", started_from=0, title="Tomatoes")
     passage = document.chunks.get()
     talk = Conversation.objects.create(user=alice, title="A garden on the roof")
     episode = Episode.objects.create(user=alice, conversation=talk, title="The pump", summary="It failed.")
-    refs = (f"chunk:{passage.pk}", f"episode:{episode.pk}", "chunk:999", "episode:999")
+    answer, said = answer_of(alice), answer_of(alice)
+    refs = [f"chunk:{passage.pk}", f"episode:{episode.pk}", f"message:{said.pk}", f"message:{answer.pk}"]
+    refs += ["chunk:999", "episode:999", "message:999"]
     pieces = [Piece(Section.MEMORIES, ref, "Twenty litres.", 6, score=0.3, parts={"semantic": 0.7}) for ref in refs]
-    receipt = draft_for(answer_of(alice), fit(pieces, PLAN))
+    receipt = draft_for(answer, fit(pieces, PLAN))
     receipt.save()
     page = a_page(sign_in(alice), receipt.message_id)
     assert f'from <a href="/memory/documents/reference/tomatoes#passage-{passage.number}">Tomatoes</a>' in page
     assert f'from <a href="/memory/timeline/{talk.pk}#episode-{episode.pk}">A garden on the roof</a>' in page
-    assert page.count('from <a href="/memory/') == 2
+    assert f'from <a href="/m/{said.pk}">Family</a>' in page
+    assert page.count("from <a ") == 3, "of its own conversation a message says nothing"
 
 
 def test_while_the_answer_is_written_the_panel_already_shows_the_prompt(alice: Any, sign_in: SignIn) -> None:

@@ -30,6 +30,10 @@ LINE_END: Final = re.compile(r"\r\n?")
 UNCLEAR: Final = re.compile(r"\s*(?:[`~]{3}.*|\|.*|[^\w<\"'(“‘&]{0,80}|\d{1,9}[.)]?\s*)")
 """An incomplete last line that may become a fence, a row, a marker or a rule: it isn't shown before that is clear."""
 
+ITALIC_CHARS: Final = 80
+OPEN_ITALIC: Final = re.compile(rf"(?:^|(?<=[\s(\"“]))([*_])(?:(?=[^\s*_])[^*_\n]{{0,{ITALIC_CHARS}}})?$")
+"""A single mark before a word, and what follows. Further from the end it is most likely none of emphasis."""
+
 
 class Appendix(NamedTuple):
     """HTML for the end of the last element `depth` levels down: 0 is the text itself, 1 its last block."""
@@ -273,11 +277,16 @@ def _clear_part(source: str) -> str:
 
 
 def _with_closed_marks(source: str) -> str:
-    """Bold and code that is being written is shown as such, and not with its opening mark."""
+    """Bold, italics and code that are being written are shown as such, and not with their opening mark."""
     if "```" in source or "~~~" in source:
         return source
     for mark in ("`", "**"):
         if source.count(mark) % 2:
-            begun = source.rstrip()
-            return begun.removesuffix(mark) if begun.endswith(mark) else begun + mark
-    return source
+            return _close(source, mark)
+    italic = OPEN_ITALIC.search(source, max(0, len(source) - ITALIC_CHARS - 2))
+    return _close(source, italic[1]) if italic else source
+
+
+def _close(source: str, mark: str) -> str:
+    begun = source.rstrip()
+    return begun.removesuffix(mark) if begun.endswith(mark) else begun + mark

@@ -91,6 +91,10 @@ def test_items_and_rows_come_one_by_one() -> None:
     ("begun", "html"),
     [
         ("Some **bo", "<p>Some <strong>bo</strong></p>\n"),
+        ("Some *itali", "<p>Some <em>itali</em></p>\n"),
+        ("Some (_it al", "<p>Some (<em>it al</em></p>\n"),
+        ("Some _", "<p>Some</p>\n"),
+        ("A snake_case, 2 * 3 and _long" + " word" * 20, f"<p>A snake_case, 2 * 3 and _long{' word' * 20}</p>\n"),
         ("Some `co", "<p>Some <code>co</code></p>\n"),
         ("Some **", "<p>Some</p>\n"),
         ("- a\n- b\n- c", "<li>b</li>\n<li>c</li>\n"),

@@ -25,7 +25,7 @@ ROOM: Final = {"BUDGET_PLAN": "long", "BUDGET_OUTPUT_TOKENS": "40000"}
 CHROMIUM: Final = "/usr/bin/chromium"
 FLAGS: Final = ("--headless", "--no-sandbox", "--disable-gpu")
 WORDS_OF_TEXT: Final = (
-    "the quick brown fox jumps over a lazy dog while **strong winds** blow `code` and _more_ text follows here"
+    "the quick brown fox jumps over a lazy dog while **strong** winds blow `code` and _more_ text follows here"
 )
 CODE: Final = "".join(f"def f{n}(x: int) -> int:\n    return x + {n}  # comment\n\n" for n in range(8))
 

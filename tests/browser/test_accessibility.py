@@ -267,4 +267,12 @@ def test_axe_finds_nothing_in_the_admin(
     assert not found, "\n".join(found)
     page.goto("/admin/memory/fact/queue/")
     accept = page.get_by_role("button", name="Accept", exact=True).first
-    assert accept.evaluate("it => getComputedStyle(it).borderRadius") == "8px", "not the browser's"
+    style = "(it, name) => getComputedStyle(it)[name]"
+    assert accept.evaluate(style, "borderRadius") == "8px", "not the browser's"
+    for control in ("input[type=checkbox]", "select"):
+        assert page.locator(f"#content {control}").first.evaluate(style, "appearance") in ("none", "base-select")
+    for address in ("/admin/memory/fact/queue/", "/admin/memory/fact/"):
+        page.goto(address)
+        summary = page.locator("#content summary").first
+        assert summary.evaluate(style, "listStyleType") == "none"
+        assert summary.evaluate("it => getComputedStyle(it, '::before').borderBottomStyle") == "solid", "a chevron"

@@ -24,6 +24,7 @@ from tests.browser.people import (
     wear,
 )
 from tests.browser.test_keyboard import focus_shows
+from tests.browser.test_look import ENOUGH_CONTRAST, HARD_TO_READ
 from tests.browser.tour import ENTRANCES, PLACES, furnish, visit
 from tests.running import App
 from tests.test_isolation import HERS, OWN_PAGES
@@ -276,3 +277,6 @@ def test_axe_finds_nothing_in_the_admin(
         summary = page.locator("#content summary").first
         assert summary.evaluate(style, "listStyleType") == "none"
         assert summary.evaluate("it => getComputedStyle(it, '::before').borderBottomStyle") == "solid", "a chevron"
+    page.goto("/admin/accounts/user/1/change/")
+    expect(page.locator(".selector-chosen-title").first).to_be_visible()
+    assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == []

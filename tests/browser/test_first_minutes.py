@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable
 
+import psycopg
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.people import ON_BOTH, Person, ask, composer, is_phone, last_answer
+from tests.browser.people import ON_BOTH, PHONE_SIZE, Person, ask, composer, is_phone, last_answer, save_memories
+from tests.running import App
 
 pytestmark = pytest.mark.browser
 
@@ -39,6 +41,23 @@ def test_from_the_landing_page_to_a_first_answer_and_back(
         page.get_by_role("button", name="Conversations").click()
     expect(page.locator("#welcome").get_by_role("link", name="Lyon")).to_be_visible()
     expect(page.locator("#welcome button")).to_have_count(0)
+
+
+def test_an_open_goal_can_be_read_to_its_end_on_a_phone(newcomer: Callable[[str], Person], app: App) -> None:
+    mara = newcomer("Mara")
+    page = mara.sign_up()
+    ask(page, "I want to grow tomatoes on my roof terrace.")
+    expect(last_answer(page)).not_to_be_empty()
+    save_memories(page)
+    expect(page.locator("#librarian")).to_contain_text("to review")
+    with psycopg.connect(app.conninfo(), autocommit=True) as database:
+        of_hers = "WHERE kind = 'goal' AND user_id = (SELECT id FROM accounts_user WHERE email = %s)"
+        database.execute(f"UPDATE memory_fact SET status = 'active' {of_hers}", [mara.email])
+    page.set_viewport_size(PHONE_SIZE)
+    page.goto("/")
+    goal = page.locator("#welcome").get_by_text("You want to grow tomatoes")
+    expect(goal).to_be_visible()
+    assert goal.evaluate("it => it.scrollWidth <= it.clientWidth"), "not cut off"
 
 
 def test_a_password_is_shown_on_demand_and_sent_as_one(newcomer: Callable[[str], Person]) -> None:

@@ -65,8 +65,8 @@ _ASKED_BY_USE: Final[Mapping[str, re.Pattern[str]]] = {
     "do": re.compile(r"\bwhat\b.*\b(?:have|need|got|left) to do(?=\W*$| (?:today|this week|still)\b)"),
 }
 """How a list is asked for by what it is for, by the last word of its name."""
-_DOWN: Final = re.compile(r"\b(?:got|have|had|put|noted|written|wrote|listed) (?:\w+ )?down\b")
-"""“What have I got down for the festival?”"""
+_DOWN: Final = re.compile(r"\b(?:got|have|had|put|noted|written|wrote|listed) (?:\w+ )?down\b|\bleft for\b")
+"""“What have I got down for the festival?”, “What's left for the handyman to do?”"""
 _ANY_LIST: Final = re.compile(r"\b(?:on|of|from) (?:my|our|the) list\b")
 BY_SOMEONE: Final = ("partner", "relationship", "pet:")
 """Starts of attributes of the user that are asked for by naming someone else: “who is my wife”."""

@@ -48,6 +48,7 @@ from memory.retrieval.ranking import (
 from memory.retrieval.reading import is_read
 from memory.retrieval.truth import CURRENT, ON_LIST, SUPERSEDED, CandidateRow, TruthRule, apply_truth
 from memory.secrets.secrets_filter import mask_secrets
+from memory.updates.pairs import doubt
 from recall.db.prepared import array, run_prepared
 from recall.db.sql_files import load_sql
 from recall.observability.stopwatch import Stopwatch
@@ -226,7 +227,7 @@ def retrieve(
         read=partial(chance, question.text) if is_to_read else None,
     )
     if reads:
-        ranked = lead_with_later(ranked, found, question)
+        ranked = lead_with_later(ranked, found, question, doubt)
         mark_as_likely(ranked, found, question)
         ranked, found, untrue = add_followed(ranked, found, untrue, token_budget)
     result = _build_result(ranked, found, _build_left_out(untrue, scale), watch.laps)

@@ -55,6 +55,11 @@ def pair_of(fact: str, message: str) -> Pair:
     return Pair(fact, message, pieces.ids, pieces.segments, pieces.places)
 
 
+def doubt(known: str, message: str) -> float:
+    """Probability that what was known doesn't hold as it is any more, after a message: 0 to 1."""
+    return read(pair_of(known, message)).doubted
+
+
 def read(pair: Pair) -> Update:
     """What the message does to the fact."""
     outputs = read_scores(WEIGHTS, pair.ids, pair.segments)

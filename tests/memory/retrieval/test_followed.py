@@ -5,12 +5,19 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import User
-from memory.retrieval.followed import AS_LIKELY, SURE_FROM, lead_with_later, mark_as_likely
+from memory.retrieval.followed import (
+    AS_LIKELY,
+    CHANGED_FROM,
+    OTHER_BELOW,
+    SURE_FROM,
+    lead_with_later,
+    mark_as_likely,
+)
 from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import RankedCandidate
 from memory.retrieval.reading import ANSWERED_FROM
 from memory.retrieval.recall import retrieve
-from memory.retrieval.truth import CURRENT, CandidateRow, FactState
+from memory.retrieval.truth import CURRENT, CandidateRow
 from tests.memory.retrieval.test_ranking import LONG_AGO, NOW, candidate, passage
 from tests.memory.retrieval.test_recall import talk
 
@@ -70,13 +77,23 @@ def test_a_long_message_that_corrects_the_answer_comes_with_it(alice: User) -> N
     assert [item.text for item in kept[:2]] == [asks.replace("6th", "[changed]"), long]
 
 
-def led(asked: str, later: str, odds: float = SURE_FROM, *, earlier: str = "I shoot on a Nikon.") -> tuple[str, str]:
+def led(
+    asked: str,
+    later: str,
+    odds: float = ANSWERED_FROM,
+    *,
+    earlier: str = "I shoot on a Nikon.",
+    doubted: float = CHANGED_FROM,
+) -> tuple[str, str]:
     """What leads of two messages, of which the earlier is surer, and the qualifier that the earlier one gets."""
     old = passage("message:1", earlier, when=LONG_AGO, message_id=1)
     new = passage("message:2", later, when=LONG_AGO + timedelta(9), message_id=2)
     ranked = [RankedCandidate(old, {}, 1, 1, is_answer=True, odds=LEAD + 9), RankedCandidate(new, {}, 1, 1, odds=odds)]
     found = [CandidateRow(row.candidate, None, "", "user", "", qualifier=CURRENT) for row in ranked]
-    ranked = list(lead_with_later(ranked, found, parse_question(asked, (), NOW)))
+    doubts = {(earlier, later): doubted}
+    ranked = list(
+        lead_with_later(ranked, found, parse_question(asked, (), NOW), lambda known, said: doubts[known, said])
+    )
     return ranked[0].candidate.ref, found[0].qualifier
 
 
@@ -84,16 +101,50 @@ CAMERA = "Which camera do I use?"
 CHANGED = "I'm on a Fujifilm these days."
 
 
-def test_what_surely_answers_and_says_that_something_changed_leads_before_what_is_surer() -> None:
-    assert led(CAMERA, CHANGED) == ("message:2", "perhaps changed by message:2")
-    assert led(CAMERA, "I have a Fujifilm.") == ("message:1", CURRENT)
-    assert led(CAMERA, CHANGED, SURE_FROM - 0.1) == ("message:1", CURRENT)
-    assert led("Which camera did I use before the Fujifilm?", CHANGED) == ("message:1", CURRENT)
+def test_what_answers_and_changes_what_is_surer_leads() -> None:
+    plain = "The Fujifilm is what I carry."
+    assert led(CAMERA, plain) == ("message:2", "perhaps changed by message:2")
+    assert led(CAMERA, plain, doubted=CHANGED_FROM - 0.01) == ("message:1", CURRENT)
+    assert led(CAMERA, plain, ANSWERED_FROM - 0.1) == ("message:1", CURRENT)
+    assert led("Which camera did I use before the Fujifilm?", plain) == ("message:1", CURRENT)
+
+
+def test_what_surely_answers_and_says_that_something_changed_leads() -> None:
+    assert led(CAMERA, CHANGED, SURE_FROM, doubted=0)[0] == "message:2"
+    assert led(CAMERA, CHANGED, SURE_FROM - 0.1, doubted=0)[0] == "message:1"
+
+
+def test_a_later_day_leads_unless_it_is_clearly_of_something_else() -> None:
+    asked, ours, fathers = "When is our anniversary?", "Our anniversary is June 2nd.", "My father's day is June 20th."
+    assert led(asked, "we moved it to June 20th", SURE_FROM, earlier=ours, doubted=OTHER_BELOW)[0] == "message:2"
+    assert led(asked, fathers, SURE_FROM, earlier=ours, doubted=OTHER_BELOW - 0.01)[0] == "message:1"
+
+
+def test_what_changed_leads_before_the_fact_with_the_key_that_is_asked_for_only_if_it_is_read_so() -> None:
+    def first(doubted: float) -> str:
+        known = candidate("fact:1", "The user lives in Porto.", when=LONG_AGO, message_id=1, keyed_answer=1.0)
+        new = passage("message:2", "Mum moved to Braga at Easter.", when=LONG_AGO + timedelta(9), message_id=2)
+        ranked = [RankedCandidate(known, {}, 1, 1, odds=LEAD), RankedCandidate(new, {}, 1, 1, odds=SURE_FROM)]
+        found = [CandidateRow(row.candidate, None, "", "user", "", qualifier=CURRENT) for row in ranked]
+        question = parse_question("Which city do I live in?", (), NOW)
+        return lead_with_later(ranked, found, question, lambda known, said: doubted)[0].candidate.ref
+
+    assert (first(CHANGED_FROM), first(CHANGED_FROM - 0.01)) == ("message:2", "fact:1")
+
+
+def test_what_the_latest_message_changes_says_so_behind_it() -> None:
+    new = passage("message:2", CHANGED, when=LONG_AGO + timedelta(9), message_id=2)
+    old = passage("message:1", "I shoot on a Nikon.", when=LONG_AGO, message_id=1)
+    ranked = [RankedCandidate(new, {}, 1, 1, is_answer=True, odds=LEAD), RankedCandidate(old, {}, 1, 1, odds=LEAD)]
+    found = [CandidateRow(row.candidate, None, "", "user", "", qualifier=CURRENT) for row in ranked]
+    lead_with_later(ranked, found, parse_question(CAMERA, (), NOW), lambda known, said: CHANGED_FROM)
+    assert [row.qualifier for row in found] == [CURRENT, "perhaps changed by message:2"]
 
 
 def test_a_later_number_leads_unless_it_counts_something_else() -> None:
     asked, hives = "How many hives do I have?", "I keep bees, two hives."
     assert led(asked, "We have 3 hives.", earlier=hives)[0] == "message:2"
+    assert led(asked, "I need labels for 60 jars.", earlier="I keep bees.")[0] == "message:2"
     assert led(asked, "I need labels for 60 jars.", earlier=hives)[0] == "message:1"
 
 
@@ -101,21 +152,6 @@ def test_what_names_no_place_leads_for_no_question_where() -> None:
     asked, wedding = "Where is my brother getting married?", "My brother's wedding is on 6 September in Tarragona."
     assert led(asked, "oh wait, i misread it, the wedding is on 16 September", earlier=wedding)[0] == "message:1"
     assert led(asked, "oh wait, i misread it, the wedding is in Reus", earlier=wedding)[0] == "message:2"
-
-
-def test_a_new_one_leads_before_the_fact_with_the_key_that_is_asked_for() -> None:
-    def first(later: str) -> str:
-        said = "The user's phone is a Pixel 6."
-        state = FactState(1, "active", said, said, "user/phone", "Pixel 6", None, None, None)
-        known = candidate("fact:1", state.statement, when=LONG_AGO, message_id=1, keyed_answer=0.9)
-        new = passage("message:2", later, when=LONG_AGO + timedelta(9), message_id=2)
-        ranked = [RankedCandidate(known, {}, 1, 1, odds=LEAD), RankedCandidate(new, {}, 1, 1, odds=SURE_FROM)]
-        found = [CandidateRow(row.candidate, None, "", "user", "", qualifier=CURRENT) for row in ranked]
-        found[0].facts = (state,)
-        return lead_with_later(ranked, found, parse_question("Which phone do I have?", (), NOW))[0].candidate.ref
-
-    assert first("Treated myself to a new phone, a Fairphone 5.") == "message:2"
-    assert first("I'm on a Fairphone these days.") == "fact:1"
 
 
 def test_what_was_never_so_leads_for_no_question_about_the_past_either() -> None:

@@ -96,6 +96,7 @@ def test_a_list_is_asked_for_by_its_name(alice: User) -> None:
         "What else do I have to do?": {to_do},
         "Which gifts have I thought of?": {gifts},
         "What have I got down for winter?": {gifts},
+        "what's left for winter?": {gifts},
         "What do I have to do to win at chess?": set(),
         "what do I need to buy a house?": set(),
     }

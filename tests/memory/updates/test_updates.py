@@ -13,6 +13,7 @@ from memory.librarian.changes.learned import with_changes
 from memory.librarian.engine import KnownFact
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
+from memory.retrieval.followed import CHANGED_FROM
 from memory.updates.labeled import judge, read_labeled
 from memory.updates.pairs import Outcome, Pair, Update, pair_of, read
 from memory.updates.talks import read_talks
@@ -46,6 +47,15 @@ def test_most_of_what_people_change_in_passing_is_found() -> None:
     assert score.found >= 0.6 * (score.found + score.wrong)
 
 
+def test_most_of_what_changes_without_a_word_that_says_so_is_found() -> None:
+    pairs = [read_labeled(line) for line in (DATA / "updates_later_unseen.tsv").read_text("utf-8").splitlines()]
+
+    score = judge(pairs, [read(pair.pair) for pair in pairs], CHANGED_FROM)
+
+    assert score.found >= 0.4 * (score.found + score.missed)
+    assert score.found >= 0.7 * (score.found + score.wrong)
+
+
 PLAIN = {
     "The user works at Acme.": ["I quit my job today", "I'm my own boss since March, self-employed and happy"],
     "The user's dog is called Biscuit.": ["Biscuit died on Sunday."],
@@ -70,7 +80,7 @@ PLAIN = {
 
 def test_most_plain_words_change_or_question_the_fact_they_are_about() -> None:
     told = [changes(message, fact) for fact, messages in PLAIN.items() for message in messages]
-    assert sum(bool(one) for one in told) >= 0.75 * len(told)
+    assert sum(bool(one) for one in told) >= 0.7 * len(told)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +150,7 @@ def test_what_a_contrast_has_told_already_is_not_read_into_another_fact(outcomes
 
 @pytest.mark.parametrize(
     ("outcome", "doubted", "change"),
-    [("ended", 0.9, Change.END), ("wrong", 0.9, Change.ASK), ("ended", 0.7, Change.ASK), ("ended", 0.4, None)],
+    [("ended", 0.9, Change.END), ("wrong", 0.9, Change.ASK), ("ended", 0.6, Change.ASK), ("ended", 0.4, None)],
 )
 def test_how_sure_the_network_is_decides_whether_review_asks(
     outcomes: dict[str, Update], outcome: Outcome, doubted: float, change: Change | None

@@ -238,12 +238,13 @@ def test_a_new_home_ends_what_repeats_the_old_one_with_more_words(alice: User, r
     home = know(alice, "The user lives in Brno.", "user/home", "Brno", message_id=said, confidence=0.8)
     flat = know(alice, "The user is in a tiny flat in Brno, second winter here.", message_id=said)
     more = know(alice, "The user lives in Brno and works at Initech.", message_id=said)
+    cold = know(alice, "The user's flat in Brno is freezing.", message_id=said)
     other = know(alice, "The user likes the trams of Brno.")
 
     read("I moved to Graz.", facts=[stated("The user lives in Graz.", "I moved to Graz", subject="user",
          attribute="home", value="Graz")])  # fmt: skip
 
-    assert [status(fact) for fact in (home, flat, more, other)] == [SUPERSEDED, EXPIRED, ACTIVE, ACTIVE]
+    assert [status(fact) for fact in (home, flat, cold, more, other)] == [SUPERSEDED, EXPIRED, EXPIRED, ACTIVE, ACTIVE]
 
 
 def test_a_statement_in_other_words_replaces_a_waiting_one(alice: User, read: Any) -> None:

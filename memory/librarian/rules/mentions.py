@@ -200,6 +200,12 @@ _MY_MEDICINE: Final = re.compile(
     r"|sartan|dipine|statin|oxetine|traline|thyroxine|azepam|gliptin|parin|xaban))|(?:the|my) (?P<what>[a-z]{4,20})"
     r" (?:that )?I(?:'m| am) on)(?!\w)"
 )
+_OTHER_IS: Final = re.compile(
+    rf"(?:\b(?i:s?he|they|(?:{alternatives(relations.PEOPLE | relations.GROUPS | relations.PETS)})(?: [A-Z]\w+)?)"
+    r"|\b(?!I\b|We\b)[A-Z][\w-]+)(?:['’]?s|['’]?re| is| are| was| were|['’]ve been| has been| have been| went| got"
+    r"| started)(?: (?!I\b)[a-z]+){0,2} $"
+)
+"""Before what someone else takes: “she's ”, “Priti is now ”."""
 _WHERE_I_LIVE: Final = re.compile(
     r"\b[Ww]here (?:I|we) live, (?:in|near) |\b(?:in|from|to|of|around|near) (?=[^,]{2,40}, where (?:I|we)(?:'m|"
     r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in |^(?:up|down"
@@ -255,6 +261,8 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
             form="mention",
         )
     for found in _MY_MEDICINE.finditer(sentence):
+        if _OTHER_IS.search(sentence[max(found.start() - MAX_OWNER, 0) : found.start()]):
+            continue
         yield _body(f"The user takes {(found['mine'] or found['what']).lower()}.")
     for found in _THEIRS.finditer(sentence):
         if name := clean_name(found["name"]):

@@ -757,6 +757,14 @@ def test_a_breed_is_no_second_animal() -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["she told me shes on sertraline, antidepressants", "my mum is on sertraline", "Priti is now on sertraline"]
+)
+def test_what_someone_else_takes_is_not_the_users(text: str) -> None:
+    assert "The user takes sertraline." not in [fact.statement for fact in read(text)]
+    assert "The user takes sertraline." in [fact.statement for fact in read("My doctor put me on sertraline.")]
+
+
+@pytest.mark.parametrize(
     ("texts", "said"),
     [
         (["put rice, lentils and washing powder on my shopping list", "take the lentils off my shopping list"],

@@ -19,7 +19,16 @@ from memory.retrieval.cues import ENGLISH
 from memory.retrieval.decay import decay
 from memory.retrieval.query import Question, names_a_time, words_as_written, words_of
 from memory.retrieval.question_kinds import KINDS, QuestionKind
-from memory.retrieval.reading import ANSWERED_FROM, AS_GOOD_ODDS, OVER_KEYED, READ, RECALLED_FROM, asks_before, odds
+from memory.retrieval.reading import (
+    ANSWERED_FROM,
+    AS_GOOD_ODDS,
+    OVER_KEYED,
+    READ,
+    RECALLED_FROM,
+    asks_before,
+    is_far,
+    odds,
+)
 from recall.environment import setting
 
 Part = Literal[
@@ -423,14 +432,15 @@ def _cross_encode(
 
 
 def _read(best: Iterable[RankedCandidate], read: Callable[[str], float], calibration: Calibration) -> None:
-    """Read the first READ in the user's own words beside the question."""
+    """Read the first READ in the user's own words beside the question, but for those that are far from it."""
     for row in islice((row for row in best if row.candidate.own_words), READ):
         distance, replaced = row.candidate.distance, row.candidate.replaces
-        answers = read(f"{replaced} {row.candidate.text}" if replaced else row.candidate.text)
-        if distance is None or row.candidate.is_rest:
-            cosine = 0.0
-        else:
+        cosine = 0.0
+        if distance is not None and not row.candidate.is_rest:
             cosine = 1 - on_scale_of(distance, calibration, CALIBRATIONS[MINILM_INT8])
+            if is_far(cosine, row.candidate.words) and not row.candidate.keyed_answer:
+                continue
+        answers = read(f"{replaced} {row.candidate.text}" if replaced else row.candidate.text)
         row.odds = odds(answers, cosine * (1 + PROJECT_BOOST if row.candidate.in_project else 1))
         row.parts = {**row.parts, "read": answers}
 

@@ -14,6 +14,10 @@ from memory.text.message_kinds import asks
 
 READ: Final = 6
 """Memories that are read, the best first: with 12, no more answers are found."""
+FAR, HAS_WORDS = 0.0, 0.3
+"""A memory isn't read whose cosine with the question is below the first, and that has a smaller share of its words than
+the second. Of 9,024 that were read beside 1,790 questions, 2,592 are so far; one of these answers, of 829 that do. What
+is far from the closest is read: what changes it often is."""
 MAX_WORDS: Final = 24
 """A longer message is a task: what helps with it is found by its vector."""
 A_COSINE: Final = 15.0
@@ -48,6 +52,11 @@ def is_read(question: Question, authors: Collection[str]) -> bool:
     names no time and asks for one memory; and where no one but the user and the model speaks."""
     is_plain = question.kind.more == 1 and not (question.context or question.periods or authors)
     return is_plain and question.cues is ENGLISH and len(question.text.split()) <= MAX_WORDS and asks(question.text)
+
+
+def is_far(cosine: float, words: float) -> bool:
+    """Whether a memory is too far from the question to be read. `words`: the share of the question's that it has."""
+    return cosine < FAR and words < HAS_WORDS
 
 
 def odds(chance: float, cosine: float) -> float:

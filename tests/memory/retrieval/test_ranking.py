@@ -229,6 +229,25 @@ def test_an_explicit_search_shows_what_is_near_whatever_was_read() -> None:
     assert (rule(STRONG), rule(WEAK)) == ("below the floor", None)
 
 
+def test_what_is_far_from_the_question_and_has_none_of_its_words_is_not_read() -> None:
+    read: list[str] = []
+
+    def remembered(text: str) -> float:
+        read.append(text)
+        return 0.0
+
+    ranked(
+        candidate("fact:1", "Close.", distance=0.4),
+        candidate("fact:2", "Far.", distance=1.02),
+        candidate("fact:3", "Has the key.", distance=1.02, keyed_answer=0.9),
+        candidate("fact:4", "Has the words.", distance=1.02, words=0.4),
+        question="which lake?",
+        read=remembered,
+    )
+
+    assert sorted(read) == ["Close.", "Has the key.", "Has the words."]
+
+
 def test_what_others_wrote_is_not_read() -> None:
     read: list[str] = []
 

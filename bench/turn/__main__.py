@@ -42,7 +42,14 @@ WALLED: Final = 10
 WARM_UP: Final = 3  # turns of each client that don't count
 WEB_CORE: Final = 0
 COLUMNS: Final = ("first p50", "first p95", "whole p50", "whole p95", "turns/s", "cpu ms")
-QUESTION: Final = "Where does my sister live? ({number})"
+QUESTIONS: Final = (
+    "Where does my sister live?",
+    "Which city is Mary in?",
+    "What city does my sister live in?",
+    "Where is Mary's home?",
+    "Where does Mary live?",
+)
+"""Asked in turn; the same question again and again would find itself."""
 
 
 # The people ------------------------------------------------------------------------------------------------------
@@ -153,7 +160,7 @@ async def ask_as(person: Person, port: int, path: str, turns: int, seen: Seen, r
                 conversation = None
             began = time.perf_counter()
             frame = {"v": 1, "type": "send", "client_id": str(uuid4()), "conversation": conversation}
-            await ws.send(json.dumps({**frame, "text": QUESTION.format(number=number)}))
+            await ws.send(json.dumps({**frame, "text": QUESTIONS[number % len(QUESTIONS)]}))
             first, conversation = await receive_answer(ws, began, conversation)
             if number >= WARM_UP:
                 seen.first_token.append(first)

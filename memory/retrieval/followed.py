@@ -15,7 +15,7 @@ from memory.retrieval.reading import ANSWERED_FROM
 from memory.retrieval.truth import CURRENT, SAYS_LITTLE, WAITING, CandidateRow, TruthRule, mark_changed
 from memory.text.dates import MONTHS, WEEKDAYS
 from memory.text.denials import read_denials
-from memory.text.keywords import content
+from memory.text.keywords import content, names, without_dates, words
 from memory.text.language import alternatives
 from memory.text.message_kinds import is_small_talk
 
@@ -73,8 +73,8 @@ _PLACE: Final = re.compile(
 )
 """What may be one: a name, or “at the mill”; not “the wedding is on 16 September”."""
 _COUNTED: Final = re.compile(r"(?i)\bhow many (\w+)")
-_ASKS_ONE: Final = re.compile(rf"{_ASKS_VALUE.pattern}|\bwho(?:['’]?s| is) (?:my|our)\b", re.IGNORECASE)
-"""The same, or for who someone is to the user: one at a time."""
+_ASKS_ONE: Final = re.compile(rf"{_ASKS_VALUE.pattern}|\bwho(?:['’]?s| is) (?:my|our|the)\b", re.IGNORECASE)
+"""The same, or for who someone is: one at a time."""
 _VALUE: Final = re.compile(
     r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
     rf"|(?:{_DAYS_AND_MONTHS})s?)\b"
@@ -120,7 +120,19 @@ def _changes(question: Question, later: RankedCandidate, earlier: RankedCandidat
     if is_sure and not is_keyed and _CHANGES.search(later.candidate.text):
         return True
     is_value = (is_sure or later.is_answer) and _ASKS_VALUE.search(question.text) is not None
+    is_value = is_value and _is_of_the_same(question.text, later.candidate.text, earlier.candidate.text)
     return doubt(earlier.candidate.text, later.candidate.text) >= (OTHER_BELOW if is_value else CHANGED_FROM)
+
+
+def _is_of_the_same(question: str, later: str, earlier: str) -> bool:
+    """Whether a later message may be of what an earlier one answers: it says “it”, or has a word of that or of the
+    question; and names no one else, as “Ellie's baby is due in December” does where Shanice is asked for."""
+    said_before, said = ({word.removesuffix("'s") for word in words(text)} for text in (earlier, later))
+    asked = names(question) & said_before
+    if asked and not asked & said and names(later) - said_before:
+        return False
+    common = content(without_dates(later)) & (content(earlier) | content(question))
+    return _OF_IT.match(later) is not None or any(not stem.isdigit() for stem in common)
 
 
 def _follows_up(row: RankedCandidate, lead: RankedCandidate) -> bool:
@@ -151,7 +163,8 @@ def mark_as_likely(ranked: Sequence[RankedCandidate], found: Iterable[CandidateR
     holds = {row.candidate.ref for row in found if row.qualifier.startswith((CURRENT, WAITING))}
     least = max(ANSWERED_FROM, lead.odds - AS_LIKELY)
     likely = [row for row in ranked[1:] if row.rule is None and row.odds >= least and row.candidate.ref in holds]
-    earlier = [row for row in likely if _is_own(row) and _is_later(lead.candidate, row.candidate)]
+    likely = [row for row in likely if _is_own(row) and not row.candidate.seldom_leads]
+    earlier = [row for row in likely if _is_later(lead.candidate, row.candidate)]
     said = [row for row in earlier if row.candidate.source == "message"]
     if said:
         max(said, key=lambda row: row.odds).is_answer = True

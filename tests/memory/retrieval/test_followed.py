@@ -26,10 +26,13 @@ HIVES = "Where do my hives stand?"
 LEAD = ANSWERED_FROM + 2 * AS_LIKELY
 
 
-def marked(asked: str, odds: float, *, days: int = -3, qualifier: str = CURRENT, source: str = "message") -> list[str]:
+def marked(
+    asked: str, odds: float, *, days: int = -3, qualifier: str = CURRENT, source: str = "message", seldom: bool = False
+) -> list[str]:
     """Refs of what is marked, if message 2 leads and another with these odds was said these days after it."""
     lead = RankedCandidate(passage("message:2", when=LONG_AGO, message_id=2), {}, 1, 1, is_answer=True, odds=LEAD)
     other = passage("message:1", when=LONG_AGO + timedelta(days), message_id=2 + days, source=source)
+    other.seldom_leads = seldom
     ranked = [lead, RankedCandidate(other, {}, 1, 1, odds=odds)]
     found = [CandidateRow(row.candidate, None, "", "user", "", qualifier=qualifier) for row in ranked]
     mark_as_likely(ranked, found, parse_question(asked, (), NOW))
@@ -46,10 +49,18 @@ def test_what_no_longer_holds_what_came_later_and_a_fact_are_not_marked_beside_w
     assert marked(HIVES, LEAD, qualifier="superseded by fact:1 (…)") == ["message:2"]
     assert marked(HIVES, LEAD, days=3) == ["message:2"]
     assert marked(HIVES, LEAD, source="fact") == ["message:2"]
+    assert marked(HIVES, LEAD, seldom=True) == ["message:2"]
 
 
 @pytest.mark.parametrize(
-    "asked", ["When is the wedding?", "How much rent do I pay?", "what's my best time", "Who's my boyfriend?"]
+    "asked",
+    [
+        "When is the wedding?",
+        "How much rent do I pay?",
+        "what's my best time",
+        "Who's my boyfriend?",
+        "who's the cat sitter",
+    ],
 )
 def test_where_one_has_one_of_what_is_asked_at_a_time_only_one_message_is_marked(asked: str) -> None:
     assert marked(asked, LEAD) == ["message:2"]
@@ -118,6 +129,16 @@ def test_a_later_day_leads_unless_it_is_clearly_of_something_else() -> None:
     asked, ours, fathers = "When is our anniversary?", "Our anniversary is June 2nd.", "My father's day is June 20th."
     assert led(asked, "we moved it to June 20th", SURE_FROM, earlier=ours, doubted=OTHER_BELOW)[0] == "message:2"
     assert led(asked, fathers, SURE_FROM, earlier=ours, doubted=OTHER_BELOW - 0.01)[0] == "message:1"
+
+
+def test_a_later_day_does_not_lead_if_it_is_of_someone_else_or_has_no_word_of_what_is_asked() -> None:
+    shanice, ellie = "Shanice is due on 8 August.", "new scan says Ellie's baby is due in December"
+    bakery, site = "The bakery app has its first demo on 16 September.", "Lindqvist wants the site live on 10 October."
+    assert led("When is Shanice due?", ellie, SURE_FROM, earlier=shanice, doubted=0.5)[0] == "message:1"
+    assert led("When is the bakery app demo?", site, SURE_FROM, earlier=bakery, doubted=0.5)[0] == "message:1"
+    assert led("When is the bakery app demo?", "it's on 10 October", SURE_FROM, earlier=bakery, doubted=0.5)[0] == (
+        "message:2"
+    )
 
 
 def test_what_changed_leads_before_the_fact_with_the_key_that_is_asked_for_only_if_it_is_read_so() -> None:

@@ -112,6 +112,7 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
     for closeness, fact, row in asked:
         if closeness == best != _FAR:
             leading.setdefault(id(row), (row, []))[1].append(fact)
+    _drop_replaced(leading)
     for row, values in leading.values():
         is_wanted = row.candidate.source == "fact" and (row.qualifier == CURRENT) != question.asks_past
         row.candidate.keyed_answer = 1.0 if is_wanted else 0.9
@@ -125,6 +126,22 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
         if answer is not None:
             row.qualifier += f", contradicts fact:{answer.pk}"
     _qualify_older(rows, answers)
+
+
+def _drop_replaced(leading: dict[int, tuple[CandidateRow, list[FactState]]]) -> None:
+    """Drop and qualify what waits with a value of a key that has one at a time, if a later one waits: a boyfriend of
+    February, and one of October."""
+    waits = [
+        (row, fact)
+        for row, values in leading.values()
+        for fact in values
+        if fact.status == "proposed" and row.message_id and ":" not in fact.attribute
+    ]
+    for row, fact in waits:
+        for newer, other in waits:
+            if _is_other_value(other, fact) and newer.candidate.when > row.candidate.when + ONE_SITTING:
+                row.qualifier = f"perhaps changed by message:{newer.message_id}"
+                leading.pop(id(row), None)
 
 
 def list_orders(rows: Sequence[CandidateRow]) -> list[CandidateRow]:

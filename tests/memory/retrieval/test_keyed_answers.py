@@ -279,6 +279,20 @@ def test_a_message_whose_fact_waits_leads_where_nothing_is_known_and_says_what_w
     assert (first.text, first.qualifier) == ("*John, with an h", "waiting (The user's friend is called John.)")
 
 
+def test_of_two_that_wait_with_a_value_of_one_key_only_the_later_leads(alice: User) -> None:
+    for name, month, days in (("Joris", "May", 200), ("Mattia", "October", 9)):
+        words = f"a present for my boyfriend {name}, in {month}"
+        (said,) = talk(alice, words, days_ago=days)
+        remember(alice, f"The user's boyfriend is called {name}.", key="user/partner", value=name,
+                 status=Fact.Status.PROPOSED, message_id=said, quote=words)  # fmt: skip
+        newest = said
+
+    found = {item.text: item.qualifier for item in retrieve(alice, "What's my boyfriend's name?", now=NOW).kept}
+
+    assert found["a present for my boyfriend Mattia, in October"].startswith("waiting (")
+    assert found["a present for my boyfriend Joris, in May"] == f"perhaps changed by message:{newest}"
+
+
 def test_a_proposal_whose_quote_was_made_up_is_not_spelled_out(alice: User) -> None:
     (said,) = talk(alice, "My best friend has a name day on Friday")
     remember(alice, *OTHERS)

@@ -256,10 +256,14 @@ _NAMED: Final = re.compile(r"The user's (?:[\w-]+ ){1,3}?(?P<name>[A-Z][\w'-]+) 
 
 
 def _is_of_someone_named(names: frozenset[str], fact: KnownFact, update: Update, quote: str) -> bool:
-    """Whether the one who is named last before the new value isn't the one of the fact: “Ali's in Ankara now”."""
+    """Whether the one who is named last before the new value isn't the one of the fact: “Ali's in Ankara now”; or is
+    another of that name: “Rosa from nursery lives in Malmö”."""
     before = quote[: max(quote.lower().find(update.new.lower()), 0)] if update.new else ""
     spoken_of = [word for word in _WORD.findall(before) if word in names or word in {"I", "we", "We"}]
-    return bool(spoken_of) and spoken_of[-1] in names and spoken_of[-1] not in _WORD.findall(fact.statement)
+    own = names & set(_WORD.findall(fact.statement))
+    if any(re.search(rf"\b{name} from [a-z]|\b[Aa](?:nother| different) {name}\b", before) for name in own):
+        return True
+    return bool(spoken_of) and spoken_of[-1] in names and spoken_of[-1] not in own
 
 
 _AS_BEFORE: Final = re.compile(r"(?i)\b(?:(?<!never )again|still|remember|as (?:usual|always|ever))\b")

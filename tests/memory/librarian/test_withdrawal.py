@@ -238,7 +238,7 @@ def test_a_new_home_ends_what_repeats_the_old_one_with_more_words(alice: User, r
     home = know(alice, "The user lives in Brno.", "user/home", "Brno", message_id=said, confidence=0.8)
     flat = know(alice, "The user is in a tiny flat in Brno, second winter here.", message_id=said)
     more = know(alice, "The user lives in Brno and works at Initech.", message_id=said)
-    cold = know(alice, "The user's flat in Brno is freezing.", message_id=said)
+    cold = know(alice, "The back room of the user's flat in Brno is freezing.", message_id=said)
     other = know(alice, "The user likes the trams of Brno.")
 
     read("I moved to Graz.", facts=[stated("The user lives in Graz.", "I moved to Graz", subject="user",

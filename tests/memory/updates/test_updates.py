@@ -212,6 +212,14 @@ def test_the_wife_of_another_or_another_name_corrected_changes_no_name_of_the_us
     assert list(with_changes(said("my new girlfriend is called Helen"), (), [girlfriend], {1: 0.6}))
 
 
+def test_another_of_the_same_name_changes_nothing_of_the_first(outcomes: dict[str, Update]) -> None:
+    outcomes["The user's aunt Rosa lives in Trieste."] = replaced("Trieste", "Malmö", 0.97)
+    aunt = replace(known(1, "The user's aunt Rosa lives in Trieste."), key="rosa/home", value="Trieste")
+    assert not list(with_changes(said("Rosa from nursery has moved to Malmö"), (), [aunt], {1: 0.6}))
+    assert not list(with_changes(said("Another Rosa I know is in Malmö now"), (), [aunt], {1: 0.6}))
+    assert list(with_changes(said("Rosa has moved to Malmö"), (), [aunt], {1: 0.6}))
+
+
 def test_a_surname_replaces_no_first_name(outcomes: dict[str, Update]) -> None:
     outcomes["The user's name is Siobhán."] = replaced("Siobhán", "Mac", 0.97)
     name = replace(known(1, "The user's name is Siobhán."), key="user/name", value="Siobhán")

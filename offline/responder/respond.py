@@ -642,7 +642,7 @@ def _answer_marked(reading: Reading) -> Reply | None:
     if not past and (ended := _ended_here(reading, matches)):
         return _answer_from(reading, ended)
     is_quoted = not matches and bool(_as_written(asked, best[0]))
-    better = None if is_quoted else _better(reading, matches, is_keyed=best[0].answers != LIKELY)
+    better = None if is_quoted else _better(reading, matches)
     reply = _answered_by(reading, best[0], [better] if better else matches)
     return _with_followed(_with_also(reply, also), followed, asked) if reply and not better else reply
 
@@ -852,7 +852,7 @@ def _is_of_user(sentence: str, asked: str) -> bool:
     return bool(is_asked or patterns.BY_USER.search(sentence) or ENDS.match(sentence))
 
 
-def _better(reading: Reading, matches: Sequence[Match], *, is_keyed: bool) -> Match | None:
+def _better(reading: Reading, matches: Sequence[Match]) -> Match | None:
     """A sentence that answers better than those of the memory that Recall marks."""
     asked, known = _extract_question(reading), _known(reading)
     newest = newest_mention(asked, reading.memories) if patterns.STILL.search(asked) else None
@@ -865,10 +865,7 @@ def _better(reading: Reading, matches: Sequence[Match], *, is_keyed: bool) -> Ma
         return newest
     if not any(has_answer_kind(asked, match.sentence) and says_more(asked, match.sentence) for match in matches):
         return best_of_kind(asked, known)
-    if is_keyed or any(stems(asked) <= stems(match.sentence) for match in matches):
-        return None
-    whole = best_of_kind(asked, known)
-    return whole if whole and stems(asked) <= stems(whole.sentence) else None
+    return None
 
 
 def _answering(memory: Memory, wanted: frozenset[str], asked: str) -> list[str]:

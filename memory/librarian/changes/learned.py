@@ -66,9 +66,10 @@ _DENIES: Final = re.compile(
 _NAME_INSIDE: Final = re.compile(r"\w,? (?!I\b)[A-Z][a-z]")
 _MENDS: Final = re.compile(
     r"(?i)\W*(?:(?:oh|ok|no|wait|hmm+|ah|ugh|oops|hang on|hold on)[,. -]+){0,3}"
-    r"(?:sorry|correction|actually|i meant?|my bad|typo|oops|no wait|wait)\b"
+    r"(?:sorry|correction|actually|i meant?|my bad|typo|(?:\w+ )?auto-?correct|oops|no wait|wait)\b"
 )
-"""The start of a message that corrects the one before."""
+"""The start of a message that corrects the one before: what that says is read however far it is, as “typo up there,
+it's 340” has no word of it."""
 RIGHT_BEFORE: Final = timedelta(minutes=15)
 _OTHERS: Final = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 """“She doesn't live in Nantes” says nothing of the user."""
@@ -136,6 +137,11 @@ def _with_hour(correction: Correction) -> Correction:
     return replace(correction, old=known[0], value=f"{correction.value} at {hours.pop()}")
 
 
+def mends_last(text: str) -> bool:
+    """Whether a message opens like one that corrects the message before."""
+    return _MENDS.match(text) is not None
+
+
 def find_changed(utterance: Utterance, earlier: Mapping[int, str]) -> Iterator[int]:
     """Which of the user's earlier messages no longer hold as they are; `earlier`: their texts by id."""
     parts = parts_to_read(utterance)
@@ -182,8 +188,10 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
     parts, facts = parts_to_read(utterance), list(facts)
     is_of_others = _is_of_others(parts)
     names = frozenset(found["name"] for fact in facts if (found := _NAMED.match(fact.statement)))
+    is_mending = mends_last(utterance.text)
     for fact in facts if parts else ():
-        near = nearness.get(fact.fact_id, 0.0)
+        mends = is_mending and utterance.said_at - fact.said_at <= RIGHT_BEFORE
+        near = max(nearness.get(fact.fact_id, 0.0), UNNAMED_FROM if mends else 0.0)
         if near >= NEAR_FROM and not (is_of_others and fact.statement.startswith("The user ")):
             update, quote = _read_strongest(fact.statement, parts)
             if not (
@@ -196,7 +204,6 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
                 or _is_returned_to(fact, quote)
                 or not _may_take_its_place(update, quote)
             ):
-                mends = _MENDS.match(quote) is not None and utterance.said_at - fact.said_at <= RIGHT_BEFORE
                 reading = _Reading(fact, update, quote, near, mends)
                 if reading.is_named or near >= UNNAMED_FROM:
                     yield reading

@@ -75,6 +75,14 @@ def test_so_is_one_of_the_same_conversation_and_never_a_later_one(alice: User) -
 
 
 @pytest.mark.django_db
+def test_what_mends_the_message_before_changes_it_however_far(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learned, "read", lambda pair: Update("replaced", 0.9, "430", "340", 0.9))
+    budget = "Flower budget for the Brightwells is 430 all in, one arch and eight table pieces."
+    told(alice, OTHER, budget, "typo up there, it's 340")
+    assert changed(alice) == {budget: "typo up there, it's 340"}
+
+
+@pytest.mark.django_db
 def test_it_holds_again_when_the_newer_message_is_gone(alice: User) -> None:
     told(alice, PLAN)
     newer = told(alice, OFF)

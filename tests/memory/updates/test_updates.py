@@ -426,6 +426,14 @@ def test_a_correction_right_after_means_what_was_said_before_it(minutes: int, ch
     assert [one.change for one in with_changes(mended, (), [son], {1: 0.4})] == [change]
 
 
+@pytest.mark.parametrize(("text", "value"), [("typo up there, it's 340", "340"), ("how about it's 340", None)])
+def test_what_mends_the_message_right_before_it_is_read_however_far(text: str, value: str | None) -> None:
+    budget = known(1, "The flower budget for the Brightwells is 430.")
+    mending = replace(said(text), said_at=budget.said_at + timedelta(minutes=1))
+    assert [one.value for one in with_changes(mending, (), [budget], {})] == ([value] if value else [])
+    assert not list(with_changes(said(text), (), [budget], {}))
+
+
 def test_the_network_changes_nothing_on_a_list(outcomes: dict[str, Update]) -> None:
     statement = "On the user's shopping list are oat milk and bread."
     outcomes[statement] = replaced("oat milk", "capers", 0.97)

@@ -110,7 +110,8 @@ KINDS = {
     "job|role|profession|for a living|breed|species": re.compile(r"\b(?:is|are|as|['’]re|['’]m|am) (?:now )?an? "),
     "how (?:many|old|much|tall|long|often|far)|(?:what|which) (?:time(?! zone)|year)": re.compile(NUMBER, re.I),
     "where": re.compile(
-        r"\b(?:live[sd]?|living|moved?(?! to \w+days?\b)|born|based|located|work(?:s|ed)? (?:at|in)|from|in|at)\b"
+        rf"\b(?:live[sd]?|living|moved?(?! to \w+days?\b)|born|based|located|work(?:s|ed)? (?:at|in)|from|at|behind"
+        rf"|under|near|in(?! (?:{MONTHS}))|on (?!\w+day\b|{MONTHS})[A-Z]\w+)\b"
     ),
     "when": re.compile(
         rf"\b\d{{1,4}}(?:st|nd|rd|th)?\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b{MONTHS}"
@@ -178,7 +179,8 @@ PAST = re.compile(
 )
 ROLE_AT = re.compile(r"(\b(?:job|role|occupation|profession|position)\b.*?) (?:at|for|with|in) [A-Z]\w+")
 BEFORE = re.compile(
-    r"\bbefore (?:(?:the |my |our )?(?:(?!s?he\b|they\b|it\b)[\w-]+ )?|(?:i|I|we) (?:[\w-]+ ){1,4})([\w-]+)\W*$"
+    r"\bbefore (?:(?:the |my |our )?(?:(?!s?he\b|they\b|it\b|I\b|we\b|you\b)[\w-]+ )?"
+    r"|(?:i|I|we) (?:[\w-]+ ){1,4})([\w-]+)\W*$"
     r"|\bbefore ([A-Z]\w+)"
 )
 WH_QUESTION = re.compile(r"^\W*(?:\w+ )?(?:who|what|which|when|where|how|until when|in (?:what|which))\b", re.I)

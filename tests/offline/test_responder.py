@@ -1183,6 +1183,17 @@ def test_where_one_lived_before_a_place_is_not_that_place() -> None:
     assert "Hamburg" in ask("Where did we live before Lyon?", now | {"answers": "home"}, before)
 
 
+def test_what_was_before_something_happened_may_say_so_itself() -> None:
+    was = memory("The user was a steward on the ferries before they retired.") | {"answers": "question"}
+    assert "steward" in ask("What was my job before I retired?", was)
+
+
+def test_a_month_is_no_place() -> None:
+    had = memory("I have an allotment on Mill Lane, clay soil.", "message:1") | {"answers": "question"}
+    gave = memory("The user gave the allotment back in January 2026.", "fact:2")
+    assert "Mill Lane" in ask("Where was my allotment?", had, gave)
+
+
 def test_a_message_that_names_both_jobs_is_quoted_for_the_job_before() -> None:
     words = "First day at Linwood Library today, I left the Harbour Trust in January. What should I ask?"
     said = memory(words, "message:4") | {"answers": "question"}

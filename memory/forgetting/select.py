@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from django.db.models import Q
 from django.utils import timezone
 from pgvector.django import CosineDistance
 
+from memory.answers.answers import chance
 from memory.embeddings.port import embedder
 from memory.facts.keys import split_key
 from memory.forgetting.scope import (
@@ -33,7 +34,7 @@ from memory.forgetting.scope import (
 )
 from memory.forgetting.targets import of_chat
 from memory.models import Document, Episode, Fact
-from memory.retrieval.recall import retrieve
+from memory.retrieval.recall import MemoryItem, retrieve
 from memory.text.identifiers import canonical, fold
 from memory.text.parts import parts_of
 from recall.redaction import FORGOTTEN
@@ -50,6 +51,10 @@ CLOSE: Final = 0.55
 _GAP: Final = "[^[:alnum:]]*"
 AND: Final = re.compile(r",? and (?:about )?", re.IGNORECASE)
 """Between two topics: “Remontowa and the interview”, where no memory has both."""
+LIKELY_FROM: Final = 0.8
+"""Probability from which what answers a question for the topic is ticked, if nothing has its words."""
+_ASKS: Final = re.compile(r"(?i)(?:who|whom|what|where|when|how|why|which)\b")
+"""The start of a topic that is a question: “who I work for”."""
 AHEAD: Final = 0.08
 """How much closer it must be than the next one."""
 
@@ -68,8 +73,8 @@ class Match:
     status: str = ""
     """Status of a fact."""
     cosine: float = 0.0
-    is_likely: bool = False
-    """Whether the search takes it for the answer to a question for the topic."""
+    answers: float = 0.0
+    """How likely it answers a question for the topic, 0 to 1, as the search found."""
 
     @property
     def is_ticked(self) -> bool:
@@ -111,7 +116,7 @@ def _select(user: User, words: str) -> list[Match]:
     shown.sort(key=lambda one: (not one.is_ticked, -one.ruling.coverage, -one.cosine, one.kind, one.ref))
     similar = list(_load_similar(user, words))
     if not any(match.is_ticked for match in shown):
-        similar = [_as_meant(user, match, words) if match.is_likely else match for match in similar]
+        similar = [_as_meant(user, match, words) if match.answers >= LIKELY_FROM else match for match in similar]
     return [*shown, *similar]
 
 
@@ -165,7 +170,7 @@ def _load_matches(user: User, topic: Topic) -> list[Match]:
     if known.identifiers != topic.identifiers:
         rows = list(_rows(user, known))
     rulings = settle(known, [_rule(known, row) for row in rows])
-    return [_match(row, ruling) for row, ruling in zip(rows, rulings, strict=True)]
+    return [_match(row, _with_answers(topic, row, ruling)) for row, ruling in zip(rows, rulings, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,16 +272,38 @@ def _foldings() -> dict[str, frozenset[str]]:
     return {char: frozenset(others) for char, others in found.items()}
 
 
+def _with_answers(topic: Topic, row: _Row, ruling: Ruling) -> Ruling:
+    """The ruling on a message of which a part is meant, with its other parts that tell the same of the user in other
+    words: “prep me for a pay talk”, and “I make 61k”."""
+    if ruling.verdict != Verdict.PART or row.kind != "message" or not topic.is_of_user:
+        return ruling
+    others = [part for part in parts_of(row.text) if part.number not in ruling.parts]
+    told = [one for one in others if chance(_question(topic.text), row.text[one.start : one.end]) >= LIKELY_FROM]
+    return replace(ruling, parts=tuple(sorted({*ruling.parts, *(one.number for one in told)})))
+
+
+def _question(topic: str) -> str:
+    """The topic as a question: “who I work for?”, “what is my salary?”."""
+    return f"{topic}?" if _ASKS.match(topic) else f"what is {topic}?"
+
+
 def _load_similar(user: User, words: str) -> Iterator[Match]:
     similar = Ruling(Verdict.NEIGHBOR, Reason.SIMILAR)
-    for item in retrieve(user, words, now=timezone.now(), top_k=MAX_SIMILAR).kept:
+    search = partial(retrieve, user, now=timezone.now(), top_k=MAX_SIMILAR)
+    asked_for = search(_question(words), reads=True).kept
+    answers = {item.ref: _answers(item) for item in asked_for}
+    for item in {item.ref: item for item in (*search(words).kept, *asked_for)}.values():
         if item.source in ("fact", "episode"):
             status = "active" if item.source == "fact" else ""
-            yield Match(item.ref, item.source, item.text, similar, status, is_likely=bool(item.answers))
+            yield Match(item.ref, item.source, item.text, similar, status, answers=answers.get(item.ref, 0.0))
         elif item.source == "message":
-            is_own = item.said_by == "user"
-            kind = "message" if is_own else "answer"
-            yield Match(item.ref, kind, item.text, similar, is_likely=is_own and bool(item.answers))
+            kind, chance = ("message", answers.get(item.ref, 0.0)) if item.said_by == "user" else ("answer", 0.0)
+            yield Match(item.ref, kind, item.text, similar, answers=chance)
+
+
+def _answers(item: MemoryItem) -> float:
+    """How likely a memory answers: what is marked does, and what was read by what that says."""
+    return max(LIKELY_FROM if item.answers else 0.0, item.parts.get("read", 0.0))
 
 
 def _as_meant(user: User, match: Match, words: str) -> Match:

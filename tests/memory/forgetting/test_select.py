@@ -39,3 +39,22 @@ def test_what_a_topic_means_in_other_words_is_ticked(alice: User, topic: str, ti
     found = {match.text for match in select_topic(alice, topic) if match.is_ticked}
 
     assert {text.rstrip(".") for text in found} == {text.rstrip(".") for text in ticked}
+
+
+@pytest.mark.parametrize(
+    ("said", "topic", "parts"),
+    [
+        ("Prep me for a pay talk. I'm an analyst in Leeds. I make 61k.", "my salary", {0, 2}),
+        ("A listing please: I'm at 14 Calder Row. I'm allergic to cats.", "my street address", {0}),
+        ("I clean offices. I was born on 9 August 1988.", "my date of birth", {1}),
+    ],
+)
+def test_what_tells_it_of_the_user_in_other_words_is_ticked(
+    alice: User, said: str, topic: str, parts: set[int]
+) -> None:
+    chat = Conversation.objects.create(user=alice, title="Work")
+    exchange(chat, said, "I see.")
+
+    (ref,) = [match.ref for match in select_topic(alice, topic) if match.is_ticked and match.kind == "message"]
+
+    assert {int(part) for part in ref.split(":")[2].split(",")} == parts

@@ -22,11 +22,10 @@ from budget.receipts.retention import without_text
 from chat.compaction.rewrite import DROPPED, regenerate_summary
 from chat.messages.activity import Step, about, readable
 from chat.messages.branches import KEPT
-from chat.messages.forget_request import WITHHOLDS
 from chat.messages.thinking import THINKING, thinking_of, without_thinking
 from chat.models import Attachment, Conversation, Message, Segment
 from chat.tools.memory_search import refs_in_result
-from chat.turn import BESIDE, AgentRun
+from chat.turn import BESIDE, WITHHOLDS, AgentRun
 from memory.documents.artifacts import FOLDER
 from memory.documents.profile import profile_lines
 from memory.documents.tree import fitting_name, join_path

@@ -75,6 +75,9 @@ class Exclusion:
 
 
 NO_EXCLUSION: Final = Exclusion()
+WITHHOLDS: Final = "withholds"
+"""Key in the event data of a message that asks to forget: references of what it names, which prompts are built
+without."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,11 @@ from chat.turns.live import TURN_REGISTRY  # noqa: E402
 from chat.turns.recovery import mark_abandoned_answers  # noqa: E402
 from memory.answers import answers  # noqa: E402
 from memory.embeddings.port import embedder  # noqa: E402
+from memory.forget_requests import requests as forget_requests  # noqa: E402
 from memory.query_encoder.encoder import encode_question  # noqa: E402
 from memory.secrets import learned as secrets  # noqa: E402
 from memory.speech_acts import network as speech_acts  # noqa: E402
+from memory.updates import pairs as updates  # noqa: E402
 from recall.db.acting import by  # noqa: E402
 from recall.db.connections import run_in_thread  # noqa: E402
 from recall.db.notify import Listener  # noqa: E402
@@ -100,6 +102,8 @@ def load_models() -> None:
     secrets.load_network()
     speech_acts.load_network()
     answers.load_network()
+    updates.load_network()
+    forget_requests.load_network()
     embedder()
     give_back()
 

@@ -15,11 +15,11 @@ import pytest
 from chat.compaction.summaries import rule_engine, schema
 from chat.conversations import markdown_export, search_query, titles, topics
 from chat.importing import claude
-from chat.messages import forget_request
 from chat.models import Conversation
 from chat.prompt import ablation, stated_identity
 from chat.tools import recency_cues, snippets
 from memory import tombstones
+from memory.forget_requests import requests
 from memory.forgetting import scope, vocabulary
 from memory.librarian.rules import table
 from memory.network import pieces
@@ -88,7 +88,7 @@ READS: dict[Any, Callable[[str], object]] = {
     titles: titles.first_words,
     topics: lambda text: topics.topics_of([text], [text], 3),
     claude: lambda text: list(claude.split_statements(text)),
-    forget_request: lambda text: forget_request.find_request(f"forget {text}"),
+    requests: lambda text: requests.find_request(f"forget {text}"),
     ablation: lambda text: ablation.words_pattern([text]),
     stated_identity: lambda text: stated_identity.stated_in([text]),
     recency_cues: recency_cues.needs_web_search,
@@ -128,6 +128,7 @@ BOUNDED = {
     "memory.librarian.key_assignment": "statements",
     "memory.librarian.quote_support": "quotes and statements",
     "memory.librarian.tagger.marked": "the network's own examples",
+    "memory.forget_requests.labeled": "the network's own examples",
     "memory.updates.labeled": "the network's own examples",
     "memory.updates.talks": "the network's own examples",
     "memory.management.commands.train-network": "the network's own examples",

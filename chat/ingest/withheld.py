@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from chat.messages.forget_request import WITHHOLDS
 from chat.models import Message
+from chat.turn import WITHHOLDS
 from memory.ports.source import Utterance
 from memory.text.parts import Part, numbered_parts, sentence_spans
 from memory.text.user_text import mask_spans

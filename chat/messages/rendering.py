@@ -20,10 +20,11 @@ from accounts.models import User
 from chat.attachments.view import AttachmentView, attached_to
 from chat.messages.activity import Step, steps_of, summarize_steps
 from chat.messages.branches import Place, is_typed, places
-from chat.messages.forget_request import WITHHOLDS, ForgetRequest, find_request
 from chat.messages.outcomes import Outcome, outcome
 from chat.messages.thinking import thinking_of
 from chat.models import Conversation, Message
+from chat.turn import WITHHOLDS
+from memory.forget_requests.requests import ForgetRequest, find_request
 from memory.models import Fact, LibrarianRun
 from memory.secrets.secrets_filter import sensitive
 from recall.cpu_limit import TOO_LONG

@@ -10,10 +10,10 @@ from itertools import chain
 from typing import Any, Final
 
 from accounts.models import User
-from chat.messages.forget_request import WITHHOLDS, ForgetRequest
 from chat.models import Message
 from chat.prompt.ablation import MAX_SENTENCES, load_carriers, load_texts, words_pattern
-from chat.turn import NO_EXCLUSION, Exclusion
+from chat.turn import NO_EXCLUSION, WITHHOLDS, Exclusion
+from memory.forget_requests.requests import ForgetRequest
 from memory.forgetting.select import select_topic
 from memory.models import Chunk, Fact
 from memory.text.parts import numbered_parts

@@ -13,7 +13,6 @@ from budget.counting.images import image_tokens
 from budget.planning.fit import Piece
 from budget.planning.plan import Section
 from chat.attachments.prompt_blocks import PromptAttachment
-from chat.messages.forget_request import find_request
 from chat.messages.history import Turn
 from chat.models import Message, Segment
 from chat.prompt.inputs import PromptInputs
@@ -22,6 +21,7 @@ from chat.prompt.system_prompt import needs_short_prompt, system_prompt_for
 from chat.prompt.user_context import render_clock
 from chat.tools.registry import TOOLS, shorten_tools
 from chat.tools.search_providers import offer
+from memory.forget_requests.requests import find_request
 from memory.ports.source import get_source
 from memory.retrieval.recall import MemoryItem
 from memory.secrets.secrets_filter import mask_secrets

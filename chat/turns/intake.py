@@ -17,14 +17,14 @@ from chat.conversations import options
 from chat.conversations.model_choice import ModelNotOfferedError
 from chat.conversations.titles import first_words, is_of_first_words
 from chat.messages.branches import KEPT, Links, is_typed, links_of, newest_below, notify_branch_switched, switch_branch
-from chat.messages.forget_request import WITHHOLDS, find_request
 from chat.models import Attachment, Conversation, Message
 from chat.prompt.ablation import excludable_items, load_exclusion
 from chat.prompt.forgotten_topics import find_withheld, load_forgotten
 from chat.protocol import NO_OPTIONS, ConversationOptions
-from chat.turn import BESIDE, AcceptedTurn, TurnRejectedError
+from chat.turn import BESIDE, WITHHOLDS, AcceptedTurn, TurnRejectedError
 from chat.turns.live import MAX_RUNNING, UNSTORED
 from chat.turns.recovery import mark_if_abandoned
+from memory.forget_requests.requests import find_request
 from recall.db.notify import PROCESS_KEY, publish_event
 from recall.db.postgres import new_ids, new_ids_read
 from recall.db.prepared import PreparedInsert, PreparedQuery, PreparedUpdate, Read, read_together, write_together

@@ -23,14 +23,13 @@ from chat.conversations.provenance import answers_until
 from chat.forms import UntilForm
 from chat.ingest import librarian_triggers
 from chat.messages.branches import IS_BRANCH, KEPT
-from chat.messages.forget_request import WITHHOLDS
 from chat.messages.rendering import build_message_view, librarian_line
 from chat.models import Conversation, Message
 from chat.pages import message_window
 from chat.pages.compacted_turns import compaction_status
 from chat.pages.conversation import PAGE, get_own_conversation, header_context, list_for
 from chat.pages.message_window import build_messages_context
-from chat.turn import BESIDE, TurnRejectedError
+from chat.turn import BESIDE, WITHHOLDS, TurnRejectedError
 from chat.turns import intake
 from chat.turns.comparison import comparison
 from chat.turns.oversized_message import keep_as_document

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from memory.embeddings.published import Array
 from memory.network.adapted import softmax
 from memory.network.pieces import joined, words_of
-from memory.network.reader import read_scores
+from memory.network.reader import load, read_scores
 
 type Outcome = Literal["holds", "ended", "wrong", "replaced"]
 
@@ -47,6 +47,11 @@ class Update:
     """The message's words that take their place."""
     doubted: float = 0.0
     """Probability that the fact doesn't hold as it is, 0 to 1."""
+
+
+def load_network() -> None:
+    """Load the network, so that no question waits for it."""
+    load(WEIGHTS)
 
 
 def pair_of(fact: str, message: str) -> Pair:

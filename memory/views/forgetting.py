@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from accounts import reauthentication, sessions
-from chat.messages.forget_request import find_request
 from chat.models import Message
+from memory.forget_requests.requests import find_request
 from memory.forgetting.execute import ChangedError, forget, preview
 from memory.forgetting.targets import NothingThereError, Target, What
 from memory.forgetting.verify import search_rows

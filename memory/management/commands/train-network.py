@@ -17,6 +17,8 @@ from memory.embeddings.limits import MINILM_INT8, Vectors
 from memory.embeddings.port import embedder
 from memory.evaluation.librarian.labels import LabeledMessage, find_stated, read_labels
 from memory.evaluation.librarian.run import utterances_of
+from memory.forget_requests import labeled as forget_requests
+from memory.forget_requests.requests import WEIGHTS as FORGET_REQUESTS
 from memory.librarian.claims import labeled as claims
 from memory.librarian.claims.claims import JUNK, KEEP, around
 from memory.librarian.claims.claims import WEIGHTS as CLAIMS
@@ -82,6 +84,12 @@ def read_acts(path: Path) -> list[speech_acts.LabeledMessage]:
     if path.suffix == ".jsonl":
         return [speech_acts.read_line(f"+ {message.text}") for message in read_labels(path) if message.facts]
     return [speech_acts.read_line(line) for line in lines_of(path)]
+
+
+def read_forget_requests(path: Path) -> list[forget_requests.LabeledMessage]:
+    """The labeled messages of a file; or those of its pairs (*.tsv), of which none asks to forget anything."""
+    no_request = "N\t" if path.suffix == ".tsv" else ""
+    return [forget_requests.read_line(f"{no_request}{line}") for line in lines_of(path)]
 
 
 def learn_secrets(path: Path) -> list[Example]:
@@ -187,6 +195,15 @@ NETWORKS: Final = {
     "claims": Network(CLAIMS, claims.HEADS, read_claims, judge_claims, epochs=4, first=3, base=TAGGER),
     "speech-acts": Network(
         SPEECH_ACTS, speech_acts.HEADS, read_acts, speech_acts.judge, epochs=6, first=3, base=TAGGER
+    ),
+    "forget-requests": Network(
+        FORGET_REQUESTS,
+        forget_requests.HEADS,
+        read_forget_requests,
+        forget_requests.judge,
+        epochs=6,
+        first=3,
+        base=TAGGER,
     ),
     "secrets": Network(SECRETS, secrets.HEADS, read_secrets, judge_secrets, learn_secrets, first=3, base=TAGGER),
 }

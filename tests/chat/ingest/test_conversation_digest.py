@@ -3,8 +3,8 @@
 from typing import Any
 
 from chat.ingest.conversation_digest import build_digest
-from chat.messages.forget_request import WITHHOLDS
 from chat.models import Conversation
+from chat.turn import WITHHOLDS
 from tests.chat.pages.test_pages import say
 
 

@@ -1,0 +1,114 @@
+"""Recognizes a message that asks to forget something: “please forget that”, “wipe what I told you about the move”.
+
+A small network reads the message: whether it asks, and which of its words name what is to be forgotten. From then on,
+prompts are built without it (`chat/prompt/forgotten_topics.py`); the link under the message opens the preview of its
+deletion.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Final, Literal
+
+from memory.embeddings.published import Array
+from memory.network.adapted import softmax
+from memory.network.pieces import Pieces, pieces_of, windows, words_of
+from memory.network.reader import load, read_scores
+from memory.text.message_kinds import only_asks
+from memory.text.parts import TITLE
+from memory.text.remembered import remembered
+from memory.text.user_text import mask_foreign_text
+
+type Kind = Literal["none", "topic", "before", "everything"]
+
+KINDS: Final[tuple[Kind, ...]] = ("none", "topic", "before", "everything")
+"""No request; one that names its topic; one for what was said before it (“forget that”); one for everything."""
+OUTPUTS: Final = (len(KINDS), 2)
+"""Of the head: a kind at the first piece; for each other piece whether it names a topic."""
+WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
+FROM: Final = 0.5
+"""Probability from which a message asks."""
+_ASKING: Final = re.compile(r"(?i)^(?:(?:forget|delete|erase|wipe|drop|remove|strike|about|with|of) )+(?=\w)")
+"""Words of the request itself at the start of a topic."""
+NAMED_FROM: Final = 0.5
+"""Probability from which a word names a topic."""
+MAY_NAME_FROM: Final = 0.2
+"""Probability from which a request is taken to name its topic, even if it more likely means everything."""
+TELLING: Final = 0.8
+"""Share of the most probable word's probability that a stretch of words has to reach with one of its own."""
+MAX_CHARS: Final = 4_000
+"""Characters of a message that may ask; a longer one is a text to work on."""
+WINDOW: Final = 64
+"""Pieces that are read at once: most of what was learned from is no longer."""
+CACHED: Final = 1_024
+"""Messages that a process remembers: intake, the prompt and the page ask for the same."""
+MORE: Final = "; "
+"""Between the topics of several requests in one message."""
+_HINT: Final = re.compile(
+    r"(?i)forg[eo]t|memor|remember|delet|eras|\bwip|remov|get rid|scrub|scrap|keep|\bstor|\bsav|\bnotes?\b|know|mention"
+)
+"""Words of most requests. Without one, a bare question isn't read, nor the middle of a long message; and what names no
+topic is no request."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetRequest:
+    """What a message asks to forget: a topic (several with `MORE` in between), else everything, else the user's
+    previous message."""
+
+    topic: str = ""
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the network says of a text."""
+
+    kind: Kind
+    sure: float
+    """Probability that it is a request, 0 to 1."""
+    topics: tuple[str, ...]
+
+
+def load_network() -> None:
+    """Load the network, so that no message waits for it."""
+    load(WEIGHTS, ())
+
+
+@remembered(CACHED)
+def find_request(text: str) -> ForgetRequest | None:
+    """The request in a user's message, of all its topics; None: it doesn't ask to forget anything."""
+    if len(text) > MAX_CHARS or (only_asks(text) and not _HINT.search(text)):
+        return None
+    own = TITLE.sub(r"\1", mask_foreign_text(text)).replace("’", "'")
+    parts = [part for _, part in windows(own, WINDOW)]
+    asking = [read(pieces_of(part)) for part in parts if part in (parts[0], parts[-1]) or _HINT.search(part)]
+    asking = [one for one in asking if one.sure >= FROM]
+    if topics := list(dict.fromkeys(topic for one in asking for topic in one.topics)):
+        return ForgetRequest(MORE.join(topics))
+    kinds = {one.kind for one in asking} - {"topic"} if _HINT.search(own) else set()
+    return ForgetRequest(everything="everything" in kinds) if kinds else None
+
+
+def read(pieces: Pieces) -> Reading:
+    """What a text asks to forget."""
+    outputs = read_scores(WEIGHTS, pieces.ids, whole=())
+    kinds = softmax(outputs[0, : len(KINDS)])
+    marks = softmax(outputs[:, len(KINDS) :])[:, 1]
+    best = KINDS[int(kinds[1:].argmax()) + 1]
+    if kinds[KINDS.index("topic")] >= MAY_NAME_FROM:
+        best = "topic"
+    return Reading(best, 1 - float(kinds[0]), tuple(_topics(pieces, marks)) if best == "topic" else ())
+
+
+def _topics(pieces: Pieces, marks: Array) -> Iterator[str]:
+    """The stretches of words that name a topic; if there is none, the likeliest word."""
+    words = [(word, float(marks[word].mean())) for word in words_of(pieces.text, pieces.places)]
+    most = max((share for _, share in words), default=0.0)
+    for is_named, stretch in groupby(words, lambda one: one[1] >= min(NAMED_FROM, most)):
+        named = list(stretch)
+        if is_named and max(share for _, share in named) >= TELLING * most:
+            start, end = pieces.places[named[0][0][0]][0], pieces.places[named[-1][0][-1]][1]
+            yield _ASKING.sub("", pieces.text[start:end].strip(" ,.;:!?"))

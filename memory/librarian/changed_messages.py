@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pgvector.django import CosineDistance
 
 from memory.embeddings.port import embedder
-from memory.librarian.changes.learned import find_changed, mends_last, parts_to_read
+from memory.librarian.changes.learned import RIGHT_BEFORE, find_changed, mends_last, parts_to_read
 from memory.models import Chunk, MessageChange
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def find_changed_messages(user: User, said: Sequence[Utterance]) -> list[Message
     stated = set(_statements(user).filter(message__in=ids).values_list("message_id", flat=True))
     changes: list[MessageChange] = []
     for place, (utterance, vector) in enumerate(zip(said, vectors, strict=True)):
-        mended = place - 1 if mends_last(utterance.text) else None
+        mended = place - 1 if place and _mends(utterance, said[place - 1]) else None
         nearness = {
             other.message_id: (max(float(vector @ vectors[number]), NEAR_FROM * (number == mended)), other.text)
             for number, other in enumerate(said[:place])
@@ -56,6 +56,10 @@ def find_changed_messages(user: User, said: Sequence[Utterance]) -> list[Message
             for message_id in find_changed(utterance, earlier)
         ]
     return changes
+
+
+def _mends(utterance: Utterance, before: Utterance) -> bool:
+    return mends_last(utterance.text) and utterance.said_at - before.said_at <= RIGHT_BEFORE
 
 
 def _statements(user: User) -> QuerySet[Passage]:

@@ -155,12 +155,17 @@ _DOES_MORE: Final = re.compile(
 """A part of a statement with a verb of its own: “and works at Initech”."""
 
 
+_DWELLING: Final = (
+    "(?:flat|apartment|house|home|place|room|studio|rental|cottage|bungalow|bedsit|condo|loft|garden|kitchen|landlord)"
+)
+
+
 def repeats(statement: str, key: str, value: str) -> bool:
     """Whether a statement without a key, of the same message as a fact with one, says the same and no more: “The user
     lives in a tiny flat in Brno”, beside “The user lives in Brno”."""
     subject, attribute = split_key(key)
     whose = "The user " if subject == USER else f"The user's {subject.removeprefix('user/')} "
-    if attribute == "home" and re.search(rf"(?i)\bthe user's [\w-]+ (?:in|at|on) {re.escape(value)}\b", statement):
+    if attribute == "home" and re.search(rf"(?i)\bthe user's {_DWELLING} (?:in|at|on) {re.escape(value)}\b", statement):
         return True  # “The user's flat in Brno is freezing”
     is_theirs = statement.startswith(whose) or (
         subject != USER and re.search(rf"(?i)\b{re.escape(subject)}\b", statement)

@@ -20,7 +20,7 @@ from memory.text.denials import find_phrase, find_value, fits, kind_of_phrase, r
 from memory.text.keywords import FILLER, content
 from memory.text.language import alternatives, is_english
 from memory.text.message_kinds import only_asks
-from memory.text.relations import PEOPLE, PETS
+from memory.text.relations import FEMALE, MALE, PEOPLE, PETS
 from memory.text.user_text import mask_foreign_text
 from memory.updates.pairs import MAX_STATEMENT_PIECES, WINDOW, Outcome, Update, pair_of, read
 
@@ -68,8 +68,12 @@ _MENDS: Final = re.compile(
     r"(?i)\W*(?:(?:oh|ok|no|wait|hmm+|ah|ugh|oops|hang on|hold on)[,. -]+){0,3}"
     r"(?:sorry|correction|actually|i meant?|my bad|typo|(?:\w+ )?auto-?correct|oops|no wait|wait)\b"
 )
-"""The start of a message that corrects the one before: what that says is read however far it is, as “typo up there,
-it's 340” has no word of it."""
+"""The start of a message that corrects the one before: “typo up there, it's 340”."""
+_MENDING: Final = re.compile(
+    r"(?i)\b(?:sorry|correction|actually|meant?|my bad|typo|auto-?correct|oops|wait|no|argh|ugh|damn|up|there|above"
+    r"|make|should|blasted|stupid|it['’]?s|that['’]?s|is)\b"
+)
+"""Words of such a message that say nothing else."""
 RIGHT_BEFORE: Final = timedelta(minutes=15)
 _OTHERS: Final = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 """“She doesn't live in Nantes” says nothing of the user."""
@@ -110,7 +114,7 @@ def with_changes(
 ) -> Iterator[Correction]:
     """The corrections of a message, and what else it changes of `facts`.
 
-    `nearness`: cosines of the message and the facts nearest to it, by fact id; only these are read.
+    `nearness`: cosines of the message and the facts nearest to it, by fact id; only these are read, and what it mends.
     """
     yield from map(_with_hour, corrections)
     corrected = {correction.fact.fact_id for correction in corrections}
@@ -189,9 +193,12 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
     is_of_others = _is_of_others(parts)
     names = frozenset(found["name"] for fact in facts if (found := _NAMED.match(fact.statement)))
     is_mending = mends_last(utterance.text)
+    recent = [fact for fact in facts if is_mending and utterance.said_at - fact.said_at <= RIGHT_BEFORE]
+    last = max((fact.message_id for fact in recent if fact.message_id), default=None)
     for fact in facts if parts else ():
-        mends = is_mending and utterance.said_at - fact.said_at <= RIGHT_BEFORE
-        near = max(nearness.get(fact.fact_id, 0.0), UNNAMED_FROM if mends else 0.0)
+        mends = fact in recent
+        is_of_last = mends and fact.message_id is not None and fact.message_id == last and _says_no_more(utterance.text)
+        near = max(nearness.get(fact.fact_id, 0.0), UNNAMED_FROM if is_of_last else 0.0)
         if near >= NEAR_FROM and not (is_of_others and fact.statement.startswith("The user ")):
             update, quote = _read_strongest(fact.statement, parts)
             if not (
@@ -207,6 +214,12 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
                 reading = _Reading(fact, update, quote, near, mends)
                 if reading.is_named or near >= UNNAMED_FROM:
                     yield reading
+
+
+def _says_no_more(text: str) -> bool:
+    """Whether a message that mends the one before says nothing but a value: “typo up there, it's 340”, but not “sorry,
+    the dentist is at 9:15”."""
+    return len(content(_MENDING.sub(" ", text))) <= 1
 
 
 def _says_nothing_new(update: Update) -> bool:
@@ -258,6 +271,8 @@ _OWN_NAME: Final = re.compile(
     r"(?:sur)?name)\b[^,.;:]{0,20}$"
 )
 _CLAUSE_END: Final = re.compile(r"[,.;:!?()]\s|\s[-–—]\s")
+KIN: Final = FEMALE | MALE
+"""Of these, “Rosa from nursery” is none; a colleague may be “Rosa from work”."""
 _NAMED: Final = re.compile(r"The user's (?:[\w-]+ ){1,3}?(?P<name>[A-Z][\w'-]+) ")
 """Whose fact it is: “The user's brother Ali lives in Izmir.”"""
 
@@ -268,7 +283,8 @@ def _is_of_someone_named(names: frozenset[str], fact: KnownFact, update: Update,
     before = quote[: max(quote.lower().find(update.new.lower()), 0)] if update.new else ""
     spoken_of = [word for word in _WORD.findall(before) if word in names or word in {"I", "we", "We"}]
     own = names & set(_WORD.findall(fact.statement))
-    if any(re.search(rf"\b{name} from [a-z]|\b[Aa](?:nother| different) {name}\b", before) for name in own):
+    is_kin = not KIN.isdisjoint(_WORD.findall(fact.statement))
+    if any(is_kin and re.search(rf"\b{name} from [a-z]|\b[Aa](?:nother| different) {name}\b", quote) for name in own):
         return True
     return bool(spoken_of) and spoken_of[-1] in names and spoken_of[-1] not in own
 

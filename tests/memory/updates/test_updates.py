@@ -218,6 +218,9 @@ def test_another_of_the_same_name_changes_nothing_of_the_first(outcomes: dict[st
     assert not list(with_changes(said("Rosa from nursery has moved to Malmö"), (), [aunt], {1: 0.6}))
     assert not list(with_changes(said("Another Rosa I know is in Malmö now"), (), [aunt], {1: 0.6}))
     assert list(with_changes(said("Rosa has moved to Malmö"), (), [aunt], {1: 0.6}))
+    outcomes["The user's colleague Rosa lives in Trieste."] = replaced("Trieste", "Malmö", 0.97)
+    colleague = replace(aunt, statement="The user's colleague Rosa lives in Trieste.")
+    assert list(with_changes(said("Rosa from work has moved to Malmö"), (), [colleague], {1: 0.6}))
 
 
 def test_a_surname_replaces_no_first_name(outcomes: dict[str, Update]) -> None:
@@ -426,9 +429,12 @@ def test_a_correction_right_after_means_what_was_said_before_it(minutes: int, ch
     assert [one.change for one in with_changes(mended, (), [son], {1: 0.4})] == [change]
 
 
-@pytest.mark.parametrize(("text", "value"), [("typo up there, it's 340", "340"), ("how about it's 340", None)])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("typo up there, it's 340", "340"), ("how about it's 340", None), ("sorry, the dentist wants 340", None)],
+)
 def test_what_mends_the_message_right_before_it_is_read_however_far(text: str, value: str | None) -> None:
-    budget = known(1, "The flower budget for the Brightwells is 430.")
+    budget = replace(known(1, "The flower budget for the Brightwells is 430."), message_id=4)
     mending = replace(said(text), said_at=budget.said_at + timedelta(minutes=1))
     assert [one.value for one in with_changes(mending, (), [budget], {})] == ([value] if value else [])
     assert not list(with_changes(said(text), (), [budget], {}))

@@ -15,7 +15,7 @@ from memory.retrieval.reading import ANSWERED_FROM
 from memory.retrieval.truth import CURRENT, SAYS_LITTLE, WAITING, CandidateRow, TruthRule, mark_changed
 from memory.text.dates import MONTHS, WEEKDAYS
 from memory.text.denials import read_denials
-from memory.text.keywords import content, names, without_dates, words
+from memory.text.keywords import content, without_dates
 from memory.text.language import alternatives
 from memory.text.message_kinds import is_small_talk
 
@@ -72,6 +72,7 @@ _PLACE: Final = re.compile(
     rf"|\b(?:in|at|to|from|near) (?!(?i:I|{_DAYS_AND_MONTHS})\b)[^\W\d]"
 )
 """What may be one: a name, or “at the mill”; not “the wedding is on 16 September”."""
+_MONTH_NAMES: Final = frozenset(name.casefold() for name in (*WEEKDAYS, *MONTHS))
 _COUNTED: Final = re.compile(r"(?i)\bhow many (\w+)")
 _ASKS_ONE: Final = re.compile(rf"{_ASKS_VALUE.pattern}|\bwho(?:['’]?s| is) (?:my|our|the)\b", re.IGNORECASE)
 """The same, or for who someone is: one at a time."""
@@ -120,19 +121,23 @@ def _changes(question: Question, later: RankedCandidate, earlier: RankedCandidat
     if is_sure and not is_keyed and _CHANGES.search(later.candidate.text):
         return True
     is_value = (is_sure or later.is_answer) and _ASKS_VALUE.search(question.text) is not None
-    is_value = is_value and _is_of_the_same(question.text, later.candidate.text, earlier.candidate.text)
+    is_value = is_value and _is_of_the_same(question, later.candidate, earlier.candidate)
     return doubt(earlier.candidate.text, later.candidate.text) >= (OTHER_BELOW if is_value else CHANGED_FROM)
 
 
-def _is_of_the_same(question: str, later: str, earlier: str) -> bool:
+def _is_of_the_same(question: Question, later: Candidate, earlier: Candidate) -> bool:
     """Whether a later message may be of what an earlier one answers: it says “it”, or has a word of that or of the
     question; and names no one else, as “Ellie's baby is due in December” does where Shanice is asked for."""
-    said_before, said = ({word.removesuffix("'s") for word in words(text)} for text in (earlier, later))
-    asked = names(question) & said_before
-    if asked and not asked & said and names(later) - said_before:
+    said_before, said = (_unowned(one.word_set) for one in (earlier, later))
+    asked = question.named & _unowned(earlier.named)
+    if asked and not asked & said and _unowned(later.named) - said_before:
         return False
-    common = content(without_dates(later)) & (content(earlier) | content(question))
-    return _OF_IT.match(later) is not None or any(not stem.isdigit() for stem in common)
+    common = content(without_dates(later.text)) & (content(earlier.text) | content(question.text))
+    return _OF_IT.match(later.text) is not None or any(not stem.isdigit() for stem in common)
+
+
+def _unowned(words: Iterable[str]) -> set[str]:
+    return {word.removesuffix("'s").removesuffix("’s") for word in words} - _MONTH_NAMES
 
 
 def _follows_up(row: RankedCandidate, lead: RankedCandidate) -> bool:

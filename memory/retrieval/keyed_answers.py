@@ -112,7 +112,7 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
     for closeness, fact, row in asked:
         if closeness == best != _FAR:
             leading.setdefault(id(row), (row, []))[1].append(fact)
-    _drop_replaced(leading)
+    _drop_replaced(leading, asks_past=question.asks_past)
     for row, values in leading.values():
         is_wanted = row.candidate.source == "fact" and (row.qualifier == CURRENT) != question.asks_past
         row.candidate.keyed_answer = 1.0 if is_wanted else 0.9
@@ -128,20 +128,22 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
     _qualify_older(rows, answers)
 
 
-def _drop_replaced(leading: dict[int, tuple[CandidateRow, list[FactState]]]) -> None:
+def _drop_replaced(leading: dict[int, tuple[CandidateRow, list[FactState]]], *, asks_past: bool) -> None:
     """Drop and qualify what waits with a value of a key that has one at a time, if a later one waits: a boyfriend of
-    February, and one of October."""
+    February, and one of October. Not for a question about the past."""
     waits = [
         (row, fact)
         for row, values in leading.values()
         for fact in values
-        if fact.status == "proposed" and row.message_id and ":" not in fact.attribute
+        if fact.status == "proposed" and row.message_id and ":" not in fact.attribute and not asks_past
     ]
+    waits.sort(key=lambda one: one[0].candidate.when)
     for row, fact in waits:
-        for newer, other in waits:
+        for newer, other in reversed(waits):
             if _is_other_value(other, fact) and newer.candidate.when > row.candidate.when + ONE_SITTING:
                 row.qualifier = f"perhaps changed by message:{newer.message_id}"
                 leading.pop(id(row), None)
+                break
 
 
 def list_orders(rows: Sequence[CandidateRow]) -> list[CandidateRow]:

@@ -291,6 +291,8 @@ def test_of_two_that_wait_with_a_value_of_one_key_only_the_later_leads(alice: Us
 
     assert found["a present for my boyfriend Mattia, in October"].startswith("waiting (")
     assert found["a present for my boyfriend Joris, in May"] == f"perhaps changed by message:{newest}"
+    past = retrieve(alice, "Who was my boyfriend in May, before Mattia?", now=NOW).kept
+    assert not any(item.qualifier.startswith("perhaps changed") for item in past)
 
 
 def test_a_proposal_whose_quote_was_made_up_is_not_spelled_out(alice: User) -> None:

@@ -113,7 +113,7 @@ SYNONYMS: Final = tuple(
         "work job employer employed profession office career",
         "trip travel went visit flew journey holiday vacation",
         "drive car vehicle",
-        "old age birthday birth born aged",
+        "old age birthday born aged",
         "partner wife husband spouse married girlfriend boyfriend",
         "like love enjoy fond prefer favorite favourite",
         "hate dislike detest loathe stand",
@@ -128,7 +128,6 @@ _VALUES: Final = {
     "salary": r"\d[\d.,]{0,11}k? ?(?:[€$£]|euros?|dollars?|pounds?)? ?(?:an?|per|/) ?(?:year|annum|month|hour)(?!\w)",
     "weight": r"(?:['’]m|am|is|was) (?:\w{1,9} )?\d[\d.,]{0,5} ?(?:kg|kilos?|stone|lbs?)(?!\w)",
     "height": r"(?:['’]m|am|is|was) (?:\w{1,9} )?\d[.,]?\d{0,2} ?(?:m|met(?:er|re)s?|cm|ft|foot|feet)(?!\w)",
-    "address": r"\d{1,4}[a-z]? (?:\w{2,20} ){1,3}?(?:street|st|road|rd|row|lane|avenue|ave|close|drive|place)(?!\w)",
     "email": r"\w@\w",
     "phone": r"\d[\d ()/-]{7,20}\d",
 }

@@ -34,9 +34,11 @@ from memory.forgetting.scope import (
 )
 from memory.forgetting.targets import of_chat
 from memory.models import Document, Episode, Fact
-from memory.retrieval.recall import MemoryItem, retrieve
+from memory.retrieval.recall import FOLLOWED, retrieve
 from memory.text.identifiers import canonical, fold
+from memory.text.keywords import words as words_of
 from memory.text.parts import parts_of
+from memory.text.relations import PEOPLE, PETS
 from recall.redaction import FORGOTTEN
 
 if TYPE_CHECKING:
@@ -51,8 +53,12 @@ CLOSE: Final = 0.55
 _GAP: Final = "[^[:alnum:]]*"
 AND: Final = re.compile(r",? and (?:about )?", re.IGNORECASE)
 """Between two topics: “Remontowa and the interview”, where no memory has both."""
-LIKELY_FROM: Final = 0.8
-"""Probability from which what answers a question for the topic is ticked, if nothing has its words."""
+TOLD_FROM: Final = 0.8
+"""Probability from which another part of a message tells the topic, too: it answers the question for it."""
+MAX_READ, MAX_PARTS = 5, 20
+"""Messages, and parts of each, that are read so."""
+_ONESELF: Final = frozenset({"i", "i'm", "i've", "i'd", "my", "me", "we", "our"})
+_OTHERS: Final = frozenset({"he", "she", "his", "her", "him", "they", "their"})
 _ASKS: Final = re.compile(r"(?i)(?:who|whom|what|where|when|how|why|which)\b")
 """The start of a topic that is a question: “who I work for”."""
 AHEAD: Final = 0.08
@@ -73,8 +79,8 @@ class Match:
     status: str = ""
     """Status of a fact."""
     cosine: float = 0.0
-    answers: float = 0.0
-    """How likely it answers a question for the topic, 0 to 1, as the search found."""
+    is_likely: bool = False
+    """Whether the search takes it for the answer to a question for the topic."""
 
     @property
     def is_ticked(self) -> bool:
@@ -116,7 +122,7 @@ def _select(user: User, words: str) -> list[Match]:
     shown.sort(key=lambda one: (not one.is_ticked, -one.ruling.coverage, -one.cosine, one.kind, one.ref))
     similar = list(_load_similar(user, words))
     if not any(match.is_ticked for match in shown):
-        similar = [_as_meant(user, match, words) if match.answers >= LIKELY_FROM else match for match in similar]
+        similar = [_as_meant(user, match, words) if match.is_likely else match for match in similar]
     return [*shown, *similar]
 
 
@@ -170,7 +176,9 @@ def _load_matches(user: User, topic: Topic) -> list[Match]:
     if known.identifiers != topic.identifiers:
         rows = list(_rows(user, known))
     rulings = settle(known, [_rule(known, row) for row in rows])
-    return [_match(row, _with_answers(topic, row, ruling)) for row, ruling in zip(rows, rulings, strict=True)]
+    for place in [n for n, row in enumerate(rows) if row.kind == "message" and rulings[n].parts][:MAX_READ]:
+        rulings[place] = _with_answers(topic, rows[place], rulings[place])
+    return [_match(row, ruling) for row, ruling in zip(rows, rulings, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,11 +283,18 @@ def _foldings() -> dict[str, frozenset[str]]:
 def _with_answers(topic: Topic, row: _Row, ruling: Ruling) -> Ruling:
     """The ruling on a message of which a part is meant, with its other parts that tell the same of the user in other
     words: “prep me for a pay talk”, and “I make 61k”."""
-    if ruling.verdict != Verdict.PART or row.kind != "message" or not topic.is_of_user:
+    if ruling.verdict != Verdict.PART or not topic.is_of_user or topic.is_claim:
         return ruling
-    others = [part for part in parts_of(row.text) if part.number not in ruling.parts]
-    told = [one for one in others if chance(_question(topic.text), row.text[one.start : one.end]) >= LIKELY_FROM]
+    others = [part for part in parts_of(row.text)[:MAX_PARTS] if part.number not in ruling.parts]
+    others = [part for part in others if _is_of_user(row.text[part.start : part.end])]
+    told = [part for part in others if chance(_question(topic.text), row.text[part.start : part.end]) >= TOLD_FROM]
     return replace(ruling, parts=tuple(sorted({*ruling.parts, *(one.number for one in told)})))
+
+
+def _is_of_user(part: str) -> bool:
+    """Whether a part of a message speaks of its writer, and of no one else: not “my sister is a nurse”."""
+    said = set(words_of(part))
+    return not _ONESELF.isdisjoint(said) and said.isdisjoint(PEOPLE | PETS | _OTHERS)
 
 
 def _question(topic: str) -> str:
@@ -290,20 +305,16 @@ def _question(topic: str) -> str:
 def _load_similar(user: User, words: str) -> Iterator[Match]:
     similar = Ruling(Verdict.NEIGHBOR, Reason.SIMILAR)
     search = partial(retrieve, user, now=timezone.now(), top_k=MAX_SIMILAR)
-    asked_for = search(_question(words), reads=True).kept
-    answers = {item.ref: _answers(item) for item in asked_for}
+    asked_for = () if read_topic(words).is_claim else search(_question(words), reads=True).kept
+    likely = {item.ref for item in asked_for if item.answers not in ("", FOLLOWED)}
     for item in {item.ref: item for item in (*search(words).kept, *asked_for)}.values():
         if item.source in ("fact", "episode"):
             status = "active" if item.source == "fact" else ""
-            yield Match(item.ref, item.source, item.text, similar, status, answers=answers.get(item.ref, 0.0))
+            yield Match(item.ref, item.source, item.text, similar, status, is_likely=item.ref in likely)
         elif item.source == "message":
-            kind, chance = ("message", answers.get(item.ref, 0.0)) if item.said_by == "user" else ("answer", 0.0)
-            yield Match(item.ref, kind, item.text, similar, answers=chance)
-
-
-def _answers(item: MemoryItem) -> float:
-    """How likely a memory answers: what is marked does, and what was read by what that says."""
-    return max(LIKELY_FROM if item.answers else 0.0, item.parts.get("read", 0.0))
+            is_own = item.said_by == "user"
+            kind = "message" if is_own else "answer"
+            yield Match(item.ref, kind, item.text, similar, is_likely=is_own and item.ref in likely)
 
 
 def _as_meant(user: User, match: Match, words: str) -> Match:

@@ -45,11 +45,11 @@ def test_what_a_topic_means_in_other_words_is_ticked(alice: User, topic: str, ti
     ("said", "topic", "parts"),
     [
         ("Prep me for a pay talk. I'm an analyst in Leeds. I make 61k.", "my salary", {0, 2}),
-        ("A listing please: I'm at 14 Calder Row. I'm allergic to cats.", "my street address", {0}),
-        ("I clean offices. I was born on 9 August 1988.", "my date of birth", {1}),
+        ("My job is stressful. My sister is a nurse in Leeds. I like tea.", "my job", {0}),
+        ("Is my weight fine? My dog weighs 12 kilos. I like tea.", "my weight", {0}),
     ],
 )
-def test_what_tells_it_of_the_user_in_other_words_is_ticked(
+def test_what_tells_it_of_the_user_in_other_words_is_ticked_and_of_no_one_else(
     alice: User, said: str, topic: str, parts: set[int]
 ) -> None:
     chat = Conversation.objects.create(user=alice, title="Work")

@@ -93,7 +93,7 @@ def build_message_view(
         thought=f"{max(1, round(thought))} s" if thought is not None else "",
         attachments=attachments,
         secret="" if is_answer else sensitive(message.text, is_own=True) or "",
-        forget=find_request(message.text) if WITHHOLDS in message.event_data else None,
+        forget=(find_request(message.text) or ForgetRequest()) if WITHHOLDS in message.event_data else None,
         forgets=next(iter(message.event_data.get(WITHHOLDS, ())), "").removeprefix("message:"),
     )
 

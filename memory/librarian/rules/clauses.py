@@ -157,7 +157,7 @@ _TRAIL: Final = re.compile(
     r" know|unfortunately|sadly|apparently|:\)|:\(|yay|ugh|sorry|i know|cheers"
     r"|omg|lmao|ha|xx?)(?!\w)|[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F\u200d])+$"
 )
-_DICTATES: Final = re.compile(rf"(?i)\W*{_REMEMBER}(?: that)?:? (?=I\b|i\b|my\b|we\b|our\b)")
+_DICTATES: Final = re.compile(rf"(?i)^\W*{_REMEMBER}(?: that)?:? (?=I\b|i\b|my\b|we\b|our\b)")
 _CORRECTS: Final = re.compile(
     r"(?i)^\W*(?:actually|correction|sorry|no(?! (?:longer|more)\b)|nope|oops|wait|i meant|i misspoke|update)\b"
 )

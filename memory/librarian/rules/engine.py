@@ -582,7 +582,7 @@ def _by_row(
 
 
 _KINDS: Final = tuple(
-    (kind, re.compile(rf"(?:(?:\w{{2,12}}ly|also|always|just|has|is) ){{0,3}}(?:{says})\b"))
+    (kind, re.compile(rf"^(?:(?:\w{{2,12}}ly|also|always|just|has|is) ){{0,3}}(?:{says})\b"))
     for kind, says in (
         (Kind.PREFERENCE, "loves?|likes?|enjoys?|adores?|hates?|dislikes?|prefers?|cannot (?:stand|bear)|does not (?:"
                           "like|enjoy)|would (?:much )?rather|loathes?|misses|finds?|loved|hated|adored|loathed"),

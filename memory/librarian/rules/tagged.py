@@ -302,7 +302,7 @@ _WHETHER: Final = re.compile(
     r"(?i:am|are|is|was|were|do|does|did|have|has) (?:(?i:i|we|my|our)\b|[A-Z]\w+\b)"
 )
 """Opens a question that asks whether something is so."""
-_IS_A: Final = re.compile(r"(?i)\W*(?:s?he|it)(?:'s| is) (?:an? |part |half |pure )+$")
+_IS_A: Final = re.compile(r"(?i)^\W*(?:s?he|it)(?:'s| is) (?:an? |part |half |pure )+$")
 
 
 def _is_denied(tag: Tag, before: str) -> bool:

@@ -16,6 +16,8 @@ from memory.embeddings.published import Array
 from memory.network.adapted import softmax
 from memory.network.pieces import Pieces, pieces_of, windows, words_of
 from memory.network.reader import load, read_scores
+from memory.text.keywords import content
+from memory.text.language import is_english
 from memory.text.message_kinds import only_asks
 from memory.text.parts import TITLE
 from memory.text.remembered import remembered
@@ -28,9 +30,26 @@ KINDS: Final[tuple[Kind, ...]] = ("none", "topic", "before", "everything")
 OUTPUTS: Final = (len(KINDS), 2)
 """Of the head: a kind at the first piece; for each other piece whether it names a topic."""
 WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
-FROM: Final = 0.5
-"""Probability from which a message asks."""
-_ASKING: Final = re.compile(r"(?i)^(?:(?:forget|delete|erase|wipe|drop|remove|strike|about|with|of) )+(?=\w)")
+FROM: Final = 0.9
+"""Probability from which a message asks. Of 127 requests by an author that the weights haven't learned from 94% reach
+it, and none of 113 near misses; of 1,540 messages as people write them, nine, half of which ask."""
+_KEEPS: Final = re.compile(
+    r"(?i)(?<!n't )(?<!not )(?<!to )(?<!you )\bremember\b|\b(?:keep|bear) in mind\b|\bkeep forgetting\b|n't forget\b"
+    r"|\bremind me\b"
+)
+_ERASES: Final = re.compile(
+    r"(?i)(?<!n't )(?<!keep )\bforget(?!t)|delet|eras|\bwip|remov|get rid|scrub|drop|purge|\bbin\b"
+)
+"""“Please remember my nut allergy” asks for the opposite, unless something else is to go."""
+_ABOUT: Final = re.compile(
+    r"(?i)\b(?:everything|all|anything|whatever)\b[^.!?,;]{0,40}?\b(?:about|to do with|on|regarding|concerning) "
+    r"(?P<topic>[^,.;:!?]{2,60})"
+)
+"""Of all of something: “everything to do with the divorce”."""
+_PRONOUNS: Final = frozenset({"him", "her", "them", "he", "she", "they"})
+"""Of “Jarek's gone. Drop him from your memory” the name before it is meant."""
+_NAME: Final = re.compile(r"\b[A-Z][\w-]+")
+_ASKING: Final = re.compile(r"(?i)^(?:(?:forget|delete|erase|wipe|drop|remove|strike|about|with|of)\b ?)+")
 """Words of the request itself at the start of a topic."""
 NAMED_FROM: Final = 0.5
 """Probability from which a word names a topic."""
@@ -80,12 +99,14 @@ def load_network() -> None:
 @remembered(CACHED)
 def find_request(text: str) -> ForgetRequest | None:
     """The request in a user's message, of all its topics; None: it doesn't ask to forget anything."""
-    if len(text) > MAX_CHARS or (only_asks(text) and not _HINT.search(text)):
+    if len(text) > MAX_CHARS or (only_asks(text) and not _HINT.search(text)) or not is_english(text):
         return None
     own = TITLE.sub(r"\1", mask_foreign_text(text)).replace("’", "'")
     parts = [part for _, part in windows(own, WINDOW)]
     asking = [read(pieces_of(part)) for part in parts if part in (parts[0], parts[-1]) or _HINT.search(part)]
     asking = [one for one in asking if one.sure >= FROM]
+    if _KEEPS.search(own) and not _ERASES.search(own):
+        return None
     if topics := list(dict.fromkeys(topic for one in asking for topic in one.topics)):
         return ForgetRequest(MORE.join(topics))
     kinds = {one.kind for one in asking} - {"topic"} if _HINT.search(own) else set()
@@ -97,10 +118,13 @@ def read(pieces: Pieces) -> Reading:
     outputs = read_scores(WEIGHTS, pieces.ids, whole=())
     kinds = softmax(outputs[0, : len(KINDS)])
     marks = softmax(outputs[:, len(KINDS) :])[:, 1]
-    best = KINDS[int(kinds[1:].argmax()) + 1]
+    best, sure = KINDS[int(kinds[1:].argmax()) + 1], 1 - float(kinds[0])
+    if best == "everything" and (about := _ABOUT.search(pieces.text)) and content(about["topic"]):
+        return Reading("topic", sure, (about["topic"],))
     if kinds[KINDS.index("topic")] >= MAY_NAME_FROM:
         best = "topic"
-    return Reading(best, 1 - float(kinds[0]), tuple(_topics(pieces, marks)) if best == "topic" else ())
+    topics = tuple(_topics(pieces, marks)) if best == "topic" else ()
+    return Reading(best if topics else "before" if best == "topic" else best, sure, topics)
 
 
 def _topics(pieces: Pieces, marks: Array) -> Iterator[str]:
@@ -111,4 +135,9 @@ def _topics(pieces: Pieces, marks: Array) -> Iterator[str]:
         named = list(stretch)
         if is_named and max(share for _, share in named) >= TELLING * most:
             start, end = pieces.places[named[0][0][0]][0], pieces.places[named[-1][0][-1]][1]
-            yield _ASKING.sub("", pieces.text[start:end].strip(" ,.;:!?"))
+            topic = _ASKING.sub("", pieces.text[start:end].strip(" ,.;:!?"))
+            if topic.casefold() in _PRONOUNS:
+                named = reversed(_NAME.findall(pieces.text[:start]))
+                topic = next((name for name in named if content(_ASKING.sub("", name))), "")
+            if content(topic):
+                yield topic

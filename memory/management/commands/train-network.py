@@ -46,6 +46,8 @@ from recall.cpu_limit import CpuLimit
 
 MESSAGE: Final = re.compile(r"(?:message|said): ")
 """How a line of a talk starts that the user wrote."""
+ASKS_PERHAPS: Final = re.compile(r"(?i)forget|delete")
+"""In messages that were labeled for something else: a few of these ask to forget it."""
 AT: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Probabilities from which marks and changes are judged."""
 
@@ -87,9 +89,12 @@ def read_acts(path: Path) -> list[speech_acts.LabeledMessage]:
 
 
 def read_forget_requests(path: Path) -> list[forget_requests.LabeledMessage]:
-    """The labeled messages of a file; or those of its pairs (*.tsv), of which none asks to forget anything."""
-    no_request = "N\t" if path.suffix == ".tsv" else ""
-    return [forget_requests.read_line(f"{no_request}{line}") for line in lines_of(path)]
+    """The labeled messages of a file; or those of its pairs (*.tsv), or with other signs, that ask for nothing."""
+    lines = lines_of(path)
+    if path.suffix != ".tsv" and "\t" in lines[0]:
+        return [forget_requests.read_line(line) for line in lines]
+    others = [line if path.suffix == ".tsv" else speech_acts.read_line(line).pieces.text for line in lines]
+    return [forget_requests.read_line(f"N\t{text}") for text in others if not ASKS_PERHAPS.search(text)]
 
 
 def learn_secrets(path: Path) -> list[Example]:

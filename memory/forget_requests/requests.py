@@ -107,8 +107,8 @@ def find_request(text: str) -> ForgetRequest | None:
     asking = [one for one in asking if one.sure >= FROM]
     if _KEEPS.search(own) and not _ERASES.search(own):
         return None
-    if topics := list(dict.fromkeys(topic for one in asking for topic in one.topics)):
-        return ForgetRequest(MORE.join(topics))
+    if topics := MORE.join(dict.fromkeys(topic for one in asking for topic in one.topics)):
+        return None if content(own) <= content(topics) else ForgetRequest(topics)
     kinds = {one.kind for one in asking} - {"topic"} if _HINT.search(own) else set()
     return ForgetRequest(everything="everything" in kinds) if kinds else None
 
@@ -137,7 +137,7 @@ def _topics(pieces: Pieces, marks: Array) -> Iterator[str]:
             start, end = pieces.places[named[0][0][0]][0], pieces.places[named[-1][0][-1]][1]
             topic = _ASKING.sub("", pieces.text[start:end].strip(" ,.;:!?"))
             if topic.casefold() in _PRONOUNS:
-                named = reversed(_NAME.findall(pieces.text[:start]))
-                topic = next((name for name in named if content(_ASKING.sub("", name))), "")
+                names = reversed(_NAME.findall(pieces.text[:start]))
+                topic = next((name for name in names if content(_ASKING.sub("", name))), "")
             if content(topic):
                 yield topic

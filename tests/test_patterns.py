@@ -88,7 +88,7 @@ READS: dict[Any, Callable[[str], object]] = {
     titles: titles.first_words,
     topics: lambda text: topics.topics_of([text], [text], 3),
     claude: lambda text: list(claude.split_statements(text)),
-    requests: lambda text: requests.find_request(f"forget {text}"),
+    requests: lambda text: [one.search(text) for one in vars(requests).values() if isinstance(one, re.Pattern)],
     ablation: lambda text: ablation.words_pattern([text]),
     stated_identity: lambda text: stated_identity.stated_in([text]),
     recency_cues: recency_cues.needs_web_search,

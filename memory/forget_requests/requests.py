@@ -41,6 +41,11 @@ _ERASES: Final = re.compile(
     r"(?i)(?<!n't )(?<!keep )\bforget(?!t)|delet|eras|\bwip|remov|get rid|scrub|drop|purge|\bbin\b"
 )
 """“Please remember my nut allergy” asks for the opposite, unless something else is to go."""
+_STAYS: Final = re.compile(
+    r"(?i)(?<!n't )(?<!nt )(?<!not )(?<!to )(?<!never )\b(?:keep|retain|leave(?! out)) "
+    r"(?:the (?:bit|part|stuff|thing|one)s? (?:about|on|with) )?$"
+)
+"""Before what shall stay: “forget my weight, but keep my height”."""
 _ABOUT: Final = re.compile(
     r"(?i)\b(?:everything|all|anything|whatever)\b[^.!?,;]{0,40}?\b(?:about|to do with|on|regarding|concerning) "
     r"(?P<topic>[^,.;:!?]{2,60})"
@@ -57,6 +62,8 @@ MAY_NAME_FROM: Final = 0.2
 """Probability from which a request is taken to name its topic, even if it more likely means everything."""
 TELLING: Final = 0.8
 """Share of the most probable word's probability that a stretch of words has to reach with one of its own."""
+MAX_BEFORE: Final = 40
+"""Characters before a topic that may say that it stays."""
 MAX_CHARS: Final = 4_000
 """Characters of a message that may ask; a longer one is a text to work on."""
 WINDOW: Final = 64
@@ -139,5 +146,5 @@ def _topics(pieces: Pieces, marks: Array) -> Iterator[str]:
             if topic.casefold() in _PRONOUNS:
                 names = reversed(_NAME.findall(pieces.text[:start]))
                 topic = next((name for name in names if content(_ASKING.sub("", name))), "")
-            if content(topic):
+            if content(topic) and not _STAYS.search(pieces.text[max(0, start - MAX_BEFORE) : start]):
                 yield topic

@@ -1,7 +1,7 @@
 """Selects what a topic in words means: every memory that may be meant, in order, with the clear ones ticked.
 
-`scope.decide` rules on each text; this module finds the texts. Meaning (vectors) only orders the rest, and ticks the
-one closest match if the words decide nothing.
+`scope.decide` rules on each text; this module finds the texts. Meaning (vectors) only orders the rest. If the words
+decide nothing, the closest match is ticked, and what answers a question for the topic.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ _STAYS: Final = re.compile(
     r"(?i)(?<!n't )(?<!nt )(?<!not )(?<!to )(?<!never )\b(?:keep|retain|leave(?! out)) "
     r"(?:the (?:bit|part|stuff|thing|one)s? (?:about|on|with) )?$"
 )
-"""Before what shall stay: “forget my weight, but keep my height”."""
+"""Before what is to stay: “forget my weight, but keep my height”."""
 _ABOUT: Final = re.compile(
     r"(?i)\b(?:everything|all|anything|whatever)\b[^.!?,;]{0,40}?\b(?:about|to do with|on|regarding|concerning) "
     r"(?P<topic>[^,.;:!?]{2,60})"

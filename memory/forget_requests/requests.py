@@ -121,17 +121,17 @@ def find_request(text: str) -> ForgetRequest | None:
 
 
 def read(pieces: Pieces) -> Reading:
-    """What a text asks to forget."""
+    """What a text asks to forget. One that seems to name a topic, but names none that is to go, is no request."""
     outputs = read_scores(WEIGHTS, pieces.ids, whole=())
     kinds = softmax(outputs[0, : len(KINDS)])
     marks = softmax(outputs[:, len(KINDS) :])[:, 1]
     best, sure = KINDS[int(kinds[1:].argmax()) + 1], 1 - float(kinds[0])
     if best == "everything" and (about := _ABOUT.search(pieces.text)) and content(about["topic"]):
         return Reading("topic", sure, (about["topic"],))
-    if kinds[KINDS.index("topic")] >= MAY_NAME_FROM:
-        best = "topic"
-    topics = tuple(_topics(pieces, marks)) if best == "topic" else ()
-    return Reading(best if topics else "before" if best == "topic" else best, sure, topics)
+    if best != "topic" and kinds[KINDS.index("topic")] < MAY_NAME_FROM:
+        return Reading(best, sure, ())
+    topics = tuple(_topics(pieces, marks))
+    return Reading("topic", sure if topics else 0.0, topics)
 
 
 def _topics(pieces: Pieces, marks: Array) -> Iterator[str]:

@@ -35,7 +35,7 @@ FROM: Final = 0.9
 it, and none of 113 near misses; of 1,540 messages as people write them, nine, half of which ask."""
 _KEEPS: Final = re.compile(
     r"(?i)(?<!n't )(?<!not )(?<!to )(?<!you )\bremember\b|\b(?:keep|bear) in mind\b|\bkeep forgetting\b|n't forget\b"
-    r"|\bremind me\b"
+    r"|\bremind me\b|\bforgot\b"
 )
 _ERASES: Final = re.compile(
     r"(?i)(?<!n't )(?<!keep )\bforget(?!t)|delet|eras|\bwip|remov|get rid|scrub|drop|purge|\bbin\b"
@@ -45,7 +45,10 @@ _STAYS: Final = re.compile(
     r"(?i)(?<!n't )(?<!nt )(?<!not )(?<!to )(?<!never )\b(?:keep|retain|leave(?! out)) "
     r"(?:the (?:bit|part|stuff|thing|one)s? (?:about|on|with) )?$"
 )
-"""Before what is to stay: “forget my weight, but keep my height”."""
+_MAY_STAY: Final = re.compile(
+    r"(?i)\W{1,2}(?:that |which )?(?:you )?(?:can|may|should|must)(?: \w+ly| still)? (?:keep|stay|remain|be kept)\b"
+)
+"""Before and behind what is to stay: “forget my weight, but keep my height”, “the allergy you should keep”."""
 _ABOUT: Final = re.compile(
     r"(?i)\b(?:everything|all|anything|whatever)\b[^.!?,;]{0,40}?\b(?:about|to do with|on|regarding|concerning) "
     r"(?P<topic>[^,.;:!?]{2,60})"
@@ -146,5 +149,6 @@ def _topics(pieces: Pieces, marks: Array) -> Iterator[str]:
             if topic.casefold() in _PRONOUNS:
                 names = reversed(_NAME.findall(pieces.text[:start]))
                 topic = next((name for name in names if content(_ASKING.sub("", name))), "")
-            if content(topic) and not _STAYS.search(pieces.text[max(0, start - MAX_BEFORE) : start]):
+            stays = _STAYS.search(pieces.text[max(0, start - MAX_BEFORE) : start]) or _MAY_STAY.match(pieces.text, end)
+            if content(topic) and not stays:
                 yield topic

@@ -100,6 +100,8 @@ def test_everything_is_asked_to_be_forgotten(text: str) -> None:
         "I have diabetes",
         "My salary",
         "Please remember my nut allergy",
+        "I got my rent wrong the other day, it's 910, forgot about the service charge. Can you redo the split?",
+        "the allergy you should absolutely keep, obviously",
         "Please remind me what I told you about my nephew's allergy",
         "keep in mind my knee injury",
         "I keep forgetting my wife's birthday, when is it?",

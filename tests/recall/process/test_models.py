@@ -26,7 +26,7 @@ def test_no_turn_waits_for_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "_load", remembered)
     monkeypatch.setattr(asgi, "give_back", lambda: None)
     asgi.load_models()
-    assert loaded == {"answers", "query_encoder", "secrets", "speech_acts"}
+    assert loaded == {"answers", "forget_requests", "query_encoder", "secrets", "speech_acts", "updates"}
 
 
 def test_what_is_rarely_used_is_not_imported(tmp_path: Path) -> None:

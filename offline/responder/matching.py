@@ -185,6 +185,7 @@ BEFORE = re.compile(
 )
 WH_QUESTION = re.compile(r"^\W*(?:\w+ )?(?:who|what|which|when|where|how|until when|in (?:what|which))\b", re.I)
 BEFORE_NOW = re.compile(r"\bbefore (?:this(?: one)?|that(?: one)?|now)\W*$", re.IGNORECASE)  # only what is over answers
+MAX_STEMMED = 4_000  # no sentence that states something is longer
 ONE_VALUE = re.compile(
     r"\b(?:where|when|how old|name|birthday|for a living|job|age)\b|\bwho(?:'s| is) my\b|\bwhat (?:do|does) \S+ do\b|"
     r"^(?:do|does|am|is|are|have|has)\b(?!.* any)",
@@ -382,7 +383,8 @@ def _is_no_statement(sentence: str) -> bool:
 
 
 def stems(text: str) -> frozenset[str]:
-    """Stems of the meaningful words."""
+    """Stems of the meaningful words, of the first MAX_STEMMED characters."""
+    text = text[:MAX_STEMMED]
     for phrase, word in REWRITES:
         text = phrase.sub(word, text)
     words = (word.lower().removesuffix("'s").removesuffix("’s") for word in WORD.findall(text))

@@ -502,6 +502,7 @@ def test_nothing_is_kept_whose_quote_is_not_the_users_own_words(
         assert decision.evidence.speaker == "user"
         own = mask_foreign_text(decision.evidence.text, decision.evidence.echoes)
         assert proposal.quote in own
+    if decision.outcome == KEEP:  # what is reinforced is the known fact that the quote states
         assert not {"bees", "yacht", "horses", "Atlantis"} & set(re.findall(r"\w+", proposal.statement))
 
 

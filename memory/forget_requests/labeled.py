@@ -30,6 +30,7 @@ class LabeledMessage:
 
     @property
     def topics(self) -> set[str]:
+        """The names of what is to be forgotten, in lower case."""
         return {self.pieces.text[start:end].casefold() for start, end in self.marks}
 
     @property

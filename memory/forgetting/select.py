@@ -50,6 +50,8 @@ MAX_ROWS: Final = 500
 MAX_SIMILAR: Final = 20
 CLOSE: Final = 0.55
 """Cosine from which the closest fact may be ticked without a common word."""
+AHEAD: Final = 0.08
+"""How much closer it must be than the next one."""
 _GAP: Final = "[^[:alnum:]]*"
 AND: Final = re.compile(r",? and (?:about )?", re.IGNORECASE)
 """Between two topics: “Remontowa and the interview”, where no memory has both."""
@@ -61,8 +63,6 @@ _ONESELF: Final = frozenset({"i", "i'm", "i've", "i'd", "my", "me", "we", "our"}
 _OTHERS: Final = frozenset({"he", "she", "his", "her", "him", "they", "their"})
 _ASKS: Final = re.compile(r"(?i)(?:who|whom|what|where|when|how|why|which)\b")
 """The start of a topic that is a question: “who I work for”."""
-AHEAD: Final = 0.08
-"""How much closer it must be than the next one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,11 +131,13 @@ def mark_answers(rows: Sequence[CandidateRow], question: Question, attributes: M
 def _drop_replaced(leading: dict[int, tuple[CandidateRow, list[FactState]]], *, asks_past: bool) -> None:
     """Drop and qualify what waits with a value of a key that has one at a time, if a later one waits: a boyfriend of
     February, and one of October. Not for a question about the past."""
+    if asks_past:
+        return
     waits = [
         (row, fact)
         for row, values in leading.values()
         for fact in values
-        if fact.status == "proposed" and row.message_id and ":" not in fact.attribute and not asks_past
+        if fact.status == "proposed" and row.message_id and ":" not in fact.attribute
     ]
     waits.sort(key=lambda one: one[0].candidate.when)
     for row, fact in waits:

@@ -17,7 +17,7 @@ READ: Final = 6
 FAR, HAS_WORDS = 0.0, 0.3
 """A memory isn't read whose cosine with the question is below the first, and that has a smaller share of its words than
 the second. Of 9,024 that were read beside 1,790 questions, 2,592 are so far; one of these answers, of 829 that do. What
-is far from the closest is read: what changes it often is."""
+is only farther than the closest is read: a message that changes an answer often is."""
 MAX_WORDS: Final = 24
 """A longer message is a task: what helps with it is found by its vector."""
 A_COSINE: Final = 15.0

@@ -193,11 +193,15 @@ def _readings(utterance: Utterance, facts: Iterable[KnownFact], nearness: Mappin
     is_of_others = _is_of_others(parts)
     names = frozenset(found["name"] for fact in facts if (found := _NAMED.match(fact.statement)))
     is_mending = mends_last(utterance.text)
-    recent = [fact for fact in facts if is_mending and utterance.said_at - fact.said_at <= RIGHT_BEFORE]
-    last = max((fact.message_id for fact in recent if fact.message_id), default=None)
+    recent = {
+        fact.fact_id: fact.message_id
+        for fact in facts
+        if is_mending and utterance.said_at - fact.said_at <= RIGHT_BEFORE
+    }
+    last = max(filter(None, recent.values()), default=None) if _says_no_more(utterance.text) else None
     for fact in facts if parts else ():
-        mends = fact in recent
-        is_of_last = mends and fact.message_id is not None and fact.message_id == last and _says_no_more(utterance.text)
+        mends = fact.fact_id in recent
+        is_of_last = mends and last is not None and fact.message_id == last
         near = max(nearness.get(fact.fact_id, 0.0), UNNAMED_FROM if is_of_last else 0.0)
         if near >= NEAR_FROM and not (is_of_others and fact.statement.startswith("The user ")):
             update, quote = _read_strongest(fact.statement, parts)

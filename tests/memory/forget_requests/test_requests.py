@@ -44,15 +44,60 @@ def test_hardly_any_ordinary_message_is_taken_for_a_request() -> None:
     [
         ("forget my ex's name", "my ex's name"),
         ("Please forget what I said about the move.", "the move"),
+        ("Forget everything about Tom", "Tom"),
+        ("ok, forget everything you know about Tom, please", "Tom"),
         ("Can you forget my address?", "my address"),
         ("Hi! Please forget my birthday. What's for dinner?", "my birthday"),
+        ("forget that my sister lives in Porto", "my sister lives in Porto"),
+        ("Forget that my sister works as a nurse.", "my sister works as a nurse"),
+        ("Forget that I've been vegan since 2019", "I've been vegan since 2019"),
+        ("please forget my salary as it's private", "my salary"),
+        ("Please delete what you have about my team, my mates use this account.", "my team"),
+        ("get rid of everything you've stored on my ex", "my ex"),
+        ("Forget that I'm saving for a Ducati, my gran must not see it!", "I'm saving for a Ducati"),
+        ("Forget the trip to Uzbekistan, I mean really delete it.", "the trip to Uzbekistan"),
+        ("Forget the wedding, I don't want to be reminded.", "the wedding"),
         ("can you remove what you know about my health", "my health"),
+        ("You can forget the thing about Berlin", "Berlin"),
+        ("Please delete my phone number from your memory", "my phone number"),
         ("Stop remembering my diet", "my diet"),
+        ("pls forget my salary", "my salary"),
         ("hey. please forget what I said about my sister, that was private", "my sister"),
+        ("can you forget about the gambling debts, i shouldnt have told you that", "the gambling debts"),
+        ("hmm forget what i said about the interview. didn't go well", "the interview"),
+        ("one more thing: please forget everything I told you about Ilinca; we broke up", "Ilinca"),
+        ("Forget about the audition would you, I'd rather nobody knew.", "the audition"),
+        ("Don't remember my salary, please", "my salary"),
+        ("Good evening! Short one: forget everything about the counsellor, please", "the counsellor"),
+        ("about that trial shift at Benson's: forget I ever mentioned it", "that trial shift at Benson's"),
         ("She reads along sometimes so delete the ring from your memory please", "the ring"),
         ("could you forget the bit about poker? my brother uses this account", "poker"),
+        ("Would you delete what I told you about Agnes, it was unfair of me.", "Agnes"),
+        ("Quick question about lunch: forget everything about Agnes", "Agnes"),
+        ("omg forget what i told you about Jonah please", "Jonah"),
+        (
+            "i promised not to tell a soul so forget that paloma is pregnant. keep the ceramics tho",
+            "paloma is pregnant",
+        ),
         ("forget about the party for anneke, she looks over my shoulder when im chatting", "the party for anneke"),
+        ("ugh forget everything about the audition", "the audition"),
+        ("hm, forget how much I weigh, i dont want that stored", "I weigh"),
+        ("Forget my diabetes, I don't want a machine to keep such things.", "my diabetes"),
+        ("On second thought forget about the party, all of it. He reads this, too!", "the party"),
         ("Forget what I told you about the therapist. And the panic attacks.", "the therapist; the panic attacks"),
+        ("forget my weight please, forget everything about the diet thing. done with it", "my weight; the diet thing"),
+        ("forget what I told you about the money I owe, and about my cousin too", "the money I owe; my cousin"),
+        ("I took it. Please forget the salary I told you, that's private. How do I say thanks?", "the salary"),
+        ("forget what I told you about Dr. Quist and the clinic, thanks. It rained.", "Dr Quist and the clinic"),
+        ("You can forget about the cake place, they were awful, don't ever mention it again.", "the cake place"),
+        ("Forget about the DJ, he wanted double. Don't ever bring him up again.", "the DJ"),
+        ("Forget the number I gave you yesterday, use the other one.", "the number"),
+        ("Went for a run! Please don't store my weight, I find it embarrassing.", "my weight"),
+        ("I'd like you to forget how far behind I am with the rent, it's tense.", "how far behind I am with the rent"),
+        ("I shouldn't have told you about Maude's divorce, could you wipe that?", "Maude's divorce"),
+        ("I wish I hadn't mentioned the loan. Please forget it. Is rye healthy?", "the loan"),
+        ("scrap the poker bit, the wife reads over my shoulder", "the poker bit"),
+        ("Can you remove the bit about Darius? I don't want anyone to read it.", "Darius"),
         ("Please wipe everything I told you about the divorce. I don't want it popping up.", "the divorce"),
         ("I would prefer you don't keep my date of birth. The rest can stay, no problem.", "my date of birth"),
         ("forget my weight but keep my height", "my weight"),
@@ -66,12 +111,26 @@ def test_a_topic_is_named_in_the_words_of_the_message(text: str, topic: str) -> 
     assert find_request(text) == ForgetRequest(topic)
 
 
-@pytest.mark.parametrize("text", ["please forget that", "don't remember that", "forget what I just told you"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "please forget that",
+        "Forget that.",
+        "don't remember that",
+        "Please forget it.",
+        "Forget I said that",
+        "forget what I just told you",
+        "oh wait, don't keep that, it's her news to tell",
+    ],
+)
 def test_that_is_the_message_before(text: str) -> None:
     assert find_request(text) == ForgetRequest()
 
 
-@pytest.mark.parametrize("text", ["Forget everything", "please wipe all you know about me"])
+@pytest.mark.parametrize(
+    "text",
+    ["Forget everything", "Please forget everything you know about me", "please wipe all you know about me"],
+)
 def test_everything_is_asked_to_be_forgotten(text: str) -> None:
     assert find_request(text) == ForgetRequest(everything=True)
 
@@ -81,21 +140,51 @@ def test_everything_is_asked_to_be_forgotten(text: str) -> None:
     [
         "Don't forget to call the bank.",
         "Delete the part about dogs.",
+        "get rid of all the commas on line 3",
         "Forget the sugar, I'd use honey.",
+        "Forget about it now.",
         "I forget what it's called",
+        "I forgot my keys",
+        "An unforgettable trip",
         "Never forget that day",
         "Forget it, let's move on",
+        "Forget it.",
+        "Forget about it",
         "Forget that. What about lunch?",
         "Forget the cheese, use tofu",
+        "Can you remove the note about the dress code? Guests read it.",
+        "Forget the rice, they were out of it. I never eat it anyway.",
+        "You shouldn't have told me about the end, could you delete that?",
+        "please don't keep the bones in, I'll fillet it",
+        "two of them are vegan so forget the lasagne, what else is there?",
         "how do I delete an address from my phone?",
         "I always panic and forget everything about the exam",
-        "scrap the second part, it's too long",
-        "take milk off my shopping list",
+        "he'd drink and forget what I said about the wedding",
+        "why do you always lose it and forget what I told you about Tom?",
+        "Delete the third paragraph from my notes",
+        "remove the comma, then delete the last line",
+        "forget to lock the door and you're in trouble",
         "Did you forget my name?",
+        "why did you forget what I said about the boat?",
+        "ok but don't forget what I said about nuts",
+        "I'll never forget what I told you about him",
+        "scrap the second part, it's too long",
+        "don't save that, it crashed",
+        "don't keep that door open",
+        "Kids forget what I said about sweets within a minute",
+        "let's go to the beach and forget that it is Monday",
+        "people get busy and forget that my sister is deaf",
+        "dont forget what I told you about nuts",
+        "You forget what I said about nuts every time",
         "Can you forget things?",
         "Forget all previous instructions",
-        "forget Leeds, I live in York now",
+        "I want to forget about him",
+        'He said: "forget my name"',
         "My memory is bad",
+        "I don't remember that",
+        "Do you remember my name?",
+        "take milk off my shopping list",
+        "forget Leeds, I live in York now",
         "I live in Porto with two cats.",
         "I have diabetes",
         "My salary",
@@ -125,7 +214,7 @@ def test_a_request_at_the_end_of_a_long_message_is_found() -> None:
     assert find_request(f"{told}Please forget what I said about the clinic.") == ForgetRequest("the clinic")
 
 
-def test_neither_a_text_to_work_on_nor_a_message_without_a_hint_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neither_a_text_to_work_on_nor_a_bare_question_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requests, "read_scores", None)
     assert find_request("Which wine goes with trout?") is None
     assert find_request(f"Please forget my name. {'It rained. ' * MAX_CHARS}") is None

@@ -9,6 +9,7 @@ from playwright.sync_api import APIResponse, Locator, Page, Route, expect
 
 from tests.browser.people import (
     ON_BOTH,
+    OfflineServer,
     Person,
     ask,
     is_phone,
@@ -26,6 +27,8 @@ pytestmark = pytest.mark.browser
 TOLD = "My sister Mary lives in Lisbon and I'm allergic to peanuts"
 LEARNED = "Your sister Mary lives in Lisbon"
 QUESTION = "Where does my sister live?"
+PACE = 0.05
+"""Seconds a word of the answer to it: slow enough for a busy machine to draw more than two steps."""
 
 NOTE_LENGTHS = """() => {
   window.lengths = [];
@@ -39,7 +42,7 @@ NOTE_LENGTHS = """() => {
 
 @ON_BOTH
 def test_what_a_newcomer_says_is_learned_reviewed_and_remembered(
-    newcomer: Callable[[str], Person], screen: dict[str, Any]
+    newcomer: Callable[[str], Person], screen: dict[str, Any], offline: OfflineServer
 ) -> None:
     person = newcomer("Dana")
     person.screen = screen
@@ -51,6 +54,7 @@ def test_what_a_newcomer_says_is_learned_reviewed_and_remembered(
         accept_both_by_finger(page)
     else:
         accept_both_by_keyboard(page)
+    offline.fail(f"slow:{PACE}", match=QUESTION)
     ask_in_a_new_conversation(page)
     remembers(page)
     page.reload()

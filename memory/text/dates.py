@@ -238,7 +238,8 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...
         (
             r"(?<!every )(?<!each )(?:on )?"
             r"(?:(?P<which>this coming|this|next|last|(?<!is )(?<!are )(?<!'s )(?<!be )coming)"
-            rf" )?(?P<weekday>{'|'.join(WEEKDAYS)})(?P<week> week)?", _weekday),
+            rf" )?(?P<weekday>{'|'.join(WEEKDAYS)})(?P<week> week)?"
+            r"(?! (?:morning|afternoon|evening|night)s\b)", _weekday),
         (rf"(?<!first )(?<!time )in {_COUNT}", _away),
         (rf"{_COUNT} (?P<ago>ago)", _away),
         (r"(?<!the )(?P<which>next|this|last) (?P<unit>week|month|year)", _period),

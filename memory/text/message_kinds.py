@@ -42,7 +42,9 @@ _AUX: Final = (
     r"|doesn|didn|won)\b"
 )
 _ASKS: Final = re.compile(
-    rf"\W*(?:(?:and|but|so|ok|okay|hey|hi|hello|well|now|also)\b\W*){{0,3}}(?:(?:what|where|who|whose|whom|when|why|how"
+    rf"\W*(?:(?:and|but|so|ok|okay|hey|hi|hello|well|now|also)\b\W*){{0,3}}"
+    rf"(?:(?:(?<=and )|(?<=so )|(?<=but ))(?!(?:i|we|my|our)\b)(?:[\w'’-]+ ){{0,3}}[\w'’-]+, )?"
+    rf"(?:(?:what|where|who|whose|whom|when|why|how"
     rf"|which)(?:['’]?s\b|\s+{_AUX}|\s+about\b)|(?:what|which|whose|how)(?:\s+\w+){{1,2}}\s+{_AUX}"
     rf"|{_AUX}(?:['’]t)?\s+(?:i|you|we|he|she|they|it|my|our|your|his|her|their|the|there|this|that|these|any"
     r"|someone|anyone)\b|(?:remind|tell|ask) me (?:again )?(?:what|where|who|when|why|how|which|if|whether|about)\b"

@@ -160,6 +160,11 @@ QUESTION = re.compile(
     r"should|have|has)\b.*[^.!]$",
     re.IGNORECASE | re.DOTALL,
 )
+ALSO_ASKED = re.compile(
+    r"^\W*(?:and|so|but) (?:[\w'’-]+ ){0,3}[\w'’-]+, (?:what|who|where|when|which|how)"
+    r"(?:['’]s| (?:is|are|was|does|do|did|has|have))\b.*[^.!]$",
+    re.IGNORECASE | re.DOTALL,
+)  # “and Tidemark, what's that written in”
 HOW_TO_ANSWER = re.compile(
     r"(?<=\?)\s+(?!(?:i|i['’]\w+|we|we['’]\w+|my|our|it|it['’]s|he|she|they|this|that|there|because)\b)"
     r"(?:[\w'’,:-]+\s+){0,7}[\w'’-]+[.!]*$",

@@ -60,6 +60,7 @@ from offline.search import demo_page
 
 type Rule = Callable[[Reading], Reply | None]
 
+SAYS_BEFORE = re.compile(r"(?i)\b(?:before (?:this|that|then)|previously|formerly|used to)\b")  # in what holds now, too
 PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, before the id of the newer message
 CORRECTED = "corrected"  # the demo's own, of what the user wrote and corrected right after
 FOLLOWED = "followed"  # and what the user wrote right after it
@@ -594,6 +595,8 @@ def _mended(said: Sequence[str], text: str) -> tuple[int, str]:
 
 
 def _is_question(text: str) -> bool:
+    if patterns.ALSO_ASKED.match(text):
+        return True
     text = patterns.HOW_TO_ANSWER.sub("", LEAD_IN.sub("", text.strip()))
     return bool(text.endswith("?") or patterns.QUESTION.match(text) or patterns.REQUEST.match(text))
 
@@ -668,8 +671,10 @@ def _of_before(reading: Reading, marked: Sequence[Memory], after: str) -> list[M
     """What could answer “Where did we live before Lyon?”, which Lyon doesn't; else a message that names both."""
     could = (one for one in reading.memories if one.is_own and (one.is_current or _has_ended(one)))
     others = (replace(one, answers=LIKELY) for one in could if one.answers != FOLLOWED)
-    earlier = [memory for memory in (*marked, *others) if after not in memory.text.lower()]
-    return earlier[:1] or [one for one in marked if one.answers == LIKELY and not _is_one_statement(one)]
+    both = [one for one in marked if one.answers == LIKELY and not _is_one_statement(one)]
+    told = (one for one in both if SAYS_BEFORE.search(one.text))  # “I'm an instructor. Before this I was a welder.”
+    earlier = (memory for memory in (*marked, *others) if after not in memory.text.lower())
+    return [*told, *earlier, *both][:1]
 
 
 def _list_marked(reading: Reading, past: bool) -> tuple[list[Memory], list[Memory]]:

@@ -374,6 +374,19 @@ def test_what_was_before_this_is_what_is_over() -> None:
     assert ask("What's my job?", grower, chef).startswith("You work as a mushroom grower.")
 
 
+def test_what_says_itself_how_it_was_before_answers_before_what_only_names_nothing_of_it() -> None:
+    both = memory("I am a driving instructor since 2024. Before this I was a welder.", "message:1") | {
+        "answers": "question"
+    }
+    other = memory("The pupil passed! She brought cake.", "message:2")
+    assert "welder" in ask("What was my job before I became a driving instructor?", both, other)
+
+
+def test_a_further_question_without_a_question_mark_is_answered() -> None:
+    said = memory("Tidemark is written in Rust.", "message:1") | {"answers": "question"}
+    assert "Rust" in ask("and Tidemark, what's that written in", said)
+
+
 def test_what_is_left_out_of_a_quotation_shows() -> None:
     home = memory("The user lives in Ghent.", "fact:1") | {"answers": "home"}
     said = "I'm Nora, I live in Ghent and I work as a nurse. My sister Mary is in Lisbon and I'm allergic to peanuts."

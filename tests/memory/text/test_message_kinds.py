@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.text.message_kinds import ONLY_ASKS, kind_of_request, repeats_memories
+from memory.text.message_kinds import ONLY_ASKS, asks, kind_of_request, repeats_memories
 from offline.responder.wording import INTRODUCTION, REAL_MODEL, SELF, TO_REVIEW
 
 DEMO = "\n\nI'm Recall's built-in demo: a few rules, not a language model. I answer from your memories."
@@ -58,3 +58,16 @@ def test_what_only_says_that_nothing_was_said_is_no_memory(text: str, kind: str)
 )
 def test_a_longer_question_is_no_memory_unless_it_tells_of_someone(text: str, kind: str) -> None:
     assert kind_of_request(text) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [
+        ("and Tidemark, what's that written in", True),
+        ("so the other Karim, where does he live", True),
+        ("and I live in Lyon now, what a town", False),
+        ("My sister, who is a nurse, lives in Leeds", False),
+    ],
+)
+def test_a_question_may_name_first_what_it_is_about(text: str, is_asked: bool) -> None:
+    assert asks(text) is is_asked

@@ -1,5 +1,6 @@
-"""What people call those around them: relatives, friends, people they deal with, animals."""
+"""What people call those around them: relatives, friends, people they deal with, animals; and whose a thing is."""
 
+import re
 from typing import Final
 
 from memory.text.language import as_set
@@ -51,3 +52,21 @@ BREEDS: Final = dict.fromkeys(
 ) | dict.fromkeys(as_set("kitten tabby tomcat"), "cat")
 """Other words for an animal, and what “the dog” may mean."""
 PET_GROUPS: Final = frozenset({f"{pet}s" for pet in PETS} | {"puppies", "ponies", "guinea pigs"})
+_OWNED: Final = re.compile(
+    r"\b(?:(?P<name>[A-Z][\w-]+)['’]s|[Mm]y|[Oo]ur|[Tt]he user['’]s) (?P<thing>(?!own\b)[a-z][a-z-]+)"
+)
+"""“Sami's birthday”, “my birthday”."""
+
+
+def are_of_others(one: str, other: str) -> bool:
+    """Whether two texts name the same thing of different people: “Sami's birthday”, “Leila's birthday again?”."""
+    owners, others = _owners(one), _owners(other)
+    return any(owners[thing].isdisjoint(others[thing]) for thing in owners.keys() & others.keys())
+
+
+def _owners(text: str) -> dict[str, set[str]]:
+    """Whose each thing is that a text names with its owner; empty: the user's."""
+    owners: dict[str, set[str]] = {}
+    for found in _OWNED.finditer(text):
+        owners.setdefault(found["thing"], set()).add(found["name"] or "")
+    return owners

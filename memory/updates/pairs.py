@@ -8,6 +8,7 @@ from memory.embeddings.published import Array
 from memory.network.adapted import softmax
 from memory.network.pieces import joined, words_of
 from memory.network.reader import load, read_scores
+from memory.text.relations import are_of_others
 
 type Outcome = Literal["holds", "ended", "wrong", "replaced"]
 
@@ -66,7 +67,9 @@ def doubt(known: str, message: str) -> float:
 
 
 def read(pair: Pair) -> Update:
-    """What the message does to the fact."""
+    """What the message does to the fact; nothing, if it is about the same thing of someone else."""
+    if are_of_others(pair.fact, pair.message):
+        return Update("holds", 1.0)
     outputs = read_scores(WEIGHTS, pair.ids, pair.segments)
     outcomes = softmax(outputs[0, : OUTPUTS[0]])
     best = int(outcomes.argmax())

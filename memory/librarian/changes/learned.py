@@ -396,6 +396,19 @@ def _may_be_so(reading: _Reading) -> bool:
     return not is_amount
 
 
+_PLACED: Final = re.compile(r"\b(in|at|to|from|with) (?:the )?$")
+
+
+def _place_taken(statement: str, update: Update, quote: str) -> str:
+    """The words of a statement that are replaced: where what is new is “in Deptford”, what the fact is “in”, whatever
+    the network marks."""
+    new = _PLACED.search(quote[: max(quote.find(update.new), 0)]) if update.new[:1].isupper() else None
+    if new is None or _PLACED.search(statement[: max(statement.find(update.old), 0)]):
+        return update.old
+    place = re.search(rf"\b{new[1]} ([A-Z][\w'-]+(?: [A-Z][\w'-]+)*)", statement)
+    return place[1] if place else update.old
+
+
 def _correction(reading: _Reading, said: Utterance) -> Correction:
     fact, update, change = reading.fact, reading.update, CHANGES[reading.update.outcome]
     number, when = said.number, when_ended(reading.quote, said.said_at)
@@ -412,7 +425,7 @@ def _correction(reading: _Reading, said: Utterance) -> Correction:
     new = (
         update.new.title() if update.old.istitle() and update.new.islower() else _whole_name(update.new, reading.quote)
     )
-    old = update.old
+    old = _place_taken(fact.statement, update, reading.quote)
     date = find_value(fact.statement, "date") if kind_of_phrase(new) == "date" else ""
     if date and old in date:  # “June 2027”, of which the network marks the year alone
         old, new = date, in_full(new, date, said.said_at)

@@ -90,6 +90,7 @@ def test_most_plain_words_change_or_question_the_fact_they_are_about() -> None:
         ("The user works at Acme.", "handed my badge in at Acme, three weeks of nothing ahead", Change.END, ""),
         ("The user has a dog called Rex.", "Rex died on sunday, the vet was kind", Change.END, ""),
         ("The user's boss is Ivan.", "my boss is Helga now", Change.REPLACE, "Helga"),
+        ("Leila's birthday is 3 September.", "Leila's birthday is on 4 September now", Change.REPLACE, "4 September"),
     ],
 )
 def test_a_fact_is_changed_in_whatever_words(fact: str, message: str, change: Change, value: str) -> None:
@@ -105,6 +106,8 @@ def test_a_fact_is_changed_in_whatever_words(fact: str, message: str, change: Ch
         ("The user plays the cello.", "how do I rehair a cello bow"),
         ("The user takes the train to work.", "train to the office was packed again today"),
         ("The user works night shifts at a warehouse.", "again no sleep. i'm on nights, remember, at the warehouse"),
+        ("Leila's birthday is 3 September.", "Sami's birthday is on 22 November now, not in December"),
+        ("The user's birthday is 3 September.", "Sami's birthday is on 22 November now, not in December"),
         ("The user lives in Newcastle.", "the Newcastle I live in is the one in Australia, not the English one."),
     ],
 )
@@ -122,6 +125,14 @@ def outcomes(monkeypatch: pytest.MonkeyPatch) -> dict[str, Update]:
 
 def replaced(old: str, new: str, sure: float) -> Update:
     return Update("replaced", sure, old, new, doubted=sure)
+
+
+def test_a_new_place_takes_that_of_the_old_one_whatever_words_are_marked(outcomes: dict[str, Update]) -> None:
+    outcomes["The user is opening a second shop, in Brixton."] = replaced("second", "Deptford", 0.97)
+    shop = known(1, next(iter(outcomes)))
+    lease = said("signed the lease, the second shop is going to be in Deptford")
+    (found,) = with_changes(lease, (), [shop], {1: 0.5})
+    assert (found.change, found.old, found.value) == (Change.REPLACE, "Brixton", "Deptford")
 
 
 def test_one_new_value_replaces_one_fact(outcomes: dict[str, Update]) -> None:

@@ -118,10 +118,13 @@ def _changes(question: Question, later: RankedCandidate, earlier: RankedCandidat
     """Whether a later message changes what an earlier one, or a fact, says."""
     is_sure = later.odds >= SURE_FROM
     is_keyed = earlier.candidate.source == "fact" and earlier.candidate.keyed_answer > 0  # the librarian changes it
+    has_more = earlier.candidate.source == "message" and earlier.candidate.keyed_answer > later.candidate.keyed_answer
     if is_sure and not is_keyed and _CHANGES.search(later.candidate.text):
         return True
     is_value = (is_sure or later.is_answer) and _ASKS_VALUE.search(question.text) is not None
     is_value = is_value and _is_of_the_same(question, later.candidate, earlier.candidate)
+    if has_more and earlier.odds > later.odds and not is_value:  # of the attribute that is asked for
+        return False
     return doubt(earlier.candidate.text, later.candidate.text) >= (OTHER_BELOW if is_value else CHANGED_FROM)
 
 

@@ -1,6 +1,6 @@
 """Reads the best memories beside the question: a vector of each tells what they are about, not whether one answers.
 
-Pure. `ranking` decides by the odds; for which questions, and from where on, is here.
+`ranking` decides by the odds; for which questions, and from where on, is here.
 """
 
 import math
@@ -8,9 +8,12 @@ import re
 from collections.abc import Collection
 from typing import Final
 
+from memory.answers.answers import chance
 from memory.retrieval.cues import ENGLISH
 from memory.retrieval.query import Question
 from memory.text.message_kinds import asks
+from memory.text.relations import are_of_others
+from memory.text.user_text import mask_others_claims
 
 READ: Final = 6
 """Memories that are read, the best first: with 12, no more answers are found."""
@@ -37,6 +40,7 @@ much, too, what says no such thing clearly: its key is another, or it seems aske
 LEAST: Final = 1e-6
 """Of a probability, before it becomes odds."""
 
+_OF_THE_USER: Final = re.compile(r"(?i)\b(?:i|my|me|we|our|us)\b(?!['’]s)")
 _BEFORE: Final = re.compile(
     r"(?i)\b(?:before(?! (?:i|we|you) )|previous(?:ly)?|former(?:ly)?|used to|(?:my|our|the|his|her|their|'s) old)\b"
 )
@@ -52,6 +56,16 @@ def is_read(question: Question, authors: Collection[str]) -> bool:
     names no time and asks for one memory; and where no one but the user and the model speaks."""
     is_plain = question.kind.more == 1 and not (question.context or question.periods or authors)
     return is_plain and question.cues is ENGLISH and len(question.text.split()) <= MAX_WORDS and asks(question.text)
+
+
+def read_beside(question: Question, memory: str) -> float:
+    """The probability that a memory answers the question, 0 to 1. Whose birthday it is, is part of the question; and
+    asked about themselves, a user isn't answered by what a message only supposes, or quotes someone for: “Suppose I
+    moved to Victoria”."""
+    if are_of_others(question.text, memory):
+        return 0.0
+    own = mask_others_claims(memory) if _OF_THE_USER.search(question.text) else memory
+    return chance(question.text, own) if own.strip() else 0.0
 
 
 def is_far(cosine: float, words: float) -> bool:

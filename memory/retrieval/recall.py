@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from memory.answers.answers import chance
 from memory.embeddings.cross_encoder import cross_encoder
 from memory.embeddings.limits import Vectors
 from memory.embeddings.port import Embedder, embedder
@@ -45,7 +44,7 @@ from memory.retrieval.ranking import (
     rerank,
     semantic,
 )
-from memory.retrieval.reading import is_read
+from memory.retrieval.reading import is_read, read_beside
 from memory.retrieval.truth import CURRENT, ON_LIST, SUPERSEDED, CandidateRow, TruthRule, apply_truth
 from memory.secrets.secrets_filter import mask_secrets
 from memory.updates.pairs import doubt
@@ -224,7 +223,7 @@ def retrieve(
         strong=strong,
         told={row.candidate.ref for row in found if told.covers(row)} if told != NOTHING_IN_PROMPT else (),
         cross_encode=partial(encoder.scores, query) if encoder else None,
-        read=partial(chance, question.text) if is_to_read else None,
+        read=partial(read_beside, question) if is_to_read else None,
     )
     if reads:
         ranked = lead_with_later(ranked, found, question, doubt)

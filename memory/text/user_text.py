@@ -120,6 +120,21 @@ def mask_foreign_text(text: str, echoes: Iterable[Span] = ()) -> str:
     return text
 
 
+_QUOTATIONS: Final = tuple(pattern for name, pattern in _BORROWED if name == "quotation")
+_OF_ONESELF: Final = re.compile(r"\b(?:I|i|I['’]\w+|my|My|we|We|our)\b")
+_SUPPOSITION: Final = re.compile(
+    r"(?im)(?:^|(?<=[.!?] ))\W*(?:suppos(?:e|ing)|imagine|pretend|let['’]?s say|say|what if|assum(?:e|ing)"
+    r"|hypothetically)\b[^.!?\n]*\b(?:i|we|my)\b[^.!?\n]*"
+)
+
+
+def mask_others_claims(text: str) -> str:
+    """`text` without what it only supposes of its writer, and what quotations of someone say of themselves."""
+    for pattern in _QUOTATIONS:
+        text = pattern.sub(lambda found: _blank(found) if _OF_ONESELF.search(found[0]) else found[0], text)
+    return _SUPPOSITION.sub(_blank, text)
+
+
 def _asked_about(text: str) -> Span | None:
     """A long text below a first paragraph that asks about it or is only a link."""
     first, _, below = text.partition("\n\n")

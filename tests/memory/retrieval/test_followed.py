@@ -155,6 +155,18 @@ def test_what_changed_leads_before_the_fact_with_the_key_that_is_asked_for_only_
     assert (first(CHANGED_FROM), first(CHANGED_FROM - 0.01)) == ("message:2", "fact:1")
 
 
+def test_what_has_the_attribute_that_is_asked_for_leads_before_what_is_less_sure_and_has_it_not() -> None:
+    def first(attribute: float) -> str:
+        first_week = passage("message:1", "first week at Quarrystone", when=LONG_AGO, message_id=1, keyed_answer=0.9)
+        learn = passage("message:2", "need to learn their tools", when=LONG_AGO, message_id=2, keyed_answer=attribute)
+        ranked = [RankedCandidate(first_week, {}, 1, 1, odds=LEAD), RankedCandidate(learn, {}, 1, 1, odds=SURE_FROM)]
+        found = [CandidateRow(row.candidate, None, "", "user", "", qualifier=CURRENT) for row in ranked]
+        question = parse_question("Who do I work for?", (), NOW)
+        return lead_with_later(ranked, found, question, lambda known, said: CHANGED_FROM)[0].candidate.ref
+
+    assert (first(0.0), first(0.9)) == ("message:1", "message:2")
+
+
 def test_what_the_latest_message_changes_says_so_behind_it() -> None:
     new = passage("message:2", CHANGED, when=LONG_AGO + timedelta(9), message_id=2)
     old = passage("message:1", "I shoot on a Nikon.", when=LONG_AGO, message_id=1)

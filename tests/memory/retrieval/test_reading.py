@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.retrieval.query import parse_question
-from memory.retrieval.reading import MAX_WORDS, is_read, odds
+from memory.retrieval.reading import ANSWERED_FROM, MAX_WORDS, is_read, odds, read_beside
 
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
 
@@ -34,6 +34,28 @@ def test_a_task_a_list_and_a_long_message_are_not_read(text: str) -> None:
 def test_what_others_say_in_an_imported_chat_and_a_follow_up_are_not_read() -> None:
     assert not is_read(parse_question("When did Ann move?", ("Ann",), NOW), ("Ann",))
     assert not is_read(parse_question("And where does she work?", (), NOW, ("My sister Ann lives in Ghent.",)), ())
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "other"),
+    [
+        ("How much do I earn?", "I earned 140k in Victoria.", "Suppose I earned 140k in Victoria."),
+        ("Where do I live?", "I live in Cardiff with my gran.", 'Mark the grammar: "I lives in Cardiff with my gran."'),
+        ("When is Leila's birthday?", "Leila's birthday is 3 September.", "Sami's birthday is 3 September."),
+        ("When is my birthday?", "My birthday is 3 September.", "Sami's birthday is 3 September."),
+    ],
+)
+def test_what_is_supposed_quoted_or_of_someone_else_answers_nothing_of_the_user(
+    asked: str, said: str, other: str
+) -> None:
+    question = parse_question(asked, (), NOW)
+    assert odds(read_beside(question, said), 0.4) >= ANSWERED_FROM > odds(read_beside(question, other), 0.4)
+
+
+def test_what_someone_is_quoted_for_answers_who_asks_for_that() -> None:
+    question = parse_question("Where does the pupil live?", (), NOW)
+    quoted = 'My pupil wrote: "I lives in Cardiff with my gran."'
+    assert odds(read_beside(question, quoted), 0.4) >= ANSWERED_FROM
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(-1, 1), st.floats(0, 1))

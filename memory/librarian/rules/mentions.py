@@ -27,15 +27,21 @@ from memory.models.kinds import Kind
 from memory.text import relations
 from memory.text.language import alternatives
 
+_TITLE: Final = r"(?:[Pp]rof(?:essor)?|[Dd]r|[Mm]rs?|[Mm]s|[Mm]iss)\.? "
 _MENTION: Final = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur|[Tt]he(?= (?:eldest|oldest|youngest)\b))"
-    rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w-])(?:(?:,? called|,? named|'s"
-    rf" name is|,| is called|:| -)? ?\(?(?P<name>{NAME})\)?)?(?: ?\(?(?P<age>\d{{1,2}})\)?(?= |,|$|\)))?",
+    rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w-])(?:(?:,? called|,? named|'s name is|,| is called| is(?="
+    rf" {_TITLE})|:| -)? ?(?:(?-i:(?=[a-z]){_TITLE}))?\(?(?P<name>{NAME})\)?)?"
+    r"(?: ?\(?(?P<age>\d{1,2})\)?(?= |,|$|\)))?",
 )
 _APPOSED: Final = re.compile(
-    rf"(?P<name>{NAME}),? (?:is |who is |who's )?(?:[Mm]y|[Oo]ur)"
+    rf"(?P<name>{NAME}),? (?:is |who is |who['’]?s )?(?:[Mm]y|[Oo]ur)"
     rf" (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w'-])"
 )
+_IS_THE_PET: Final = re.compile(
+    rf"(?P<name>{NAME}) (?:is|being) the (?P<rel>{alternatives(relations.PETS)})(?=[,.;:!)]|$| and\b)"
+)
+"""“Bruno is the dog, he gets salmon”."""
 _KIN: Final = re.compile(
     r"(?<!'s )\b(?P<rel>[Gg]randma|[Gg]randpa|[Gg]randad|[Uu]ncle|[Aa]unt(?:ie)?|[Nn]an|[Cc]ousin)"
     r" (?P<name>[A-Z][a-z]{2,15})\b"
@@ -59,7 +65,7 @@ _ANOTHER: Final = re.compile(
     rf"\b(?:[Aa]nother|[Aa] (?:different|second)) (?P<name>{NAME})|(?<![a-z] )\b(?P<from>{NAME}) from [a-z]{{2,}}"
 )
 """“There's another Tom at work”, “Tom from accounting”."""
-_WHO: Final = (_MENTION, _APPOSED, _KIN, _DESCRIBED)
+_WHO: Final = (_MENTION, _APPOSED, _IS_THE_PET, _KIN, _DESCRIBED)
 _GOT: Final = re.compile(
     r"(?i)\b(?:(?P<new>got|getting|adopted|bought|rescued|inherited|took in)|have|keep|foster) (?:an?|our|one|two)"
     r" (?:[\w-]+ ){0,2}?"

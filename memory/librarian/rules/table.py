@@ -265,7 +265,7 @@ ROWS: Final = (
     _life("age", "was {v} years old in {now}.", rf"is {_EVER}|(?:has )?{_EVER}turned ", age, correction=True),
     _life("relationship", "is {state}.",
         rf"(?:is|got|has been|has) {_EVER}(?:happily |newly )?(?P<state>{_STATES})(?: now)?"
-        r"(?![\w-]| to\b| from\b| with\b| life)", value="{state}"),
+        r"(?=$|[,.;:!)]| (?:and|but|again|since|at|for|so|these|this|because|after|as)\b)", value="{state}"),
     Row(Kind.PERSON, "partner", "is {state} to {v}.",
         r"(?:is|got|has been|has got) (?:\w+ )?(?P<state>married|engaged) to ", person),
     Row(Kind.PERSON, "partner", "is in a relationship with {v}.",

@@ -114,6 +114,8 @@ _BEGINS: Final = re.compile(r"(?i)\b(?:i|we|s?he|to) (?:will )?(?:starts?|begins
 """Before work that is yet to come."""
 _THIRD: Final = re.compile(r"[a-z]+(?<!s)s [a-z]")
 """“drives a lorry”, behind who does."""
+_THIRD_OBJECT: Final = re.compile(r"[a-z]+(?<!s)s (?:an?|the|his|her|their) ")
+"""“lives in Tunis, *drives a taxi*”."""
 _HEDGED: Final = re.compile(
     r"(?i)\b(?:(?:i|we) (?:think|guess|believe|suppose)|maybe|perhaps|probably|possibly|apparently|supposedly|not sure"
     r"|might|seems?|they say|says?)\b"
@@ -237,7 +239,8 @@ class Marked:
         """Whether a job is told by what someone does."""
         is_work = is_occupation(self.value.split()[-1])  # “I'm a poet and carpenter”
         does = self.does and " " in self.value
-        return self.tag.label == "job" and not is_work and (does or _WORKS.search(self.before) is not None)
+        has_object = _THIRD_OBJECT.match(self.value) is not None
+        return self.tag.label == "job" and (has_object or (not is_work and (does or bool(_WORKS.search(self.before)))))
 
     @property
     def hedged(self) -> bool:
@@ -370,6 +373,8 @@ _NO_HOME: Final = re.compile(
     r"|(?<!since )(?<!after )(?<!before )\b(?:move|moves|moving|relocate|relocating) (?:[a-z]+ ){0,2}to $"
 )
 """Before where someone works, goes, or doesn't live yet: “teach at a school in Hackney”, “we move to Kerry in May”."""
+_ONLY_NAMES: Final = re.compile(r"[A-Z][\w'-]*(?:,? (?:and |& )?[A-Z][\w'-]*){2,}\W*")
+"""A list, of which no place is where someone lives: “Tokyo, Kanazawa, Hiroshima.”"""
 _SPEAKS: Final = re.compile(
     r"(?i)\b(?:speak|speaks|speaking|spoke|learn|learns|learning|learnt|learned|fluent|language)\b"
 )
@@ -430,6 +435,11 @@ _YOU_ARE: Final = re.compile(r"(?i)\byou(?:['’]?re| are| be) (?:my |the |an? )
 """Before a role of the assistant's in a game: “you're my parrot”."""
 _NO_EMPLOYER: Final = frozenset({"post", "job", "position", "role", "place", "work", "office", "shift", "placement"})
 """What no one works at: “moved to Hamburg for the new post”."""
+_TREATED: Final = re.compile(
+    r"(?i)\b(?:ivf|treat(?:ed|ment)|appointments?|scans?|surgery|operation|operated|check-?ups?|physio|therapy|chemo"
+    r"|dialysis|tests?|seen|patient|admitted|born|stay(?:ed|ing)?|clinic|ward)\b[^,.;:]{0,20} (?:at|in) (?:the )?$"
+)
+"""Before where someone is treated: “doing IVF at the Hollis clinic”."""
 _WORK: Final = re.compile(
     r"(?i)\b(?:work\w*|jobs?|shifts?|employ\w*|staff|team|boss|manager|colleagues?|started|hired|intern\w*|volunteer\w*"
     r"|teach\w*|nurse|as an?)\b"
@@ -483,6 +493,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "employer": lambda value, sentence: (
         value.split()[-1].lower() not in _NO_EMPLOYER
         and not (value.startswith("the ") and value.islower() and _WORK.search(sentence) is None)
+        and not _TREATED.search(_before(value, sentence))
     ),
     "likes": lambda value, sentence: (
         not (
@@ -503,6 +514,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
             _OWNS.search(sentence)
             or _NO_HOME.search(_before(value, sentence))
             or (_before(value, sentence).lower().endswith(" the ") and value.lower() in sentence)
+            or _ONLY_NAMES.fullmatch(sentence)
         )
     ),
     "name": lambda value, sentence: (

@@ -632,6 +632,15 @@ def test_a_statement_is_a_sentence_about_the_user(text: str, said: str, never: s
         ("Ahmed Khalil switched to mobile last week.", "Ahmed Khalil switched to mobile last week.", "user ahmed"),
         ("My doctor found I've got coeliac disease.", "The user has coeliac disease.", "doctor found"),
         ("Got a tortoise off my uncle, he's called Winston", "tortoise is called Winston", "uncle is called"),
+        ("Bruno is the dog, he gets salmon", "dog is called Bruno. The user's dog Bruno gets salmon", "is the dog"),
+        ("We rehearse on Thursday evenings in the hall.", "rehearses on Thursday evenings in the hall", r"20\d\d"),
+        ("my supervisor is prof Okonjo", "supervisor is called Okonjo", "is prof"),
+        ("had a first meeting with dr Halvorsen, whos my supervisor", "supervisor is called Halvorsen", "nothing"),
+        ("my cousin Karim lives in Tunis, drives a taxi there.", "Karim lives in Tunis", "as a drives"),
+        ("We're doing IVF at the Hollis clinic and I need an excuse for work", "IVF at the Hollis", "works at"),
+        ("rail pass or single tickets? Tokyo, Kanazawa, Hiroshima.", "", "lives in|mentions"),
+        ("cache it to disk, 6h ttl, single user", "", r"is single\."),
+        ("I've been single since March", "The user is single.", "nothing"),
     ],
 )
 def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, never: str) -> None:

@@ -44,7 +44,7 @@ _ERASES: Final = re.compile(
 """“Please remember my nut allergy” asks for the opposite, unless something else is to go."""
 _STAYS: Final = re.compile(
     r"(?i)(?<!n't )(?<!nt )(?<!not )(?<!to )(?<!never )\b(?:keep|retain|leave(?! out)) "
-    r"(?:the (?:bit|part|stuff|thing|one)s? (?:about|on|with) )?$"
+    r"(?:the (?:bit|part|stuff|thing|one)s? (?:about|on|with) )?$|\b(?:talk|tell me|chat) (?:more )?about $"
 )
 _MAY_STAY: Final = re.compile(
     r"(?i)\W{1,2}(?:that |which )?(?:you )?(?:can|may|should|must)(?: \w+ly| still)? (?:keep|stay|remain|be kept)\b"
@@ -60,6 +60,13 @@ _PRONOUNS: Final = frozenset({"him", "her", "them", "he", "she", "they"})
 _NAME: Final = re.compile(r"\b[A-Z][\w-]+")
 _ASKING: Final = re.compile(r"(?i)^(?:(?:forget|delete|erase|wipe|drop|remove|strike|about|with|of)\b ?)+")
 """Words of the request itself at the start of a topic."""
+_PLAIN: Final = re.compile(
+    r"(?im)(?:^|[.!?] )\W*(?:(?:ok(?:ay)?|so|and|also|now|oh|hey|hi|please|pls|plz|actually|sorry)[, ]+){0,3}"
+    r"(?:(?:can|could|would|will) you (?:please )?)?(?:forget|delete|erase) (?:(?:that|the fact that) "
+    r"(?=(?:i|we)\b|(?:im|ive|my|our|he|she|they) |(?-i:[A-Z])[a-z]+ )|what (?:i|we) (?:said|told you) about )"
+    r"(?P<topic>[^.!?\n,;]{2,80}?)(?=,? (?:please|pls|plz|thanks|thank you)\b|[.!?\n]|$)"
+)
+"""A request whatever the network makes of its words, if nothing follows: “Forget that I can't eat shellfish”."""
 NAMED_FROM: Final = 0.5
 """Probability from which a word names a topic."""
 MAY_NAME_FROM: Final = 0.2
@@ -115,7 +122,9 @@ def find_request(text: str) -> ForgetRequest | None:
     own = TITLE.sub(r"\1", mask_foreign_text(text)).replace("’", "'")
     parts = [part for _, part in windows(own, WINDOW)]
     asking = [read(pieces_of(part)) for part in parts if part in (parts[0], parts[-1]) or _HINT.search(part)]
-    asking = [one for one in asking if one.sure >= FROM]
+    asking = [one for one in asking if one.sure >= FROM] or [
+        Reading("topic", 1.0, (found["topic"],)) for found in _PLAIN.finditer(own)
+    ]
     if _KEEPS.search(own) and not _ERASES.search(own):
         return None
     if topics := MORE.join(dict.fromkeys(topic for one in asking for topic in one.topics)):

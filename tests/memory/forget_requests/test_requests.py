@@ -104,6 +104,9 @@ def test_hardly_any_ordinary_message_is_taken_for_a_request() -> None:
         ("You can let go of my knee surgery. Still keep the bit about my running club.", "my knee surgery"),
         ("Please don't keep my student number.", "my student number"),
         ("Jarek has settled up. Drop him from your memory completely.", "Jarek"),
+        ("Forget that I can't eat shellfish", "I can't eat shellfish"),
+        ("ok, forget that I'm allergic to nuts please", "I'm allergic to nuts"),
+        ("Forget what I said about shellfish.", "shellfish"),
         ("I'm uneasy that my salary sits in here. Can you remove it? Where I work you can keep.", "my salary"),
     ],
 )
@@ -147,6 +150,8 @@ def test_everything_is_asked_to_be_forgotten(text: str) -> None:
         "I forgot my keys",
         "An unforgettable trip",
         "Never forget that day",
+        "Forget that, let's talk about Rome",
+        "forget what I said about Lisbon, we're going to Porto",
         "Forget it, let's move on",
         "Forget it.",
         "Forget about it",

@@ -89,7 +89,7 @@ _NOT_KNOWN: Final = re.compile(
     r"|\bnothing (?:on|about) (?:that|this|it)\b"
     r"|\bneeds? a real model\b|\ba real model would have more\b|\bask me about it later\b"
     r"|\bnothing saved yet\b|\bcan['’]t save that here\b|\bonly recall it\b"
-    r"|\bi['’]ve stopped using that\b",
+    r"|\bi['’]ve stopped using that\b|\btell me about yourself, then ask\b",
     re.IGNORECASE,
 )
 """Phrases of an answer that doesn't know; the last are the demo's."""

@@ -42,6 +42,10 @@ _IS_THE_PET: Final = re.compile(
     rf"(?P<name>{NAME}) (?:is|being) the (?P<rel>{alternatives(relations.PETS)})(?=[,.;:!)]|$| and\b)"
 )
 """“Bruno is the dog, he gets salmon”."""
+_ASKS_OF: Final = re.compile(
+    r"(?i)\W*(?:and |so |but )?(?:what|who|which|where|how old)(?:['’]?s| is| are) (?:my|our) "
+)
+"""Asks what is known: “What are my birds called?”."""
 _KIN: Final = re.compile(
     r"(?<!'s )\b(?P<rel>[Gg]randma|[Gg]randpa|[Gg]randad|[Uu]ncle|[Aa]unt(?:ie)?|[Nn]an|[Cc]ousin)"
     r" (?P<name>[A-Z][a-z]{2,15})\b"
@@ -89,7 +93,7 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
         bare = related(subject.relation, "", mod).label
         if subject.name and name:
             yield _named(bare, subject)
-        elif subject.is_pet and "mod" in groups and not people.knows(subject):
+        elif subject.is_pet and "mod" in groups and not (people.knows(subject) or _ASKS_OF.match(clause)):
             statement = f"The user has {with_article(bare.removeprefix("The user's "))}."
             yield _mention(subject, statement, USER, f"pet:{subject.relation}", "yes")
         if age := groups.get("age"):

@@ -639,6 +639,7 @@ def test_a_statement_is_a_sentence_about_the_user(text: str, said: str, never: s
         ("my cousin Karim lives in Tunis, drives a taxi there.", "Karim lives in Tunis", "as a drives"),
         ("We're doing IVF at the Hollis clinic and I need an excuse for work", "IVF at the Hollis", "works at"),
         ("rail pass or single tickets? Tokyo, Kanazawa, Hiroshima.", "", "lives in|mentions"),
+        ("What are my birds called?", "", "bird"),
         ("cache it to disk, 6h ttl, single user", "", r"is single\."),
         ("I've been single since March", "The user is single.", "nothing"),
     ],

@@ -24,6 +24,8 @@ from memory.librarian.changes.fact_words import (
     is_about,
     is_negative,
     name_after,
+    names_in,
+    names_said_of,
     stems_of,
     words_of,
 )
@@ -377,8 +379,11 @@ def _find_denied(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
     for denial in read_denials(user_text):
         quote = utterance.text[denial.start : denial.end].strip()
         words = words_of(quote)
-        for fact in facts:
-            thing = denial.old.removesuffix(" allergy").removesuffix(" intolerance")
+        thing = denial.old.removesuffix(" allergy").removesuffix(" intolerance")
+        denied = [fact for fact in facts if find_phrase(fact.statement, thing)]
+        of_one, of_several = _of_who_is_named(denied, denial, quote)
+        yield from (Correction(fact, Change.ASK, quote, utterance.number) for fact in of_several)
+        for fact in of_one:
             place = find_phrase(fact.statement, thing)
             if place is None or not is_about(fact, words) or not _says_so(fact, denial):
                 continue
@@ -407,6 +412,19 @@ def _find_denied(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
                 or _is_all_of_a_plan(fact, place)
             ):
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
+
+
+def _of_who_is_named(
+    facts: Sequence[KnownFact], denial: Denial, quote: str
+) -> tuple[Sequence[KnownFact], Sequence[KnownFact]]:
+    """Of facts that have the words denied, those that are about no one else than the words name, and about others, too.
+
+    “Lolo is a canary, not a parrot” is not of Kiki; of “two parrots, Kiki and Lolo” it is in part.
+    """
+    replaced = names_in(denial.old)
+    named = names_said_of(facts, quote) - replaced
+    of_one = [fact for fact in facts if not named or names_in(fact.statement) <= named | replaced]
+    return of_one, [fact for fact in facts if fact not in of_one and named & names_in(fact.statement)]
 
 
 _I_DO: Final = re.compile(r"\b(?:I|[Ww]e) (?P<does>[a-z]+) (?P<new>[\w'-]+(?: [\w'-]+)?)(?=[.,;!?]|\s*$)")

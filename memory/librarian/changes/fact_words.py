@@ -39,6 +39,21 @@ def words_of(text: str) -> list[Word]:
     return [Word(t[0], t[0].casefold().replace("’", "'"), t.start(), t.end()) for t in TOKEN.finditer(text)]
 
 
+_OPENING: Final = frozenset({"the", "i", "one", "a", "an"})
+
+
+def names_in(text: str) -> set[str]:
+    """The words of a statement that have a capital letter, but for “The user” and such."""
+    words = (word.text for word in words_of(text) if word.text[0].isupper() and word.low not in _OPENING)
+    return {word.removesuffix("'s").removesuffix("’s") for word in words}
+
+
+def names_said_of(facts: Iterable[KnownFact], quote: str) -> set[str]:
+    """The names in these facts that a message says, too."""
+    said = {word.text.removesuffix("'s").removesuffix("’s") for word in words_of(quote)}
+    return {name for fact in facts for name in names_in(fact.statement)} & said
+
+
 def find_words(words: Sequence[Word], phrases: Iterable[str]) -> tuple[int, int] | None:
     """The first and last place of the first phrase found, in the order of `phrases`."""
     lows = [word.low for word in words]

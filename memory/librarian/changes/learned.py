@@ -8,7 +8,7 @@ from typing import Final
 
 from memory.facts.keys import LIST, USER, split_key
 from memory.librarian.changes.corrections import BACK, Change, Correction, in_full, is_done, when_ended
-from memory.librarian.changes.fact_words import OF_THE_USER, words_of
+from memory.librarian.changes.fact_words import OF_THE_USER, names_in, names_said_of, words_of
 from memory.librarian.engine import KnownFact
 from memory.models.kinds import Kind
 from memory.network.pieces import windows
@@ -344,7 +344,7 @@ def _is_cut_short(update: Update, quote: str) -> bool:
 def _one_for_each_change(readings: Iterable[_Reading]) -> Iterator[_Reading]:
     """The most likely fact for each new value, and for what ends: one piece of news rarely changes two facts.
 
-    A name that is replaced is so in every fact that has it.
+    A name that is replaced is so in every fact that has it, but “Lolo is a canary, not a parrot” is of Lolo alone.
     """
     doubted = [one for one in readings if one.update.outcome != "holds" and one.update.doubted >= ASK_FROM]
     best: dict[str, _Reading] = {}
@@ -354,7 +354,9 @@ def _one_for_each_change(readings: Iterable[_Reading]) -> Iterator[_Reading]:
             best[news] = reading
     for reading in doubted:
         likeliest = best[_news(reading)]
-        if reading is likeliest or (reading.update.old and reading.update.old == likeliest.update.old):
+        is_same = reading.update.old and reading.update.old == likeliest.update.old
+        named = names_said_of([likeliest.fact], likeliest.quote) - set(_WORD.findall(likeliest.update.old))
+        if reading is likeliest or (is_same and named <= names_in(reading.fact.statement)):
             yield reading
 
 

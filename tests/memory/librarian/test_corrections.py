@@ -128,6 +128,17 @@ def test_a_date_in_the_sentence_is_when_it_ended() -> None:
     assert found.when == datetime(2024, 4, 1, tzinfo=UTC)
 
 
+def test_what_is_denied_of_one_who_is_named_is_not_of_the_others() -> None:
+    parrots = (
+        known(1, "The user's parrot is called Kiki."),
+        known(2, "The user's parrot is called Lolo."),
+        known(3, "The user has two parrots, Kiki and Lolo."),
+        known(4, "The user's friend Tom has a parrot."),
+    )
+    found = find_corrections(Utterance(1, 1, "user", "Oh wait, Lolo is a canary, not a parrot.", NOW), parrots)
+    assert [(one.fact.fact_id, one.change) for one in found] == [(3, Change.ASK), (2, Change.REPLACE)]
+
+
 def test_an_older_message_corrects_nothing_said_later() -> None:
     assert find_corrections(Utterance(1, 1, "user", "I left Acme.", datetime(2024, 1, 1, tzinfo=UTC)), FACTS) == []
 

@@ -135,6 +135,12 @@ def test_a_new_place_takes_that_of_the_old_one_whatever_words_are_marked(outcome
     assert (found.change, found.old, found.value) == (Change.REPLACE, "Brixton", "Deptford")
 
 
+def test_words_of_several_facts_are_replaced_only_in_those_of_who_is_named(outcomes: dict[str, Update]) -> None:
+    kiki, lolo = "The user's parrot is called Kiki.", "The user's parrot is called Lolo."
+    outcomes[kiki], outcomes[lolo] = replaced("parrot", "canary", 0.9), replaced("parrot", "canary", 0.97)
+    assert changes("turns out Lolo is a canary", kiki, lolo) == [(2, Change.REPLACE, "canary")]
+
+
 def test_one_new_value_replaces_one_fact(outcomes: dict[str, Update]) -> None:
     outcomes["The user decided on Redis for the quota service."] = replaced("Redis", "DynamoDB", 0.97)
     outcomes["The user's laptop is a ThinkPad."] = replaced("ThinkPad", "DynamoDB", 0.9)

@@ -60,6 +60,7 @@ from offline.search import demo_page
 
 type Rule = Callable[[Reading], Reply | None]
 
+OF_USER = re.compile(r"(?i)\byou(?:r|rs)?\b")
 SAYS_BEFORE = re.compile(r"(?i)\b(?:before (?:this|that|then)|previously|formerly|used to)\b")  # in what holds now, too
 PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, before the id of the newer message
 CORRECTED = "corrected"  # the demo's own, of what the user wrote and corrected right after
@@ -293,13 +294,18 @@ def _overview(reading: Reading) -> Reply | None:
     if not patterns.OVERVIEW.search(reading.question):
         return None
     facts = [*reading.profile, *(memory for memory in reading.memories if memory.id.startswith(("fact:", "profile")))]
-    lines = _statements(facts) or _statements([*reading.memories, *_list_statements(reading)])
+    said = _statements(reversed(_list_statements(reading)))
+    known = _statements(facts)
+    lines = known or _statements([*reading.memories, *_list_statements(reading)])
     if not lines:
         is_unread = reading.is_temporary and not reading.tools
         return say(wording.NOTHING_READ if is_unread else wording.NOTHING_KNOWN)
     more = wording.MORE_KNOWN.format(count=len(lines) - MAX_LISTED) if len(lines) > MAX_LISTED else ""
     more = more or (wording.MORE_WAITS if any(memory.is_waiting for memory in reading.memories) else "")
-    return say(wording.ABOUT_USER, "\n".join(f"- {line}" for line in lines[:MAX_LISTED]), more)
+    listed = "\n".join(f"- {line}" for line in lines[:MAX_LISTED])
+    here = [line for line in said if known and line not in known and OF_USER.search(line)][-MAX_LISTED:]
+    since = "\n".join((wording.SAID_HERE, "", *(f"- {line}" for line in here))) if here else ""
+    return say(wording.ABOUT_USER, listed, more, since)
 
 
 def _statements(memories: Iterable[Memory]) -> list[str]:

@@ -85,6 +85,7 @@ FORGET_THERE = (
     "go before anything is deleted."
 )
 TO_REVIEW = "This still waits under Memory, To review."
+SAID_HERE = "In this conversation you said:"
 MORE_KNOWN = "… and {count} more, under Memory, About you."
 MORE_WAITS = "More waits for your decision under Memory, To review."
 NO_TOOL = "I can't save that here. Recall reads a conversation after you leave it, unless it's temporary."

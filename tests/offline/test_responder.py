@@ -193,6 +193,15 @@ def test_what_is_new_in_the_profile_is_said_once_and_what_no_longer_holds_is_not
     assert without_introduction(body) == "Here's what I know about you:\n\n- You live in Porto.\n- You work as a nurse."
 
 
+def test_what_was_said_in_this_conversation_is_known_too() -> None:
+    turns = [user("I moved to Lyon last week."), assistant("Noted."), user("I live in Porto."), assistant("Noted.")]
+    told = ask_after(turns, "What do you know about me?", memory("The user lives in Porto.", "fact:9"))
+    assert told == (
+        "Here's what I know about you:\n\n- You live in Porto.\n\nIn this conversation you said:\n\n"
+        "- You moved to Lyon last week."
+    )
+
+
 def test_a_sister_without_her_name_is_the_only_one_that_has_a_name() -> None:
     turns = [
         user("My sister Mary lives in Lisbon."), assistant("Noted."),

@@ -159,7 +159,7 @@ _ALL: Final = re.compile(r"\b(?:everything|anything|all|whatever|what i (?:said|
 _CLAIM: Final = re.compile(
     r"^that\s+(?=(?:i|we|you|he|she|they|it|my|our|his|her|their|the|there|this)\b|[A-Z]"
     r"|\S+\s+(?:is|are|was|were|has)\b)"
-    r"|^(?:i|we|he|she|they|the user)\s+|^(?!(?:his|its|this)\b)[a-z]{2,}(?<![su])s\s+(?=\S)"
+    r"|^(?:i|we|he|she|they|the user)\s+|^(?-i:(?!(?:his|its|this)\b)[a-z]{2,}(?<![su])s)\s+(?=\S)"
     r"|^(?=[a-z]{2,}ing\s+(?:at|in|on|for|with|to|the|my|an?)\b)",
     re.I,
 )

@@ -5,6 +5,7 @@ import pytest
 from accounts.models import User
 from chat.models import Conversation
 from memory.forgetting.select import select_topic
+from memory.index.indexer import embed_pending, index_conversation
 from tests.memory.forgetting.conversation import exchange
 
 pytestmark = pytest.mark.django_db
@@ -58,3 +59,15 @@ def test_what_tells_it_of_the_user_in_other_words_is_ticked_and_of_no_one_else(
     (ref,) = [match.ref for match in select_topic(alice, topic) if match.is_ticked and match.kind == "message"]
 
     assert {int(part) for part in ref.split(":")[2].split(",")} == parts
+
+
+def test_a_name_that_ends_like_a_verb_is_no_claim_so_that_its_topic_is_found_by_its_meaning(alice: User) -> None:
+    chat = Conversation.objects.create(user=alice, title="Family")
+    for text in ("Ines had a miscarriage in January. We're not a family of talkers.", "Ines has a flat in Graz."):
+        exchange(chat, text, "I see.")
+    index_conversation(chat.pk)
+    embed_pending()
+
+    found = [match.text for match in select_topic(alice, "Ines losing a baby") if match.is_ticked]
+
+    assert found == ["Ines had a miscarriage in January"]

@@ -24,6 +24,11 @@ def money(amount: Decimal | float | None) -> str:
     return f"{sign}${value:.{digits}f}".rstrip("0")
 
 
+def caching_effect(saved: Decimal | float) -> str:
+    """US dollars that caching saved, or cost if negative: “$0.018 saved”, “$0.0052 extra”."""
+    return f"{money(abs(float(saved)))} {'saved' if saved > 0 else 'extra'}" if saved else money(saved)
+
+
 def percent(share: float) -> str:
     """A share from 0 to 1: “0%”, “under 0.1%”, “7.8%”, “37%”, “over 99%”."""
     value = 100 * share

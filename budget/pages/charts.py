@@ -167,36 +167,44 @@ def within(
     title: str,
     columns: Sequence[tuple[str, float, float]],
     heads: tuple[str, str, str],
-    excess: str,
+    keys: Mapping[str, str],
     format_value: Format,
+    format_rest: Format,
 ) -> Chart:
-    """One column per (label, part, whole): a solid part inside the hollow whole. What the part has above the whole is
-    a bar of its own on top, named `excess` in the legend."""
+    """One column per (label, part, whole): the part, and on top what the whole has above it (hollow, `rest`) or what it
+    has above the whole (`excess`).
+
+    `keys`: legend entries of `part`, `rest`, `excess`, and of `base`, the part where another column has an excess.
+    `format_rest`: the whole minus the part, in words.
+    """
     axis = _Axis(0, max((max(part, whole) for _, part, whole in columns), default=0))
     bars: list[Bar] = []
     for number, (label, part, whole) in enumerate(columns):
         x, width = _place(number, len(columns))
-        sentence = f"{label}: {format_value(part)}; {heads[2].lower()} {format_value(whole)}"
-        for low, high, look in ((0.0, whole, "whole"), (0.0, min(part, whole), "part"), (whole, part, "excess")):
+        sentence = f"{label}: {format_value(part)}. {heads[2]}: {format_rest(whole - part)}"
+        for low, high, look in ((part, whole, "rest"), (0.0, min(part, whole), "part"), (whole, part, "excess")):
             if high > low:
                 top = axis.y(high)
                 bars.append(Bar(x, top, width, _r(axis.y(low) - top), look, sentence))
-    in_total = format_value(sum(part for _, part, _ in columns))
-    lead = f"{_range(heads[1], [part for _, part, _ in columns], format_value)} In total {in_total}"
+    parts = [part for _, part, _ in columns]
+    in_total, rest = sum(parts), sum(whole for _, _, whole in columns) - sum(parts)
+    lead = (
+        f"{_range(heads[1], parts, format_value)}{f' In total {format_value(in_total)}.' if len(columns) > 1 else ''}"
+    )
+    looks = {bar.look for bar in bars}
     return Chart(
         name,
         title,
-        f"{lead if len(columns) != 1 else f'{heads[1]}: {in_total}'}, "
-        f"{heads[2].lower()} {format_value(sum(whole for _, _, whole in columns))}.",
+        f"{lead} {heads[2]}: {format_rest(rest)}." if columns else lead,
         heads,
-        [(label, format_value(part), format_value(whole)) for label, part, whole in columns],
+        [(label, format_value(part), format_rest(whole - part)) for label, part, whole in columns],
         rules=axis.rules(format_value),
         bars=bars,
         labels=_ends([label for label, _, _ in columns]),
         legend=[
-            Key("part", heads[1]),
-            Key("whole", heads[2]),
-            *([Key("excess", excess)] if any(bar.look == "excess" for bar in bars) else []),
+            Key(look, keys["base" if look == "part" and "excess" in looks else look])
+            for look in ("part", "rest", "excess")
+            if look in looks
         ],
     )
 

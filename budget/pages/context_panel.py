@@ -14,7 +14,7 @@ from budget.planning.plan import Section
 from budget.receipts.memory_use import fit_of, was_retrieved
 from budget.receipts.profile_snapshots import HOLDS_NO_LONGER, NEW
 from budget.receipts.retention import REMOVED
-from recall.figures import money, percent
+from recall.figures import caching_effect, money, percent
 
 BAR_WIDTH: Final = 1000
 """Width of the bar in its own units; it is stretched to the panel."""
@@ -140,7 +140,7 @@ class Panel:
     """The estimate's error against the provider's figure; empty if they can't be compared."""
     is_demo: bool
     cost: str
-    cost_uncached: str
+    caching_effect: str
     timings: list[tuple[str, int]]
     """Name and milliseconds."""
 
@@ -180,7 +180,7 @@ def panel(
         off_by=off_by(receipt),
         is_demo=any(model_round["demo"] for model_round in receipt.rounds),
         cost=money(receipt.cost),
-        cost_uncached=money(receipt.cost_uncached),
+        caching_effect=caching_effect((receipt.cost_uncached or 0) - (receipt.cost or 0)),
         timings=[(TIMINGS[name], round(receipt.timings[name])) for name in TIMINGS if name in receipt.timings],
     )
 

@@ -14,7 +14,7 @@ from budget.pages.context_panel import BAR_WIDTH, AnswerRoom, Bar, answer_room, 
 from budget.spending import limits, usage
 from budget.spending.limits import LimitStatus
 from budget.spending.usage import UsageTotals
-from recall.figures import money, percent
+from recall.figures import caching_effect, money, percent
 
 NOT_SHOWN: Final = ("items", "ingredients", "prefix", "base_by_class")
 """Large receipt columns that aren't needed here."""
@@ -36,13 +36,8 @@ class Line:
         return money(self.used.cost)
 
     @property
-    def cost_uncached(self) -> str:
-        return money(self.used.cost_uncached)
-
-    @property
-    def saved(self) -> str:
-        """What caching saved; negative if it cost more."""
-        return money(self.used.saved)
+    def caching_effect(self) -> str:
+        return caching_effect(self.used.saved)
 
     @property
     def from_cache(self) -> str:

@@ -9,12 +9,13 @@ from budget.models import Receipt
 from budget.pages.charts import Chart, points, stacked, within
 from budget.planning.plan import Section
 from budget.spending import usage
-from recall.figures import money, percent
+from recall.figures import caching_effect, money, percent
 
 TURNS: Final = 30
 """Columns that are still distinguishable on a phone."""
 DAYS: Final = 30
 PARTS: Final = {str(section): section.heading for section in Section}
+COSTS: Final = {"part": "Cost", "base": "Base cost", "rest": "Saved by caching", "excess": "Extra for caching"}
 
 
 def trends(user: User) -> list[Chart]:
@@ -37,9 +38,9 @@ def by_section(turns: Sequence[dict[str, Any]]) -> Chart:
 
 
 def cost_by_day(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Chart:
-    """Cost per day, within the cost without caching."""
+    """Cost per day, and what caching saved or cost."""
     columns = [(f"{day:%-d %b}", float(used.cost), float(used.cost_uncached)) for day, used in _from_first(days)]
-    return within("cost", "Cost by day", columns, ("Day", "Cost", "Without caching"), "Extra for caching", money)
+    return within("cost", "Cost by day", columns, ("Day", "Cost", "Caching effect"), COSTS, money, caching_effect)
 
 
 def cache_by_day(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Chart:

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from recall.figures import money, percent
+from recall.figures import caching_effect, money, percent
 from tests.running import PROJECT
 
 BY_HAND = re.compile(r"\$\{\{|\}\}\s*%[^}]|widthratio|floatformat:\d+ *\}\}%")
@@ -22,6 +22,14 @@ BY_HAND = re.compile(r"\$\{\{|\}\}\s*%[^}]|widthratio|floatformat:\d+ *\}\}%")
 )  # fmt: skip
 def test_money_has_two_significant_digits_below_ten_cents(amount: Decimal | float | None, shown: str) -> None:
     assert money(amount) == shown
+
+
+@pytest.mark.parametrize(
+    ("saved", "shown"),
+    [(0.018, "$0.018 saved"), (Decimal("-0.0052"), "$0.0052 extra"), (0, "$0"), (0.00001, "under $0.0001 saved")],
+)
+def test_the_effect_of_caching_has_its_direction_in_words(saved: Decimal | float, shown: str) -> None:
+    assert caching_effect(saved) == shown
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ def pile(*columns: dict[str, float]) -> Chart:
 
 
 def costs(*days: tuple[str, float, float]) -> Chart:
-    return within("x", "X", days, ("Day", "Cost", "Without caching"), "Extra for caching", told)
+    heads, keys = ("Day", "Cost", "Effect"), {"part": "Cost", "base": "Base", "rest": "Saved", "excess": "Extra"}
+    return within("x", "X", days, heads, keys, told, lambda rest: f"{rest:+g}")
 
 
 def around(*values: float | None) -> Chart:
@@ -52,27 +53,32 @@ def test_every_shape_says_its_figure_and_the_table_says_them_all() -> None:
     assert chart.description == "Total: 45 to 70, latest 45."
 
 
-def test_what_it_cost_stands_inside_what_it_would_have_cost() -> None:
+def test_what_caching_saved_is_a_hollow_bar_on_top_of_the_cost() -> None:
     chart = costs(("1 May", 2, 8), ("2 May", 3, 3))
-    whole, part = chart.bars[:2]
-    assert (whole.look, part.look) == ("whole", "part")
-    assert (whole.x, whole.width) == (part.x, part.width)
-    assert whole.height == pytest.approx(4 * part.height, abs=4 * EXACT)
-    assert list(chart.rows) == [("1 May", "2", "8"), ("2 May", "3", "3")]
-    assert chart.description == "Cost: 2 to 3, latest 3. In total 5, without caching 11."
-    assert costs(("1 May", 2, 8)).description == "Cost: 2, without caching 8."
-    assert [key.text for key in chart.legend] == ["Cost", "Without caching"]
+    rest, part, second = chart.bars
+    assert (rest.look, part.look, second.look) == ("rest", "part", "part")
+    assert rest.y + rest.height == pytest.approx(part.y, abs=EXACT)
+    assert rest.height == pytest.approx(3 * part.height, abs=3 * EXACT)
+    assert list(chart.rows) == [("1 May", "2", "+6"), ("2 May", "3", "+0")]
+    assert chart.description == "Cost: 2 to 3, latest 3. In total 5. Effect: +6."
+    assert costs(("1 May", 2, 8)).description == "Cost: 2. Effect: +6."
+    assert [key.text for key in chart.legend] == ["Cost", "Saved"]
 
 
-def test_what_it_cost_beyond_that_is_a_bar_of_its_own_on_top() -> None:
+def test_what_caching_cost_is_a_bar_on_top_of_the_base_cost() -> None:
     chart = costs(("1 May", 4, 3), ("2 May", 1, 0))
-    whole, part, excess, second = chart.bars
-    assert [bar.look for bar in chart.bars] == ["whole", "part", "excess", "excess"]
-    assert whole.path == part.path
+    part, excess, second = chart.bars
+    assert [bar.look for bar in chart.bars] == ["part", "excess", "excess"]
     assert excess.y + excess.height == pytest.approx(part.y, abs=EXACT)
     assert part.height == pytest.approx(3 * excess.height, abs=3 * EXACT)
     assert second.y + second.height == pytest.approx(FLOOR, abs=EXACT)
-    assert [key.text for key in chart.legend] == ["Cost", "Without caching", "Extra for caching"]
+    assert [key.text for key in chart.legend] == ["Base", "Extra"]
+
+
+def test_a_legend_names_exactly_the_looks_of_the_bars() -> None:
+    for days in ([("1 May", 2, 8), ("2 May", 4, 3)], [("1 May", 2, 8)], [("1 May", 4, 3)], [("1 May", 3, 3)]):
+        chart = costs(*days)
+        assert {key.look for key in chart.legend} == {bar.look for bar in chart.bars}
 
 
 def test_figures_below_zero_hang_from_the_line_of_zero() -> None:

@@ -157,11 +157,11 @@ def test_the_panel_names_each_section_without_its_tier(alice: Any, sign_in: Sign
     assert not any(section.tier in page for section in Section if section.tier)
 
 
-def test_the_panel_tells_the_cost_and_the_cost_without_the_cache(alice: Any, sign_in: SignIn, settings: Any) -> None:
+def test_the_panel_tells_the_cost_and_what_caching_saved(alice: Any, sign_in: SignIn, settings: Any) -> None:
     settings.IS_OFFLINE = False
     page = a_page(sign_in(alice), booked(alice, Figures(input=400, cache_read=12_000, output=300)).message_id)
     assert re.search(r"<dt>Cost</dt> <dd class=\"number\">\$0.005</dd>", page)
-    assert re.search(r"<dt>Without caching</dt> <dd class=\"number\">\$0.028</dd>", page)
+    assert re.search(r"<dt>Caching effect</dt> <dd class=\"number\">\$0.023 saved</dd>", page)
     assert "nothing is charged" not in page
 
 

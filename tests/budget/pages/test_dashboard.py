@@ -111,7 +111,7 @@ def test_turn_conversation_day_and_month_are_added_up_with_what_the_cache_saved(
 
 def test_a_turn_whose_writing_of_the_cache_cost_more_than_it_saved_says_so(alice: Any) -> None:
     month_of_turns(alice, 1)
-    assert live.build_live_status(alice).lines[0].saved.startswith("−$")
+    assert live.build_live_status(alice).lines[0].caching_effect.endswith(" extra")
 
 
 def test_the_page_asks_the_database_no_more_for_a_thousand_turns_than_for_ten(sign_in: SignIn, alice: Any) -> None:

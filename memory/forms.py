@@ -295,7 +295,7 @@ class SearchForm(forms.Form):
     least = forms.ChoiceField(choices=[("", "Any"), *((str(level), level) for level in range(2, 6))], required=False)
     since = DayField("From")
     until = DayField("To", is_end=True)
-    as_of = DayField("Known on", "What Recall knew at the end of that day.", is_end=True)
+    as_of = DayField("Learned by", "Only what Recall had learned by the end of this day.", is_end=True)
 
     @property
     def is_narrowed(self) -> bool:

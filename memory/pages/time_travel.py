@@ -32,8 +32,8 @@ MAX_FACTS: Final = 300
 class DaysForm(forms.Form):
     """The two days; an empty one equals the other, or today if both are empty."""
 
-    at = DayField("Known on", "What Recall had learned by the end of that day.", is_end=True)
-    true = DayField("True on", "What was true that day, as far as Recall knows.", is_end=True)
+    at = DayField("Learned by", "Only what Recall had learned by the end of this day.", is_end=True)
+    true = DayField("True on", "Only what was true on this day, as far as Recall knows.", is_end=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ class Slider {
   constructor(part) {
     this.name = part.dataset.slider ?? "";
     this.first = Date.parse(part.dataset.first ?? "");
-    this.range = /** @type {HTMLInputElement} */ (part.querySelector("[data-range]"));
+    this.range = /** @type {HTMLInputElement} */ (part.querySelector("[data-range] > input"));
     this.date = /** @type {HTMLInputElement} */ (part.querySelector(`[name="${this.name}"]`));
-    this.range.hidden = false;
+    /** @type {HTMLElement} */ (part.querySelector("[data-range]")).hidden = this.range.disabled; // one day: nowhere to go
     this.range.setAttribute("aria-valuetext", this.day);
   }
 

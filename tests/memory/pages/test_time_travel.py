@@ -142,12 +142,24 @@ def test_somebody_of_whom_nothing_is_known_has_one_day(alice: User) -> None:
     assert build_past_profile(alice, {"at": "2020-01-01"}, timezone.now()).groups == []
 
 
+def test_an_account_with_one_day_says_that_there_is_no_earlier_one(alice: User, sign_in: SignIn) -> None:
+    page = sign_in(alice).get("/memory/time-travel").content.decode()
+    assert "there's no earlier day yet" in page
+    assert page.count(" disabled>") == 2
+
+
+def test_the_ends_of_a_slider_are_named_below_it(alice: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
+    page = sign_in(alice).get("/memory/time-travel").content.decode()
+    assert page.count("<span>5 January 2026</span> <span>Today</span>") == 2
+    assert "there's no earlier day yet" not in page
+
+
 # The page ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_page_shows_that_day_without_a_script(alice: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
     page = sign_in(alice).get("/memory/time-travel", {"at": "2026-04-01"}).content.decode()
-    assert "Known on 1 April 2026, true on 1 April 2026" in page
+    assert "Learned by 1 April 2026, true on 1 April 2026" in page
     assert "removed since" in page
     assert "Replaced on 10 May 2026: You live in Lisbon." in page
     assert "Added since" in page
@@ -168,14 +180,14 @@ def test_what_is_no_date_is_answered_with_a_sentence(alice: User, moved: tuple[F
     response = sign_in(alice).get("/memory/time-travel", {"at": "some day<b>", "true": "2019"})
     assert response.status_code == 422
     page = response.content.decode()
-    assert "“Known on” isn&#x27;t a date Recall can read. Try 24 Nov 2026, or yesterday." in page
+    assert "“Learned by” isn&#x27;t a date Recall can read. Try 24 Nov 2026, or yesterday." in page
     assert 'name="at" value="some day&lt;b&gt;"' in page
     assert page.count('aria-invalid="true"') == 1
 
 
 def test_a_day_is_read_as_people_write_it(alice: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
     page = sign_in(alice).get("/memory/time-travel", {"at": "Apr 2026", "true": "1. 4. 2026"}).content.decode()
-    assert "Known on 30 April 2026, true on 1 April 2026" in page
+    assert "Learned by 30 April 2026, true on 1 April 2026" in page
     assert 'name="at" value="30 April 2026"' in page
 
 

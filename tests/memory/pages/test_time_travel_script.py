@@ -103,12 +103,12 @@ def slider(page: Page, name: str) -> Locator:
 
 
 def test_a_key_moves_the_date_with_it_and_the_page_follows(page: Page, days: list[date]) -> None:
-    known, true = slider(page, "Known on"), slider(page, "True on")
+    known, true = slider(page, "Learned by"), slider(page, "True on")
     expect(known).to_have_attribute("aria-valuetext", written(days[2]))
     known.focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_label("Known on, as a date")).to_have_value(written(days[0]))
+    expect(page.get_by_label("Learned by, as a date")).to_have_value(written(days[0]))
     expect(known).to_have_attribute("aria-valuetext", written(days[0]))
     expect(true, "both go along as long as they are together").to_have_value("0")
     then = page.locator("#then")
@@ -119,7 +119,7 @@ def test_a_key_moves_the_date_with_it_and_the_page_follows(page: Page, days: lis
 
 
 def test_a_date_moves_the_slider_and_parts_the_two(page: Page, days: list[date]) -> None:
-    known, true = slider(page, "Known on"), slider(page, "True on")
+    known, true = slider(page, "Learned by"), slider(page, "True on")
     typed = page.get_by_label("True on, as a date")
     typed.fill(days[1].isoformat())
     typed.press("Tab")
@@ -134,10 +134,10 @@ def test_a_date_moves_the_slider_and_parts_the_two(page: Page, days: list[date])
 
 
 def test_enter_asks_without_giving_up_another_request(page: Page, days: list[date]) -> None:
-    typed = page.get_by_label("Known on, as a date")
+    typed = page.get_by_label("Learned by, as a date")
     typed.fill(days[1].isoformat())
     typed.press("Enter")
-    expect(page.locator("#then")).to_contain_text(f"Known on {written(days[1])}")
+    expect(page.locator("#then")).to_contain_text(f"Learned by {written(days[1])}")
     expect(typed).to_have_value(written(days[1]))
     longest = date(2026, 11, 28)  # no month's name is wider
     typed.fill(written(longest))
@@ -148,7 +148,7 @@ def test_enter_asks_without_giving_up_another_request(page: Page, days: list[dat
 def test_it_can_be_read_on_a_phone(scheme: Any, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.emulate_media(color_scheme=scheme)
-    slider(page, "Known on").focus()
+    slider(page, "Learned by").focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#then")).to_contain_text("added since")

@@ -63,10 +63,10 @@ PARTS: Final[Mapping[Part, str]] = {
     "session": "Same conversation",
     "time_match": "Mentions a time, as you asked",
     "question": "Only a short question (lowers the score)",
-    "recency": "Recency",
-    "importance": "Importance",
-    "access": "Usage",
-    "decay": "Freshness",
+    "recency": "Recently learned",
+    "importance": "Important",
+    "access": "Often used",
+    "decay": "Not faded",
     "project": "Same project",
     "opening": "Starts the conversation",
     "keyed_answer": "Exactly what you asked for",
@@ -106,17 +106,16 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One part of a score: name, value and weight."""
+    """One part of a score with its share of it, or another signal with its strength: whole hundredths."""
 
     name: Part
     words: str
-    value: float
-    weight: float
+    percent: int
+    """Also the width of its bar."""
 
     @property
-    def percent(self) -> int:
-        """The value in percent, also the width of its bar."""
-        return round(100 * self.value)
+    def share(self) -> float:
+        return self.percent / 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,11 +275,31 @@ def _mark_left_out(result: Result, cut: CutItem) -> Result:
 
 
 def explain_score(parts: Mapping[Part, float]) -> tuple[list[Reason], list[Reason]]:
-    """The parts of a score, the largest first, and the signals not used for ranking. Pure."""
+    """The parts of a score, the largest first, and the signals not used for ranking. Pure.
+
+    The shares of the parts add up to 100%; parts below half a percent may be left out.
+    """
     weights = DEFAULT_PROFILE.weights
-    known = [Reason(part, _part_name(part), value, weights.get(part, 0.0)) for part, value in parts.items()]
-    counted = sorted((part for part in known if part.weight), key=lambda part: -abs(part.weight * part.value))
-    return [part for part in counted if part.value], [part for part in known if not part.weight]
+    worth = {part: abs(weights[part] * value) for part, value in parts.items() if weights.get(part)}
+    shares = _whole_shares(dict(sorted(worth.items(), key=lambda one: -one[1])))
+    counted = [Reason(part, _part_name(part), share) for part, share in shares.items() if share]
+    uncounted = [
+        Reason(part, _part_name(part), round(100 * value)) for part, value in parts.items() if not weights.get(part)
+    ]
+    return counted, uncounted
+
+
+def _whole_shares(worth: Mapping[Part, float]) -> dict[Part, int]:
+    """Whole percentages that add up to 100: each rounded down, and the rest to those that lost most."""
+    whole = sum(worth.values())
+    if not whole:
+        return {}
+    exact = {part: 100 * value / whole for part, value in worth.items()}
+    shares = {part: int(share) for part, share in exact.items()}
+    lost_most = sorted(exact, key=lambda part: shares[part] - exact[part])
+    for part in lost_most[: 100 - sum(shares.values())]:
+        shares[part] += 1
+    return shares
 
 
 def _part_name(part: Part) -> str:

@@ -495,4 +495,12 @@ def test_what_weighs_nothing_is_told_apart_from_what_made_the_score() -> None:
 
     assert [reason.name for reason in counted] == ["keyword", "semantic"]
     assert [reason.name for reason in uncounted] == ["recency"]
-    assert all(reason.weight == MEASURED.weights[reason.name] for reason in counted)
+
+
+@given(st.dictionaries(st.sampled_from(sorted(MEASURED.weights)), st.floats(1e-6, 1), min_size=1))
+def test_the_shares_of_a_score_are_whole_percentages_that_add_up(parts: dict[Part, float]) -> None:
+    counted, _ = explain_score(parts)
+
+    assert sum(reason.percent for reason in counted) == 100
+    assert all(reason.percent > 0 for reason in counted)
+    assert [reason.percent for reason in counted] == sorted((one.percent for one in counted), reverse=True)

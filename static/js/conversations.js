@@ -32,7 +32,27 @@ document.addEventListener("click", (event) => {
   for (const box of list().querySelectorAll("input[name=conversation]")) {
     /** @type {HTMLInputElement} */ (box).checked = link.getAttribute("data-tick") === "all";
   }
+  countSelected();
 });
+
+/** Show how many are selected. Without one there is nothing to archive or delete. */
+function countSelected() {
+  const form = document.querySelector("[data-selecting]");
+  const line = /** @type {HTMLElement | null} */ (form?.querySelector("[data-count]"));
+  if (!form || !line) return;
+  const count = form.querySelectorAll("input[name=conversation]:checked").length;
+  line.hidden = false;
+  line.textContent = `${count} selected`;
+  for (const button of form.querySelectorAll("button")) button.disabled = !count;
+}
+countSelected();
+document.addEventListener("change", countSelected);
+document.addEventListener("htmx:afterSettle", countSelected);
+
+// On a phone the list is a sheet: open it if the address asks for archived conversations or for boxes.
+if (list().hasAttribute("data-asked") && matchMedia("(max-width: 46rem)").matches) {
+  /** @type {HTMLElement} */ (document.getElementById("conversations")).showPopover();
+}
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.defaultPrevented || !list().contains(document.activeElement)) return;

@@ -106,6 +106,35 @@ def test_what_applies_to_the_selected_conversations_is_one_row(somebody: Person,
     assert len(set(page.locator(".list-deeds .button").evaluate_all(tops))) == 1
 
 
+def test_nothing_is_done_to_selected_conversations_until_one_is_selected(
+    somebody: Person, offline: OfflineServer
+) -> None:
+    talk(somebody, offline)
+    page = somebody.tab("/?select=some")
+    deeds = page.get_by_role("group", name="Selected conversations")
+    expect(deeds.get_by_role("status")).to_have_text("0 selected")
+    for name in ("Archive", "Delete"):
+        expect(deeds.get_by_role("button", name=name)).to_be_disabled()
+    page.locator("[name=conversation]").first.check()
+    expect(deeds.get_by_role("status")).to_have_text("1 selected")
+    expect(deeds.get_by_role("button", name="Archive")).to_be_enabled()
+    deeds.get_by_role("link", name="None").click()
+    expect(deeds.get_by_role("status")).to_have_text("0 selected")
+    expect(deeds.get_by_role("button", name="Delete")).to_be_disabled()
+
+
+@pytest.mark.parametrize(("address", "shown"), [("/?select=some", "Done"), ("/?list=archived", "All conversations")])
+def test_an_address_that_asks_for_another_list_shows_it_on_a_phone(
+    somebody: Person, offline: OfflineServer, address: str, shown: str
+) -> None:
+    talk(somebody, offline)
+    page = somebody.open_browser(**PHONE).new_page()
+    page.goto(address)
+    expect(page.locator("#conversations").get_by_role("link", name=shown)).to_be_in_viewport()
+    page.goto("/")
+    expect(page.locator("#conversations")).to_be_hidden()
+
+
 def test_the_composer_is_one_box_as_wide_as_the_messages(somebody: Person, offline: OfflineServer) -> None:
     page = somebody.open_browser(viewport={"width": 1440, "height": 900}).new_page()
     page.goto("/")

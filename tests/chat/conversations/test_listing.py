@@ -82,7 +82,9 @@ def test_archived_ones_stand_behind_a_link(sign_in: SignIn, alice: Any) -> None:
     assert "Archived" not in client.get("/").content.decode()
     begun(alice, "Put away", archived_at=timezone.now())
     assert 'href="?list=archived"' in client.get("/").content.decode()
-    assert listed(client.get("/?list=archived").content.decode()) == ["Put away"]
+    archived = client.get("/?list=archived").content.decode()
+    assert listed(archived) == ["Put away"]
+    assert archived.index("All conversations</a>") < archived.index(">Archived</h2>") < archived.index("Put away")
 
 
 def test_a_long_list_is_shown_in_parts(sign_in: SignIn, alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:

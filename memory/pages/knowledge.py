@@ -17,7 +17,7 @@ from accounts.models import User
 from memory.documents import tree, uploads
 from memory.documents.profile import FOLDER
 from memory.documents.readers.formats import ENDINGS, KNOWN
-from memory.documents.revisions import MAX_TEXT, WENT_BACK, changes, part
+from memory.documents.revisions import MAX_TEXT, WENT_BACK, Change, changes, part
 from memory.models import Chunk, Document, Upload
 from memory.pages.about import Editor, build_editor
 from memory.text.fact_lines import without_marks
@@ -268,16 +268,20 @@ def build_versions_page(document: Document, number: int | None) -> dict[str, Any
     """
     versions = list(document.revisions.defer("text")[:MAX_VERSIONS])
     newest = versions[0].number if versions else 0
-    chosen, before = None, ""
+    chosen, changed = None, list[Change]()
     if versions:
         chosen = document.revisions.get(number=newest if number is None else number)
-        before = document.revisions.filter(number__lt=chosen.number).values_list("text", flat=True).first() or ""
+        before = document.revisions.filter(number__lt=chosen.number).values_list("text", flat=True).first()
+        # The first version has nothing to be compared with.
+        changed = changes(without_marks(chosen.text if before is None else before), without_marks(chosen.text))
     return {
         "document": document,
         "versions": versions,
         "newest": newest,
         "chosen": chosen,
-        "changes": changes(without_marks(before), without_marks(chosen.text)) if chosen else [],
+        "changes": changed,
+        "has_changes": any(change.what != "same" for change in changed),
+        "has_notes": any(version.note for version in versions),
         "later": min((row.number for row in versions if chosen and row.number > chosen.number), default=0),
         "earlier": max(
             (version.number for version in versions if chosen and version.number < chosen.number), default=0

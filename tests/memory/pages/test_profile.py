@@ -125,6 +125,8 @@ def test_the_history_shows_who_changed_what(alice: User, sign_in: SignIn) -> Non
     assert '<del class="diff-del">Porto </del><ins class="diff-ins">Lisbon </ins>now.' in page
     assert "The librarian" in page
     assert "from a talk" in page
+    assert '<ins class="diff-ins">Added</ins> <del class="diff-del">Removed</del>' in page
+    assert f'<a href="/memory/documents{IDENTITY}">{document.title}</a>' in page
 
 
 def test_the_way_to_the_versions_is_called_as_their_page_and_not_as_memorys_history(
@@ -137,14 +139,16 @@ def test_the_way_to_the_versions_is_called_as_their_page_and_not_as_memorys_hist
         assert "History" not in link
 
 
-def test_an_earlier_version_shows_what_it_changed_and_offers_the_way_back(alice: User, sign_in: SignIn) -> None:
+def test_the_first_version_is_plain_text_and_offers_the_way_back(alice: User, sign_in: SignIn) -> None:
     save(alice, IDENTITY, "One.", started_from=0)
     document = save(alice, IDENTITY, "Two.", started_from=1)
 
     page = page_of(sign_in(alice), f"/memory/versions/{document.pk}/1")
 
-    assert '<ins class="diff-ins">One.</ins>' in page
+    assert '<div class="diff">One.</div>' in page
+    assert "diff-ins" not in page
     assert "Restore this version" in page
+    assert ">Note</th>" not in page, "no version has one"
 
 
 def test_going_back_makes_the_old_text_the_newest_version(alice: User, sign_in: SignIn) -> None:

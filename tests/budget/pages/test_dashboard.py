@@ -87,7 +87,8 @@ def test_the_latest_turn_is_told_by_section_predicted_counted_and_paid(sign_in: 
     assert "Profile 640 5,000" in page
     assert f"Cache read {latest.cache_read_tokens:,}" in page
     assert f"Cache write {latest.cache_write_tokens:,}" in page
-    assert f"Fresh {latest.input_tokens:,}" in page
+    assert f"Fresh {latest.input_tokens:,} Output: {latest.output_tokens:,}" in page
+    assert "Boundaries 120 No limit" in page
 
 
 def test_turn_conversation_day_and_month_are_added_up_with_what_the_cache_saved(alice: Any) -> None:

@@ -103,6 +103,8 @@ class Arc:
     months: Sequence[Mark]
     stages: Sequence[Mark]
     sentence: str
+    ends: Sequence[str]
+    """The first and the last month; empty: there is one month, or none is shown."""
     width: int = WIDTH
     height: int = HEIGHT
     middle: int = (TOP + BOTTOM) // 2
@@ -123,6 +125,7 @@ def draw_arc(points: Sequence[Point], stages: Iterable[tuple[str, datetime]] = (
         _drop_overlapping(months),
         _drop_overlapping(_place_stages(points, places, stages)),
         describe_arc(points),
+        (points[0].month, points[-1].month) if points[0].month != points[-1].month else (),
     )
 
 

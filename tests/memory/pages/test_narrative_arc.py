@@ -74,6 +74,13 @@ def test_a_month_is_written_where_it_begins() -> None:
     drawn = draw_arc([point(days=0), point(days=1), point(days=40), point(days=41), point(days=100)])
     assert drawn is not None
     assert [mark.words for mark in drawn.months] == ["September 2026", "October 2026", "December 2026"]
+    assert drawn.ends == ("September 2026", "December 2026")
+
+
+def test_a_chart_of_one_month_has_no_ends_to_name() -> None:
+    drawn = draw_arc([point(days=0), point(days=1), point(days=2)])
+    assert drawn is not None
+    assert drawn.ends == ()
 
 
 def test_a_stage_stands_between_the_episodes_before_and_after_it() -> None:

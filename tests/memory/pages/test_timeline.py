@@ -97,8 +97,7 @@ def test_all_that_is_told_of_an_episode_is_shown(alice: User, sign_in: SignIn) -
 
     for text in (
         "Decision made",
-        "Significance 4 of 5",
-        "●●●●○",
+        'Importance <span class="dots" role="img" aria-label="4 of 5">●●●●○',
         "Key moment",
         ">Success<",
         "relieved",

@@ -18,6 +18,7 @@ from memory.forms import DayField
 from memory.forms import SearchForm as MemoryForm
 from memory.pages.search import Result, build_search_page, has_memories
 from memory.retrieval.ranking import Source
+from memory.text.message_kinds import asks
 
 MAX_PAGES: Final = 1_000
 FIRST: Final = 4
@@ -28,7 +29,7 @@ WEAK_SCORE: Final = 0.3
 PLACES: Final[Mapping[str, str]] = {
     "": "All",
     "conversations": "Conversations",
-    "facts": "Facts",
+    "facts": "Memories",
     "documents": "Documents",
 }
 """What can be searched: the value of `in`, and its label."""
@@ -96,6 +97,7 @@ def build_search(user: User, query: QueryDict) -> dict[str, Any]:
         "memory": memory,
         "place": place,
         "places": _build_tabs(query, place),
+        "place_label": PLACES[place],
         "fields": FIELDS[place],
         "is_narrowed": any(query.get(name) for name in FIELDS[place]),
         "is_valid": is_valid,
@@ -147,6 +149,7 @@ def _find(user: User, form: SearchForm, memory: MemoryForm, query: QueryDict, pl
         "has_nothing": not (results.found or remembered or mine.exists() or has_memories(user)),
         "sections": sections,
         "weak": weak,
+        "is_question": asks(typed),
         "left_out": found.get("left_out", []) if place in ("facts", "documents") else [],
         **{name: found.get(name) for name in ("left_out_count", "is_small_talk", "tags", "choices")},
     }

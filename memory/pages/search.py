@@ -24,6 +24,7 @@ from memory.retrieval import truth
 from memory.retrieval.query import words_of
 from memory.retrieval.ranking import DEFAULT_PROFILE, Part, Source
 from memory.retrieval.recall import CutItem, Filters, MemoryItem, retrieve
+from memory.retrieval.truth import TOPICS
 from memory.text.message_kinds import is_small_talk
 from memory.text.plain_words import plain_words
 from memory.text.second_person import second_person, you_wrote
@@ -133,6 +134,8 @@ class Result:
     """The parts of its score, the largest first."""
     uncounted: Sequence[Reason]
     """Signals not used for ranking."""
+    title: str = ""
+    """Of a document: its title, which is the link."""
     badge: str = ""
     rule: str = ""
     because: str = ""
@@ -234,22 +237,27 @@ def _build_results(user: User, asked: str, items: Sequence[MemoryItem]) -> list[
     pks = ids_by_kind(item.ref for item in items)
     facts = Fact.objects.for_user(user).only("kind", "status").in_bulk(pks["fact"])
     passages = Chunk.objects.for_user(user).filter(pk__in=pks["chunk"], document__isnull=False)
-    rows = passages.values_list("pk", "document__path", "number")
-    places = {pk: f"{document_url(path)}#passage-{number}" for pk, path, number in rows}
+    of_document = passages.select_related("document").defer("vector", "search", "document__text")
+    chunks = {passage.pk: passage for passage in of_document}
     pattern = match_pattern(asked)
-    return [_build_result(item, facts, places, pattern) for item in items]
+    return [_build_result(item, facts, chunks, pattern) for item in items]
 
 
 def _build_result(
-    item: MemoryItem, facts: Mapping[int, Fact], places: Mapping[int, str], pattern: re.Pattern[str] | None
+    item: MemoryItem, facts: Mapping[int, Fact], passages: Mapping[int, Chunk], pattern: re.Pattern[str] | None
 ) -> Result:
     pk = int(item.ref.rpartition(":")[2])
-    where, link, badge = item.title, "", ""
+    where, link, title, badge = item.title, "", "", ""
+    text = item.text
     if item.source == "fact" and pk in facts:
         where, link = facts[pk].get_kind_display(), reverse("memory:fact", args=[pk])
         badge = "" if facts[pk].status == Fact.Status.ACTIVE else facts[pk].get_status_display()
-    elif item.source == "document":
-        link = places.get(pk, "")
+    elif item.source == "document" and pk in passages and (document := passages[pk].document):
+        link, title = f"{document_url(document.path)}#passage-{passages[pk].number}", document.title
+        where = item.title.removeprefix(document.path).strip()
+        text = with_links_by_their_words(text)
+        if document.source == Document.Source.LIBRARIAN:
+            text = TOPICS.sub("", text).strip() or text
     elif item.source == "episode":
         link = f"{_story_url(item.conversation_id)}#episode-{pk}"
     elif item.source == "message":
@@ -257,10 +265,9 @@ def _build_result(
     elif item.conversation_id:
         link = reverse("conversation", args=[item.conversation_id])
     counted, uncounted = explain_score(item.parts)
-    text = with_links_by_their_words(item.text) if item.source == "document" else item.text
     text = second_person(text) if item.source == "fact" else you_wrote(plain_words(text))
     pieces = mark_matches(excerpt(text, pattern), pattern)
-    return Result(item, SOURCES[item.source], ICONS[item.source], where, link, pieces, counted, uncounted, badge)
+    return Result(item, SOURCES[item.source], ICONS[item.source], where, link, pieces, counted, uncounted, title, badge)
 
 
 SPEAKERS: Final = {"user": "You", "assistant": "Recall"}

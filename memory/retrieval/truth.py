@@ -129,7 +129,7 @@ _CHANGED_TWICE: Final = re.compile(rf"{re.escape(CHANGED)}(?:\W?{re.escape(CHANG
 MIN_BESIDE: Final = 2
 """Content words that say more than the fact."""
 _WORD: Final = re.compile(r"[\w'’-]+")
-_TOPICS: Final = re.compile(r"(?m)^\W*Topics: .*$")
+TOPICS: Final = re.compile(r"(?m)^\W*Topics: .*$")
 _HEADER: Final = re.compile(r"(?m)^\W*\d{1,2} \w+ \d{4}, \d+ turns?\..*$|^\W*#+ .*$")
 """The frame of a conversation's document (`chat/ingest/conversation_digest.py`): its topics repeat words of sentences
 that may be cut, and neither it nor a heading says anything."""
@@ -391,7 +391,7 @@ def _cut_sentences(
     ]
     cut = next((rule for _, rule, _ in judged if rule), None)
     if cut:
-        rest = _TOPICS.sub("", "".join(left for left, _, _ in judged)).strip()
+        rest = TOPICS.sub("", "".join(left for left, _, _ in judged)).strip()
         left = content(_HEADER.sub("", rest))
         is_about_it = bool(left & content(question.text))
         if message_kinds.only_asks(rest) or not (is_about_it or (left and row.candidate.own_words)):

@@ -16,7 +16,7 @@ from chat.models import Conversation, Message, Project
 from memory.documents import revisions, tree
 from memory.documents.revisions import Origin
 from memory.index.indexer import embed_pending, index_conversation
-from memory.models import Episode, Fact, Revision
+from memory.models import Document, Episode, Fact, Revision
 from memory.pages.search import (
     EXCERPT_LENGTH,
     ICONS,
@@ -118,6 +118,42 @@ def test_a_conversations_document_leads_to_it_and_speaks_to_the_user(alice: User
     assert "[Open" not in read
     for shown in (read, results_of(client)):
         assert "You wrote: “My sister" in shown
+
+
+def test_a_document_is_found_by_its_title_and_without_the_topics_of_its_digest(alice: User, sign_in: SignIn) -> None:
+    digest = "The user wrote: “My sister Mary lives in Lisbon.”\n\nTopics: sister, Lisbon"
+    revisions.add(alice, "/conversations/mary", digest, "librarian", Origin(Document.Source.LIBRARIAN))
+    revisions.add(alice, "/people/list", "Topics: where my sister Mary lives", "user", Origin())
+    embed_pending()
+
+    page = results_of(sign_in(alice), "documents")
+
+    assert re.search(r'<h3><a href="/memory/documents/conversations/mary#passage-\d+">[Mm]ary</a></h3>', page)
+    assert "/conversations/mary</span>" not in page
+    assert "Topics: sister" not in re.sub("<[^>]+>", "", page)
+    assert "Topics: where" in re.sub("<[^>]+>", "", page), "the user's own line"
+
+
+@pytest.mark.parametrize(("query", "is_offered"), [("Mary", True), (QUESTION, False), ("where does Mary live", False)])
+def test_forgetting_is_offered_last_and_not_for_a_question(
+    alice: User, sign_in: SignIn, query: str, is_offered: bool
+) -> None:
+    know(alice, "The user's sister Mary lives in Lisbon.")
+    embed_pending()
+
+    page = results_of(sign_in(alice), q=query)
+
+    assert ("Forget everything about" in page) is is_offered
+    assert page.find("Forget everything about") < 0 or page.index("Lisbon") < page.index("Forget everything about")
+
+
+def test_a_place_has_no_heading_that_repeats_its_tab(alice: User, sign_in: SignIn) -> None:
+    know(alice, "The user's sister Mary lives in Lisbon.")
+    embed_pending()
+    client = sign_in(alice)
+
+    assert ">Memories</h2>" in results_of(client)
+    assert 'class="visually-hidden">Memories</h2>' in results_of(client, "facts")
 
 
 def test_what_is_in_every_prompt_anyway_is_found_here(alice: User, sign_in: SignIn) -> None:
@@ -315,7 +351,7 @@ def test_another_place_keeps_the_words_and_the_filters_it_has(alice: User, sign_
 
     assert 'href="/search?q=Mary+%26+co&amp;since=2026-03-05&amp;in=documents"' in page
     assert 'href="/search?q=Mary+%26+co&amp;since=2026-03-05"' in page
-    assert re.search(r'in=facts" aria-current="page">Facts</a>', page)
+    assert re.search(r'in=facts" aria-current="page">Memories</a>', page)
 
 
 def test_all_shows_the_first_of_each_and_leads_to_the_rest(alice: User, sign_in: SignIn) -> None:
@@ -327,7 +363,7 @@ def test_all_shows_the_first_of_each_and_leads_to_the_rest(alice: User, sign_in:
     page = results_of(client)
 
     assert page.count('class="card result"') == 4
-    assert "All facts</a>" in page
+    assert "All memories</a>" in page
     assert results_of(client, "facts").count('class="card result"') == 6
 
 

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from memory.models import Fact
+from tests.budget.rows import answer_of
 from tests.test_isolation import OWN_PAGES
 
 pytestmark = pytest.mark.django_db
@@ -29,10 +30,11 @@ def links_of(page: str, label: str) -> list[tuple[str, bool]]:
 
 
 def test_four_places_are_at_the_top_and_the_current_one_is_marked(alice: User, sign_in: SignIn) -> None:
-    client = sign_in(alice)
+    client, answer = sign_in(alice), answer_of(alice)
     current = {
         "/": "Chat", "/memory/review": "Memory", "/memory/history": "Memory", "/projects": "Projects",
-        "/usage": "Usage", "/usage/advanced": "Usage", "/search": "", "/settings": "",
+        "/usage": "Usage", "/usage/advanced": "Usage", "/search": "", "/settings": "", "/answers": "Memory",
+        f"/m/{answer.parent_id}/edit": "Chat", f"/receipts/{answer.pk}": "Chat",
     }  # fmt: skip
     for address, marked in current.items():
         links = links_of(client.get(address).content.decode(), "Main")

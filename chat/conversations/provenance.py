@@ -1,5 +1,6 @@
 """Answer provenance: the latest answers up to a day, each with the memories in its prompt."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -8,6 +9,7 @@ from typing import Any, Final
 from accounts.models import User
 from budget.models import Receipt
 from budget.planning.plan import Section
+from memory.text.plain_words import plain_words
 
 MAX_ANSWERS: Final = 30
 """Answers shown at once: those around a day, not all of them."""
@@ -15,6 +17,7 @@ EXCERPT_CHARS: Final = 300
 """Characters shown of a question and of an answer."""
 MEMORY_SECTIONS: Final = (Section.MEMORIES, Section.PROFILE)
 """Prompt sections that hold memories."""
+_LIST_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +52,20 @@ def _build_provenance(receipt: Receipt, user: User) -> AnswerProvenance:
     return AnswerProvenance(
         receipt.message_id,
         _excerpt(question.text if question else ""),
-        _excerpt(receipt.message.text),
+        _excerpt(_in_one_line(receipt.message.text[: 2 * EXCERPT_CHARS])),
         receipt.created_at.astimezone(user.zone),
         memories,
     )
+
+
+def _in_one_line(text: str) -> str:
+    """A Markdown text without its marks; paragraphs and list items without an end of their own end with “;”."""
+    line = ""
+    for written, words in zip(text.split("\n"), plain_words(text).split("\n"), strict=True):
+        if line and line[-1] not in ".!?:;,…" and (not written.strip() or _LIST_ITEM.match(written)):
+            line += ";"
+        line = f"{line} {words.strip()}".strip()
+    return line.removesuffix(";")
 
 
 def _excerpt(text: str) -> str:

@@ -261,9 +261,10 @@ def test_answers_up_to_a_day_stand_with_what_they_were_given(alice: User, bob: U
 
 
 def test_answers_are_listed_without_markdown(alice: User, sign_in: SignIn) -> None:
-    answered(alice, on(2026, 3, 1), "Here\n\n- a **gratin**\n- a salad")
+    answered(alice, on(2026, 3, 1), "Here, and\nnow\n\n- a **gratin**\n- a salad")
     page = sign_in(alice).get("/answers").content.decode()
-    assert "Here\n\na gratin\na salad!" in page
+    assert "<p>Here, and now; a gratin; a salad!</p>" in page
+    assert ">Open conversation</a> · <a" in page
 
 
 # The API -----------------------------------------------------------------------------------------------------------

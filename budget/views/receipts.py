@@ -39,7 +39,7 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
         answers = Message.objects.not_deleted().for_user(user).filter(role=Message.Role.ASSISTANT)
         answer = get_object_or_404(answers, pk=message_id)
         template = "budget/receipt_page.html#no_receipt" if is_htmx(request) else "budget/receipt_page.html"
-        return render(request, template, {"answer_id": answer.pk})
+        return render(request, template, {"answer_id": answer.pk, "conversation": answer.conversation})
     context = {
         "panel": panel(
             found, _load_quotes(user, found), _load_replacements(user, found), dict(_load_origins(user, found))
@@ -53,7 +53,9 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
     if is_htmx(request):
         return render(request, "budget/receipt.html", context)
     question = Message.objects.not_deleted().for_user(user).filter(children=message_id).first()
-    return render(request, "budget/receipt_page.html", {**context, "question": question})
+    return render(
+        request, "budget/receipt_page.html", {**context, "question": question, "conversation": found.conversation}
+    )
 
 
 def _load_quotes(user: User, found: Receipt) -> dict[str, str]:

@@ -127,7 +127,7 @@ def test_the_panel_lists_what_was_cut_by_the_rules_own_name(alice: Any, sign_in:
     page = a_page(sign_in(alice), booked(alice, Figures(input=10), not_taken=(near,)).message_id)
     cut = page.partition('id="receipt-cut"')[2]
     rule = next(step.rule for step in PRUNING_ORDER if step.section is Section.MEMORIES)
-    assert "2 not used" in cut
+    assert "Left out: 2" in cut
     for label, reason in (("A long document", cut_reason(rule)), ("Mary likes tea.", "not relevant enough")):
         own = cut.partition(f"<p>{label}</p>")[2].partition("</li>")[0]
         assert f'<p class="muted">{reason}</p>' in own
@@ -299,8 +299,10 @@ def test_a_receipt_that_is_not_there_is_a_404(alice: Any, sign_in: SignIn, messa
 
 def test_an_answer_without_a_receipt_says_so(alice: Any, bob: Any, sign_in: SignIn) -> None:
     answer = answer_of(alice)
-    assert "No receipt was kept for this answer." in a_page(sign_in(alice), answer.pk)
-    assert "No receipt was kept" in sign_in(alice).get(f"/receipts/{answer.pk}").content.decode()
+    assert "Recall has no record of the memories behind this answer." in a_page(sign_in(alice), answer.pk)
+    page = sign_in(alice).get(f"/receipts/{answer.pk}").content.decode()
+    assert "Recall has no record" in page
+    assert page.index(f'href="/m/{answer.pk}"') < page.index("Family</a>") < page.index("<h1>"), "the way back"
     assert sign_in(bob).get(f"/receipts/{answer.pk}").status_code == 404
 
 

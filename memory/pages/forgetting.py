@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Exists, OuterRef, QuerySet
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
+from django.utils.text import get_text_list
 
 from memory.forgetting.execute import Preview
 from memory.forgetting.select import select_topic
-from memory.forgetting.targets import of_chat
+from memory.forgetting.targets import Target, What, of_chat
 from memory.forgetting.verify import holding
 from memory.models import Document, Fact, Forgetting, Tombstone
 from memory.pages.knowledge import document_url
+from memory.text.plain_words import plain_words
 from memory.text.second_person import second_person
 from recall.redaction import ErasureItem
 
@@ -30,25 +33,35 @@ TYPE_NAMES: Final = {
     "message": ("message", "messages"),
     "quote": ("part of a message", "parts of messages"),
     "answer": ("answer", "answers"),
-    "given": ("answer that was given it but doesn't repeat it", "answers that were given it but don't repeat it"),
+    "given": (
+        "answer that used this memory without mentioning it",
+        "answers that used this memory without mentioning it",
+    ),
     "thinking": ("answer that only loses its thinking", "answers that only lose their thinking"),
     "attachment": ("attachment", "attachments"),
     "tool text": ("tool result", "tool results"),
     "summary": ("summary, to be rewritten", "summaries, to be rewritten"),
-    "title": ("conversation title", "conversation titles"),
+    "title": ("conversation that only loses its title", "conversations that only lose their titles"),
     "episode": ("episode", "episodes"),
     "document": ("document", "documents"),
-    "line": ("document line, in all versions", "document lines, in all versions"),
+    "line": ("line in documents", "lines in documents"),
     "version": ("document version", "document versions"),
     "upload": ("uploaded file", "uploaded files"),
-    "passage": ("search entry", "search entries"),
-    "vector": ("search entry by meaning", "search entries by meaning"),
-    "receipt": ("receipt, keeping only its numbers", "receipts, keeping only their numbers"),
-    "snapshot": ("profile snapshot, to be rebuilt", "profile snapshots, to be rebuilt"),
     "decision": ("review decision", "review decisions"),
     "link": ("link between facts", "links between facts"),
 }
 """Type → singular and plural, in page order. Other types are shown by their table name."""
+INNER_TYPES: Final = frozenset(
+    {"passage", "vector", "receipt", "snapshot", "chunk", "profile snapshot", "agent run", "librarian run"}
+)
+"""Types that follow from the others and have no page of their own: one sentence says that they are updated."""
+SUMMED_UP: Final = (
+    "conversation", "fact", "message", "quote", "answer", "attachment", "tool text", "episode", "document", "line",
+    "upload",
+)  # fmt: skip
+"""Types that the first sentence counts: what goes as a whole. The list below it has all."""
+MAX_NAME_CHARS: Final = 80
+MAX_TEXT_CHARS: Final = 300
 OF_FACTS: Final = ("fact", "shortened", "evidence")
 """Types whose texts are facts' statements; a shortened one's before and after an arrow."""
 MAX_ITEMS_SHOWN: Final = 50
@@ -75,22 +88,82 @@ def build_preview(would: Preview) -> dict[str, Any]:
         by_type.setdefault(item.what, []).append(item)
     order = list(TYPE_NAMES)
     kinds = sorted(would.counts, key=lambda what: order.index(what) if what in TYPE_NAMES else len(order))
-    groups = [_build_group(what, would.counts[what], by_type.get(what, ())) for what in kinds]
-    return {"groups": groups, "coming_back": would.coming_back, "fingerprint": would.fingerprint}
+    groups = [
+        _build_group(what, would.counts[what], by_type.get(what, ())) for what in kinds if what not in INNER_TYPES
+    ]
+    return {
+        "groups": groups,
+        "are_inner_updated": bool(INNER_TYPES & set(would.counts)),
+        "coming_back": would.coming_back,
+        "fingerprint": would.fingerprint,
+    }
+
+
+def name_target(target: Target, would: Preview) -> str:
+    """What is to be forgotten, in quotes and with its kind, such as “the conversation “Garden””; empty: no name."""
+    if target.what == What.DOCUMENT and target.id.startswith("/"):
+        return f"the folder “{shorten(target.id.rsplit('/', 1)[-1], MAX_NAME_CHARS)}”"
+    named = _find_named(target, would)
+    if named is None or not named.text:
+        return ""
+    kind, _, _ = named.ref.partition(":")
+    words = f"“{shorten(_said_to_the_user(named).text, MAX_NAME_CHARS)}”"
+    return words if kind == "fact" else f"the {kind} {words}"
+
+
+def sum_up(target: Target, would: Preview) -> str:
+    """What else goes as a whole, in words; empty: nothing."""
+    counts = Counter(would.counts)
+    counts["answer"] += counts.pop("given", 0)
+    if (named := _find_named(target, would)) is not None:
+        counts["answer" if named.what == "given" else named.what] -= 1
+    lines = [item for item in would.going if item.what == "line"]
+    return get_text_list(
+        [f"{counts[what]} {_group_name(what, counts[what], lines)}" for what in SUMMED_UP if counts[what] > 0], "and"
+    )
+
+
+def _find_named(target: Target, would: Preview) -> ErasureItem | None:
+    """The item that the target names, if it names one that goes as a whole."""
+    ref = f"{target.what}:{target.id}"
+    if target.what == What.TOPIC:
+        ref = target.refs[0] if len(target.refs) == 1 else ""
+    return next((item for item in would.going if item.ref == ref), None)
 
 
 def _build_group(what: str, number: int, going: Sequence[ErasureItem]) -> Group:
     counts = Counter((item.text, item.url) for item in going if item.text)
     listed = {(item.text, item.url): item for item in going if item.text}
     shown = dict(list(listed.items())[:MAX_ITEMS_SHOWN])
-    items = tuple(map(_said_to_the_user, shown.values()))
-    return Group(type_name(what, number), number, items, number - sum(counts[one] for one in shown))
+    items = tuple(map(_as_listed, shown.values()))
+    return Group(_group_name(what, number, going), number, items, number - sum(counts[one] for one in shown))
+
+
+def _group_name(what: str, number: int, going: Sequence[ErasureItem]) -> str:
+    documents = len({item.ref.split(":")[1] for item in going}) if what == "line" else 0
+    if not documents:
+        return type_name(what, number)
+    return f"line{pluralize(number)} in {documents} document{pluralize(documents)}"
+
+
+def _as_listed(item: ErasureItem) -> ErasureItem:
+    said = _said_to_the_user(item)
+    return replace(said, text=shorten(said.text, MAX_TEXT_CHARS))
 
 
 def _said_to_the_user(item: ErasureItem) -> ErasureItem:
     if item.what not in OF_FACTS:
-        return item
+        return replace(item, text=plain_words(item.text) if item.url else item.text)
     return replace(item, text=" → ".join(map(second_person, item.text.split(" → "))))
+
+
+def shorten(text: str, chars: int) -> str:
+    """The start of a text in one line, cut off between two words."""
+    line = " ".join(text.split())
+    if len(line) <= chars:
+        return line
+    cut = line[:chars]
+    return f"{cut.rpartition(' ')[0] or cut}…"
 
 
 def type_name(what: str, number: int) -> str:
@@ -235,6 +308,8 @@ def load_receipts(user: User) -> list[ReceiptView]:
     kept_out = Exists(Tombstone.objects.filter(forgetting=OuterRef("pk")))
     rows = Forgetting.objects.for_user(user).annotate(is_kept_out=kept_out).order_by("-pk")
     return [
-        ReceiptView(row, [(number, type_name(what, number)) for what, number in row.gone.items()])
+        ReceiptView(
+            row, [(number, type_name(what, number)) for what, number in row.gone.items() if what not in INNER_TYPES]
+        )
         for row in rows[:MAX_RECEIPTS]
     ]

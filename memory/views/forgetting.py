@@ -15,7 +15,15 @@ from memory.forgetting.execute import ChangedError, forget, preview
 from memory.forgetting.targets import NothingThereError, Target, What
 from memory.forgetting.verify import search_rows
 from memory.models import Forgetting, Tombstone
-from memory.pages.forgetting import MAX_RECEIPTS, build_preview, build_table_hits, find_matches, load_receipts
+from memory.pages.forgetting import (
+    MAX_RECEIPTS,
+    build_preview,
+    build_table_hits,
+    find_matches,
+    load_receipts,
+    name_target,
+    sum_up,
+)
 from memory.ports.forgettable import BusyError
 from recall.text import whole_number
 from recall.views import signed_in_form, signed_in_page, signed_in_post, signed_in_user
@@ -60,7 +68,14 @@ def _render_preview(request: HttpRequest, target: Target, sentence: str = "", st
         would = preview(signed_in_user(request), target)
     except NothingThereError:
         raise Http404 from None
-    context = {**build_preview(would), "target": target, "sentence": sentence, "confirmed_by": CONFIRMED_BY}
+    context = {
+        **build_preview(would),
+        "target": target,
+        "name": name_target(target, would),
+        "others": sum_up(target, would),
+        "sentence": sentence,
+        "confirmed_by": CONFIRMED_BY,
+    }
     return render(request, "memory/forget.html", context, status=status)
 
 

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,7 @@ from chat.models import Message
 from memory.forgetting.execute import Preview, preview
 from memory.forgetting.targets import Target, What
 from memory.models import Fact, Forgetting
-from memory.pages.forgetting import build_preview
+from memory.pages.forgetting import build_preview, name_target, sum_up
 from memory.text.second_person import second_person
 from recall.redaction import FORGOTTEN, ErasureItem
 from tests.memory.forgetting.conversation import OLDER, STATEMENT, WORDS, Told
@@ -60,6 +61,41 @@ def test_an_answer_that_was_given_it_is_only_called_that(told: Told) -> None:
     assert types[f"message:{told.recalled.pk}"] == "given", (
         "it may say it in other words, and may say nothing: “Goodbye!”"
     )
+
+
+def test_the_dry_run_names_what_goes_and_asks_before_it_lists_the_rest(told: Told, sign_in: SignIn) -> None:
+    Fact.objects.filter(pk=told.fact.pk).update(statement=f"The user's {'long ' * 40}story.")
+    client = sign_in(told.user)
+    cut = f"Your {' '.join(['long'] * 15)}…"
+    named = {
+        ("fact", str(told.fact.pk)): f"Forget “{cut}”?",
+        ("conversation", str(told.conversation.pk)): f"Forget the conversation “{told.conversation.title}”?",
+        ("document", "/profile"): "Forget the folder “profile”?",
+    }
+    for (what, pk), heading in named.items():
+        page = html.unescape(client.get(ADDRESS, {"what": what, "id": pk}).content.decode())
+        assert f"<h1>{heading}</h1>" in page
+        assert page.index("Forget permanently") < page.index("This will delete")
+        assert "<details open" not in page
+
+
+def test_the_dry_run_sums_up_what_else_goes_and_says_inner_types_in_one_sentence() -> None:
+    going = (
+        ErasureItem("fact", "fact:7", "The user sings."),
+        ErasureItem("answer", "message:1", "Hello."),
+        ErasureItem("given", "message:2", "Bye."),
+        *(ErasureItem("line", f"line:{pk}:0", "/a") for pk in (1, 2)),
+        ErasureItem("vector", "vector:1"),
+    )
+    would = Preview(going, (), Counter(item.what for item in going), "")
+    target = Target(What.FACT, "7")
+
+    assert name_target(target, would) == "“You sing.”"
+    assert sum_up(target, would) == "2 answers and 2 lines in 2 documents"
+    assert sum_up(Target(What.TOPIC, refs=("fact:7", "fact:8")), would).startswith("1 fact, ")
+    shown = build_preview(would)
+    assert [group.name for group in shown["groups"]][-1] == "lines in 2 documents"
+    assert shown["are_inner_updated"]
 
 
 def test_a_document_is_named_once_for_all_its_lines() -> None:

@@ -27,6 +27,7 @@ MENU: Final = (
     Entry("History", "memory:history"),
     Entry("Time travel", "memory:time_travel", ("/answers",)),
     Entry("Access log", "memory:access_log"),
+    Entry("Forgetting", "memory:forgotten", ("/memory/forget",)),
 )
 
 

@@ -147,6 +147,12 @@ class Tally:
         """0–1; None with too few decisions."""
         return (self.accepted + self.edited) / self.decided if self.decided >= MIN_DECISIONS else None
 
+    @property
+    def words(self) -> str:
+        """The counts above zero, such as “3 accepted, 1 rejected”."""
+        counts = {"accepted": self.accepted, "edited": self.edited, "rejected": self.rejected}
+        return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+
     def add(self, verb: str, times: int) -> None:
         """Count decisions of one kind."""
         match verb:

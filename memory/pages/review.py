@@ -1,7 +1,7 @@
 """Page data of the review queue, the decisions page and the memory rules page."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
@@ -14,9 +14,19 @@ from pgvector.django import CosineDistance
 from accounts.models import User
 from memory.facts.contradiction import CHOICES, Choice
 from memory.forms import StatementForm
-from memory.librarian.decision import Rule
-from memory.librarian.policies import MEANS, NAMES, SUCH_AS, default_rule, precision_of, rules_of, subject_of
+from memory.librarian.decision import Reason, Rule
+from memory.librarian.policies import (
+    MEANS,
+    NAMES,
+    SUCH_AS,
+    THIRD_PARTIES,
+    default_rule,
+    precision_of,
+    rules_of,
+    subject_of,
+)
 from memory.models import Fact, KindPolicy, LibrarianRun, ReviewAction
+from memory.models.kinds import Kind
 from memory.pages.consolidation import load_reports
 from memory.review.evidence import FactView, build_fact_views
 from memory.review.undo import UNDO_FOR, can_be_undone
@@ -40,6 +50,13 @@ DONE: Final = {
 }
 """Shown after a decision is committed."""
 
+ASKED_BY_RULE: Final[Mapping[str, str]] = {
+    Reason.THIRD_PARTY: "this is about someone else",
+    Reason.HEALTH: "this is about health",
+    Reason.ASK_KIND: "of your rule for this type",
+}
+"""Why a rule asks, by the proposal's reason: however sure Recall is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -57,6 +74,11 @@ class Row:
     def subject(self) -> str:
         """The subject of a rule for proposals like this one, in words."""
         return NAMES[subject_of(self.shown.fact)].lower()
+
+    @property
+    def asked_because(self) -> str:
+        """Why a rule asks, in words; empty if none does."""
+        return ASKED_BY_RULE.get(self.shown.fact.reason, "")
 
     @property
     def choices(self) -> Sequence[Choice]:
@@ -290,6 +312,7 @@ def build_rules_page(user: User) -> dict[str, Any]:
             "is_default": rule == default_rule(subject),
             "default": default_rule(subject),
             "tally": tallies[subject],
+            "asks_about_others": subject == Kind.PERSON and rule == Rule.AUTOMATIC and rules[THIRD_PARTIES] == Rule.ASK,
         }
         for subject, rule in rules.items()
     ]

@@ -154,9 +154,25 @@ def test_the_page_shows_each_rule_beside_its_precision(alice: User, sign_in: Sig
 
     page = " ".join(sign_in(alice).get("/memory/rules").content.decode().split())
 
-    assert '<b class="number">100%</b> of past proposals were right: 5 accepted' in page
+    assert '<b class="number">100%</b> of past proposals were right: 5 accepted.' in page
+    assert "0 edited" not in page
+    assert page.count("past proposals") == 1, "a row without decisions has no counts"
     assert all(sentence in page for sentence in MEANS.values())
     assert page.count('type="radio"') == len(SUBJECTS) * len(Rule)
+
+
+@pytest.mark.parametrize(
+    ("person", "others", "is_said"),
+    [(Rule.AUTOMATIC, Rule.ASK, True), (Rule.AUTOMATIC, Rule.AUTOMATIC, False), (Rule.ASK, Rule.ASK, False)],
+)
+def test_the_person_row_says_that_recall_asks_about_other_people(
+    alice: User, sign_in: SignIn, person: Rule, others: Rule, *, is_said: bool
+) -> None:
+    set_rules(alice, {Kind.PERSON: person, THIRD_PARTIES: others})
+
+    page = sign_in(alice).get("/memory/rules").content.decode()
+
+    assert ("also follow the rule “Other people”" in page) == is_said
 
 
 def test_saving_sets_the_rules_that_were_sent_and_leaves_the_others(alice: User, sign_in: SignIn) -> None:

@@ -52,8 +52,8 @@ def test_a_proposal_stands_with_its_words_where_they_were_said(alice: User, sign
     assert f'I had a long day. <mark class="mark">{QUOTE}</mark> and I&#x27;m allergic to peanuts.' in page
     assert f'href="{reverse("message", args=[message.pk])}"' in page
     assert "Cooking" in page
-    assert "Recall is quite sure." in page
-    assert "about another person" in page
+    assert "Recall asks first because this is about someone else." in page
+    assert "Recall is " not in page, "it would ask however sure it is"
 
 
 def test_a_proposal_that_is_fairly_sure_is_not_called_unsure(alice: User, sign_in: SignIn) -> None:

@@ -356,6 +356,17 @@ def test_a_folder_lists_everything_below_it_page_by_page(alice: User, sign_in: S
     assert "b/100" in second.split("page-header")[1]
 
 
+def test_deleting_is_plain_and_forgetting_red_on_both_pages(alice: User, sign_in: SignIn) -> None:
+    add(alice, "/a/one")
+
+    for address in ("/memory/documents/a", "/memory/documents/a/one"):
+        last = page_of(sign_in(alice), address).rpartition("<section")[2]
+        assert re.search(r'class="button"><svg[^>]*><use href="[^"]*#trash-2">', last), address
+        assert "Undo for 30 minutes." in last
+        assert re.search(r'class="button button-danger"[^>]*><svg[^>]*><use href="[^"]*#eraser">', last), address
+        assert "Can't be undone." in last
+
+
 def test_a_document_that_is_a_folder_too_shows_either(alice: User, sign_in: SignIn) -> None:
     add(alice, "/a", "The folder's own words.")
     add(alice, "/a/b")

@@ -180,6 +180,11 @@ class Listed:
         """Its title, or the last part of its name."""
         return self.title or self.name.rpartition("/")[2]
 
+    @property
+    def folder(self) -> str:
+        """The name of the folder it is in; empty: the folder of the list."""
+        return self.name.rpartition("/")[0].rpartition("/")[2]
+
 
 def build_documents_page(user: User) -> dict[str, Any]:
     """The start page of the documents: the latest changes. Two queries."""
@@ -193,22 +198,23 @@ def build_documents_page(user: User) -> dict[str, Any]:
 
 
 def build_folder_page(user: User, path: str, number: str | None) -> dict[str, Any] | None:
-    """The documents at and below a path, by page, and its subfolders; None: there are none."""
-    below = _load_listed(Document.objects.for_user(user).under(path).written(), path)
+    """The documents directly in a folder, by page, and its subfolders; None: there are none."""
+    below = load_listed(Document.objects.for_user(user).under(path).written(), path)
     if not below:
         return None
-    page = Paginator(below, PAGE_SIZE).get_page(number)
+    page = Paginator([row for row in below if "/" not in row.name], PAGE_SIZE).get_page(number)
     return {
         **_build_frame(user, path),
         "documents": page,
         "rows": list(page),
+        "count": len(below),
         "tokens": sum(row.tokens for row in below),
         "subfolders": _folders_in(path, below),
         "upload_folder": path,
     }
 
 
-def _load_listed(documents: Any, folder: str = "") -> list[Listed]:
+def load_listed(documents: Any, folder: str = "") -> list[Listed]:
     """Documents for a list, in tree order. One query."""
     rows = documents.values_list("path", "title", "tags", "tokens", "changed_at")
     return [
@@ -237,7 +243,7 @@ def build_tag_page(user: User, tag: str) -> dict[str, Any]:
     found = Document.objects.for_user(user).filter(tags__contains=[kept]) if kept else Document.objects.none()
     return {
         "tag": kept,
-        "rows": _load_listed(found),
+        "rows": load_listed(found),
         "tree": build_tree(user),
         "largest": max_upload_bytes(),
     }

@@ -135,7 +135,7 @@ def test_a_folder_shows_the_folders_in_it_with_their_sizes(
 ) -> None:
     for n in range(30):
         Document.objects.create(user=alice, path=f"/a/b/{n}", title=f"{n}", text="Words.", tokens=100, tags=["seeds"])
-    Document.objects.create(user=alice, path="/a/c", title="A title", text="Words.", tokens=50)
+    Document.objects.create(user=alice, path="/a/c", title="A title", text="Words.", tokens=50, tags=["seeds"])
     client = sign_in(alice)
     client.get("/memory/documents")
 

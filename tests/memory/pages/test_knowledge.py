@@ -59,6 +59,7 @@ def test_folders_fold_and_count_what_is_in_them(alice: User, sign_in: SignIn) ->
 
     assert '<summary>projects <span class="badge" aria-label="2 documents">2</span></summary>' in page
     assert '<summary>garden <span class="badge" aria-label="1 document">1</span></summary>' in page
+    assert 'href="/memory/documents/projects/garden">Open garden</a>' in page
     assert 'href="/memory/documents/stories/Zo%C3%AB\'s%20summer"' in unescaped(page)
     assert "<details open>" not in page
 
@@ -344,16 +345,28 @@ def test_a_path_may_be_typed_with_or_without_its_slash(path: str) -> None:
 # Folders, and what goes ------------------------------------------------------------------------------------------
 
 
-def test_a_folder_lists_everything_below_it_page_by_page(alice: User, sign_in: SignIn) -> None:
+def test_a_folder_lists_what_is_directly_in_it_page_by_page(alice: User, sign_in: SignIn) -> None:
+    add(alice, "/a/below/deep")
     for number in range(101):
-        Document.objects.create(user=alice, path=f"/a/b/{number:03}", title=f"{number:03}", text="Words.")
+        Document.objects.create(user=alice, path=f"/a/{number:03}", title=f"{number:03}", text="Words.")
 
-    first, second = (page_of(sign_in(alice), f"/memory/documents/a{query}") for query in ("", "?page=2"))
+    first, second = (
+        page_of(sign_in(alice), f"/memory/documents/a{query}").split("page-header")[1] for query in ("", "?page=2")
+    )
 
-    assert "101 documents in this folder and its subfolders" in first
-    assert "b/099" in first.split("page-header")[1]
-    assert "b/100" not in first.split("page-header")[1]
-    assert "b/100" in second.split("page-header")[1]
+    assert "102 documents in this folder and its subfolders" in first
+    assert ">099</a>" in first
+    assert ">100</a>" not in first
+    assert ">100</a>" in second
+    assert "deep" not in first + second, "its own folder lists it"
+
+
+def test_a_listed_document_has_its_title_then_its_folder(alice: User, sign_in: SignIn) -> None:
+    add(alice, "/projects/seagrass/outline")
+
+    page = page_of(sign_in(alice), "/memory/documents").split("page-header")[1]
+
+    assert re.search(r'>outline</a></p><p class="muted">seagrass · \d', page)
 
 
 def test_deleting_is_plain_and_forgetting_red_on_both_pages(alice: User, sign_in: SignIn) -> None:

@@ -35,7 +35,12 @@ SHOWN: Final = (
     "budget.Receipt",
 )
 """Models that the confirmation page counts."""
-NAMES: Final = {"memory.ReviewAction": ("review decision", "review decisions")}
+NAMES: Final = {
+    "memory.Episode": ("entry in your timeline", "entries in your timeline"),
+    "memory.ReviewAction": ("review decision", "review decisions"),
+    "budget.Receipt": ("record of what an answer used", "records of what answers used"),
+}
+"""Singular and plural where the model's own name is no word of the user's."""
 SESSION_BATCH: Final = 500
 
 

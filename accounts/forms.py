@@ -30,7 +30,10 @@ class NewPasswordMixin:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        cast("forms.Form", self).fields["password1"].help_text = f"At least {settings.PASSWORD_LENGTH} characters."
+        fields = cast("forms.Form", self).fields
+        fields["password1"].help_text = f"At least {settings.PASSWORD_LENGTH} characters."
+        for name in {"oldpassword", "password1"} & fields.keys():
+            fields[name].label = str(fields[name].label).capitalize()  # allauth has “New Password”
 
 
 class ChangePasswordForm(NewPasswordMixin, allauth_forms.ChangePasswordForm):  # type: ignore[misc]

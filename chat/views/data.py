@@ -102,7 +102,8 @@ def _accept_upload(user: User, file: UploadedFile[Any] | None) -> str:
 def _page_context(user: User) -> Mapping[str, Any]:
     largest = settings.ENVIRONMENT.max_import_mb
     days = retention.PERIODS[retention.What.CONVERSATIONS]()
-    return {**_jobs_context(user), "largest": largest * MEGABYTE, "largest_mb": largest, "kept_days": days}
+    size = f"{largest / 1_000:g} GB" if largest >= 1_000 else f"{largest} MB"
+    return {**_jobs_context(user), "largest": largest * MEGABYTE, "largest_size": size, "kept_days": days}
 
 
 def _jobs_context(user: User) -> dict[str, Any]:

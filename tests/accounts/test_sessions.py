@@ -52,7 +52,7 @@ def test_each_session_is_listed_by_its_browser_and_ones_own_is_marked(alice: Use
     here, _ = signed_in(alice), signed_in(alice, PHONE)
     html = here.get(reverse("settings_security")).content.decode()
     assert "Safari on iPhone" in html
-    assert re.search(r"Firefox on Linux\s*<span[^>]*>current</span>", html)
+    assert re.search(r"Firefox on Linux\s*<span[^>]*>Current</span>", html)
     assert html.count("127.0.0.1") == 2
 
 
@@ -61,7 +61,7 @@ def test_ones_own_session_stands_first(alice: User) -> None:
         here = signed_in(alice, agent)
         signed_in(alice, PHONE)
         shown = re.findall(r"<h3>.*?</h3>", here.get(reverse("settings_security")).content.decode())
-        assert ["current" in heading for heading in shown][:2] == [True, False]
+        assert ["Current" in heading for heading in shown][:2] == [True, False]
 
 
 def test_another_session_is_ended_and_its_sockets_with_it(alice: User, nudges: list[Any]) -> None:
@@ -149,7 +149,7 @@ def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(alice: User) 
     assert (is_in(here), is_in(there)) == (True, False)
     html = here.get(reverse("settings_security")).content.decode()
     assert "Safari on iPhone" not in html
-    assert ">current</span>" in html
+    assert ">Current</span>" in html
 
 
 @pytest.mark.parametrize("usable", ["true", "false"])

@@ -48,6 +48,27 @@ def test_pages_of_the_library_stand_below_their_section(sign_in: SignIn, alice: 
     assert re.search(r'aria-current="true">Security<', html)
 
 
+def test_an_only_address_offers_no_choice(sign_in: SignIn, alice: User) -> None:
+    client = sign_in(alice)
+    alice.emailaddress_set.update_or_create(email=alice.email, defaults={"primary": True})
+    assert 'type="radio"' not in text(client.get("/accounts/email/"))
+    alice.emailaddress_set.create(email="second@example.org")
+    assert text(client.get("/accounts/email/")).count('type="radio"') == 2
+
+
+def test_password_fields_have_labels_in_sentence_case(sign_in: SignIn, alice: User) -> None:
+    html = text(sign_in(alice).get("/accounts/password/change/"))
+    assert re.findall(r"<label[^>]*>([^<]+ password)</label>", html) == ["Current password", "New password"]
+
+
+def test_without_a_key_there_is_one_button_to_create_one(sign_in: SignIn, alice: User) -> None:
+    assert text(confirmed(sign_in(alice)).get("/settings/keys")).count("Create key</a>") == 1
+
+
+def test_a_large_limit_is_in_gigabytes(sign_in: SignIn, alice: User) -> None:
+    assert "up to 1 GB." in text(sign_in(alice).get("/import"))
+
+
 # Profile -----------------------------------------------------------------------------------------------------------
 
 

@@ -201,7 +201,7 @@ class KeptText(Schema):
 
 @router.post(
     "/{int:message}/keep-as-document", response=KeptText, auth=require_scope("chat:write"),
-    summary="Save a too long message as a document", operation_id="keep_as_document",
+    summary="Save an overlong message as a document", operation_id="keep_as_document",
 )  # fmt: skip
 def keep_text(request: HttpRequest, message: int) -> Any:
     """`message`: the answer that says it was too long. 409 if it wasn't."""

@@ -54,6 +54,11 @@ class OperationDoc:
     answers: list[Body]
     problems: list[str]
 
+    @property
+    def path_parts(self) -> list[str]:
+        """The path in parts between which a narrow page may break it."""
+        return [f"/{part}" for part in self.path.split("/")[1:]]
+
 
 @require_safe
 def reference(request: HttpRequest) -> HttpResponse:

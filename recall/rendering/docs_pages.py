@@ -4,6 +4,7 @@ The pages are part of the repository, so they may hold images and links to each 
 (`recall/rendering/markdown.py`). `/docs/source/…` shows the Python files that a page links to.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +23,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
@@ -67,6 +69,8 @@ ELSEWHERE: Final[Mapping[str, str]] = {"changelog": "CHANGELOG.md"}
 """Pages whose file is outside `docs/`."""
 MOVED: Final[Mapping[str, str]] = {"consolidation": "memory", "decisions": "sources"}
 """Former pages, and the page that has their text now."""
+WRAPPED: Final = ("sh", "json")
+"""Languages whose long lines wrap, as those of indented blocks do: commands and output. Diagrams keep their lines."""
 SOURCES: Final = ("recall", "accounts", "memory", "budget", "chat", "offline", "bench", "tests", "docs")
 """Folders whose Python files can be read below `/docs/source/`."""
 
@@ -163,7 +167,13 @@ def _image(renderer: RendererHTML, tokens: list[Token], index: int, options: Opt
 def _code(renderer: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: Any) -> str:
     language = tokens[index].info.strip() or "text"
     inside = _highlighted(tokens[index].content, language)
-    return f'<pre tabindex="0" role="group" aria-label="Code"><code>{inside}</code></pre>\n'
+    wraps = ' class="wraps"' if tokens[index].type == "code_block" or language in WRAPPED else ""
+    return f'<pre{wraps} tabindex="0" role="group" aria-label="Code"><code>{inside}</code></pre>\n'
+
+
+def _code_inline(renderer: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: Any) -> str:
+    """Code of a line, which a narrow page may break after an underscore, a comma or a slash."""
+    return f"<code>{re.sub('([_,/])', r'\1<wbr>', escapeHtml(tokens[index].content))}</code>"
 
 
 def _table_open(renderer: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: Any) -> str:
@@ -194,6 +204,7 @@ def _parser() -> MarkdownIt:
     rules = {
         "link_open": _link,
         "image": _image,
+        "code_inline": _code_inline,
         "fence": _code,
         "code_block": _code,
         "table_open": _table_open,

@@ -46,6 +46,13 @@ def test_the_address_of_a_former_page_leads_to_its_text(name: str, client: Clien
     assert MOVED[name] in NAMES
 
 
+def test_names_break_after_underscores_and_commas_and_commands_wrap_where_diagrams_do_not() -> None:
+    assert "<code>DATABASE_<wbr>POOL_<wbr>SIZE</code>" in page("settings").html
+    assert "<code>localhost,<wbr>127.0.0.1,<wbr>[::1]</code>" in page("settings").html
+    assert '<pre class="wraps" tabindex="0" role="group" aria-label="Code">' in page("quick-start").html
+    assert 'class="wraps"' not in page("architecture").html
+
+
 def test_code_is_shown_with_an_anchor_for_each_line(client: Client) -> None:
     html = client.get("/docs/source/budget/planning/fit.py").content.decode()
     assert 'id="L-1"' in html

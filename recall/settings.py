@@ -91,7 +91,7 @@ TEMPLATES = [
 # The model provider ---------------------------------------------------------------------------------------------
 
 IS_OFFLINE = ENVIRONMENT.is_offline
-"""No provider key or URL is set: the offline server answers, and every page says so."""
+"""No provider key or URL is set: the offline server answers, and every page of a user says so."""
 PROVIDER_BASE_URL = (
     ENVIRONMENT.offline_url or f"http://127.0.0.1:{ENVIRONMENT.offline_port or 8100}"
     if IS_OFFLINE

@@ -146,9 +146,7 @@ class Person:
         """Sign up as a visitor would, from the address they were given; ends at an empty chat."""
         page = self.open_browser().new_page()
         page.goto("/")
-        says_offline(page)
         page.get_by_role("link", name="Sign up").click()
-        says_offline(page)
         page.get_by_label("Email").fill(self.email)
         page.get_by_label("What should Recall call you?").fill(self.name)
         page.get_by_label("Password", exact=True).fill(PASSWORD)

@@ -147,7 +147,6 @@ def fits_the_screen(page: Page) -> None:
 
 def check(page: Page, address: str) -> None:
     """Check the open page as a whole."""
-    says_offline(page)
     fits_the_screen(page)
     assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == [], address
 
@@ -162,6 +161,7 @@ def test_every_page_fits_a_phone_and_can_be_read_in_light_and_dark(
         page.goto(address)
         for scheme in SCHEMES:
             wear(page, scheme)
+            says_offline(page)
             check(page, address)
             assert (page.evaluate(BRIGHTNESS) < 100) is (scheme == "dark")
     page.goto(conversation)

@@ -298,12 +298,12 @@ def test_a_theme_nobody_offers_is_not_repeated(sign_in: SignIn, alice: Any) -> N
 
 
 @pytest.mark.parametrize(("is_offline", "said"), [(True, True), (False, False)])
-def test_every_page_says_when_the_demo_model_answers(
-    client: Client, db: None, settings: Any, is_offline: bool, said: bool
+def test_every_page_of_a_user_says_when_the_demo_model_answers(
+    client: Client, alice: Any, sign_in: SignIn, settings: Any, is_offline: bool, said: bool
 ) -> None:
     settings.IS_OFFLINE = is_offline
-    html = client.get("/accounts/login/").content.decode()
-    assert ("answers come from your memories" in html) is said
+    assert "answers come from your memories" not in client.get("/").content.decode(), "a visitor asks nothing"
+    assert ("answers come from your memories" in sign_in(alice).get("/settings").content.decode()) is said
 
 
 @pytest.mark.parametrize(

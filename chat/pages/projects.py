@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 from django.conf import settings
@@ -18,7 +17,7 @@ from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
 from memory.documents import tree, uploads
 from memory.documents.readers.formats import ENDINGS, KNOWN
 from memory.models import Document, Upload
-from memory.pages.knowledge import document_url
+from memory.pages.knowledge import document_url, load_listed
 
 CONVERSATIONS_A_PAGE: Final = 50
 DOCUMENTS_SHOWN: Final = 100
@@ -34,18 +33,6 @@ class ProjectRow:
     project: Project
     documents: int
     conversations: int
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRow:
-    """A document of the project."""
-
-    address: str
-    name: str
-    """Its path within the project's folder."""
-    title: str
-    """Empty if it equals the name."""
-    changed_at: datetime
 
 
 def build_list_context(user: User) -> dict[str, Any]:
@@ -77,12 +64,11 @@ def build_project_context(project: Project, page: str | None) -> dict[str, Any]:
     user, now = project.user, timezone.now()
     documents = Document.objects.for_user(user).under(project.path).order_by("path")
     number = documents.count()
-    shown = documents.values_list("path", "title", "changed_at")[:DOCUMENTS_SHOWN]
     held = Conversation.objects.not_deleted().for_user(user).filter(scope=project.path).latest_first()
     conversations = Paginator(held.only("id", "title", "last_activity_at"), CONVERSATIONS_A_PAGE).get_page(page)
     return {
         "project": project,
-        "documents": [_build_row(project, *row) for row in shown],
+        "documents": load_listed(documents[:DOCUMENTS_SHOWN], project.path),
         "document_count": number,
         "folder": document_url(project.path) if number else "",
         "uploads": _unfinished_uploads(project),
@@ -93,11 +79,6 @@ def build_project_context(project: Project, page: str | None) -> dict[str, Any]:
         "largest_mb": settings.ENVIRONMENT.max_upload_mb,
         **_limits(),
     }
-
-
-def _build_row(project: Project, path: str, title: str, changed_at: datetime) -> DocumentRow:
-    name = path.removeprefix(f"{project.path}/") if path != project.path else tree.name_of(path)
-    return DocumentRow(document_url(path), name, "" if title == tree.name_of(path) else title, changed_at)
 
 
 def _unfinished_uploads(project: Project) -> list[Upload]:

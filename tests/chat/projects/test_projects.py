@@ -178,7 +178,8 @@ def test_its_page_lists_its_documents_and_conversations_and_no_others(her: Clien
 
     page = her.get(reverse("project", args=[project.pk])).content.decode()
 
-    assert "beds/roses" in page
+    assert re.search(r'>roses</a></p><p class="muted">beds · ', page)
+    assert ">Open folder</a>" in page
     assert "Of roses" in page
     assert not re.search("tulips|Of the weather|Of Bob", page)
 

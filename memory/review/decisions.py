@@ -194,11 +194,16 @@ def not_a_contradiction(fact: Fact, *, by: User) -> ReviewAction:
 def reject(fact: Fact, *, by: User) -> ReviewAction:
     """Reject a proposal or a learned fact; what had given way to it holds again, as a fact from now on.
 
+    What has another value by now stays history: after “quit their job” is rejected, the employer before the new one.
+
     Raises:
         RefusedError: it is neither proposed nor active any more.
     """
-    with _decision(fact, ReviewAction.Verb.REJECT, gave_way_to(fact)) as (locked, others):
-        older = {other.key or other.statement: other for other in others if other.status == Fact.Status.SUPERSEDED}
+    gave_way = gave_way_to(fact)
+    with _decision(fact, ReviewAction.Verb.REJECT, gave_way | _holders_of_keys(fact, gave_way)) as (locked, others):
+        taken = {other.key for other in others if other.key and other.status == Fact.Status.ACTIVE}
+        gone = [other for other in others if other.status == Fact.Status.SUPERSEDED and other.key not in taken]
+        older = {other.key or other.statement: other for other in gone}
         before = snapshot([locked], BY_REJECTING)
         if locked.status == Fact.Status.ACTIVE:
             locked.withdrawn_at = timezone.now()
@@ -230,6 +235,12 @@ def gave_way_to(fact: Fact) -> Q:
     """The facts that an active fact superseded by being newer, as a condition."""
     gone = Q(user=fact.user_id, superseded_by=fact.pk, status=Fact.Status.SUPERSEDED, reason=GAVE_WAY)
     return gone if fact.status == Fact.Status.ACTIVE else NO_FACT
+
+
+def _holders_of_keys(fact: Fact, older: Q) -> Q:
+    """The other active facts that have a key of these older ones, as a condition."""
+    keys = Fact.objects.filter(older).exclude(key="").values("key")
+    return Q(user=fact.user_id, status=Fact.Status.ACTIVE, key__in=keys) & ~Q(pk=fact.pk)
 
 
 def _keep_beside(fact: Fact, verb: ReviewAction.Verb, by: User) -> ReviewAction:

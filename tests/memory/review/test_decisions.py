@@ -12,6 +12,7 @@ from django.forms.models import model_to_dict
 from accounts.models import User
 from memory.embeddings.port import embedder
 from memory.facts.contradiction import load_contradictions
+from memory.facts.links import Relation, link
 from memory.facts.withdrawal import TAKEN_BACK
 from memory.models import Fact, ReviewAction
 from memory.review.decisions import RefusedError, accept, edit, reject, undo
@@ -139,6 +140,22 @@ def test_what_had_given_way_to_a_rejected_fact_holds_again(alice: User) -> None:
         assert list(Fact.objects.for_user(alice).active()) == [inverness]
 
     assert row(aberdeen)["superseded_by"] == inverness.pk
+
+
+def test_what_has_another_value_by_now_stays_history_when_its_successor_is_rejected(alice: User) -> None:
+    hospital = propose(alice, "The user works at Haukeland hospital.", key="user/employer", status=Fact.Status.ACTIVE)
+    quit_it = propose(alice, "The user quit their job at the hospital.")
+    link(alice.pk, quit_it.pk, Relation.CONTRADICTS, hospital.pk, 0.9)
+    accept(quit_it, by=alice)
+    school = propose(alice, "The user works at a primary school.", key="user/employer", status=Fact.Status.ACTIVE)
+    quit_it.refresh_from_db()
+
+    action = reject(quit_it, by=alice)
+
+    assert (row(quit_it)["status"], row(hospital)["status"]) == ("rejected", "superseded")
+    assert list(Fact.objects.for_user(alice).active()) == [school]
+    undo(action)
+    assert row(quit_it)["status"] == "active"
 
 
 def test_what_the_user_took_back_stays_so_when_its_successor_is_rejected(alice: User) -> None:

@@ -80,10 +80,16 @@ def decide(request: HttpRequest, pk: int, verb: ReviewAction.Verb) -> HttpRespon
         action = _apply_decision(fact, verb, signed_in_user(request), form)
     except decisions.RefusedError as refusal:
         return _render_row(request, Row(_load_fact_view(fact), sentence=str(refusal), form=form), status=409)
-    return _render_row(
-        request,
-        Row(_load_fact_view(fact), action, f"{DONE[verb]}: {_shorten(action.fact)}"),
-    )
+    sentence = " ".join([f"{DONE[verb]}: {_shorten(action.fact)}", *_back_in_use(action)])
+    return _render_row(request, Row(_load_fact_view(fact), action, sentence))
+
+
+def _back_in_use(action: ReviewAction) -> list[str]:
+    """A sentence for each fact that is in use again after a rejection."""
+    if action.verb != ReviewAction.Verb.REJECT:
+        return []
+    back = Fact.objects.for_user(action.user).filter(pk__in=map(int, action.before)).exclude(pk=action.fact_id)
+    return [f"In use again: {_shorten(fact)}" for fact in back.only("statement", "user").order_by("pk")]
 
 
 @post_only("memory:review")

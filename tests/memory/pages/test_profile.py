@@ -11,6 +11,7 @@ from django.urls import reverse
 from accounts.models import User
 from chat.models import Conversation, Message
 from memory.documents.revisions import BEGINNINGS, beginnings, save
+from memory.facts.links import GAVE_WAY
 from memory.models import Boundary, Document, Fact, Revision
 
 type SignIn = Callable[[User], Client]
@@ -305,6 +306,18 @@ def test_a_learned_fact_is_rejected_and_the_rejection_undone_in_place(alice: Use
     action = learned.review_actions.get()
     client.post(f"/memory/review/actions/{action.pk}/undo", {"page": "about"}, headers=HTMX)
     assert Fact.objects.get().status == Fact.Status.ACTIVE
+
+
+def test_the_page_says_what_a_rejection_brings_back(alice: User, sign_in: SignIn) -> None:
+    school = fact(alice, "The user works at a primary school.", key="user/employer")
+    older = {"status": "superseded", "superseded_by": school, "reason": GAVE_WAY}
+    fact(alice, "The user works at Haukeland hospital.", key="user/employer", **older)
+
+    address = f"/memory/review/{school.pk}/reject"
+    page = sign_in(alice).post(address, {"page": "about"}, headers=HTMX).content.decode()
+
+    sentence = "Rejected: You work at a primary school. In use again: You work at Haukeland hospital."
+    assert sentence in page
 
 
 def test_many_facts_are_shown_page_by_page(alice: User, sign_in: SignIn) -> None:

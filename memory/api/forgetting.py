@@ -68,10 +68,13 @@ class Confirmed(ToForget):
     """What to forget, with the preview's fingerprint."""
 
     expected: str = Field(min_length=1, max_length=200, pattern="^[!-~]+$", description="The preview's fingerprint")
+    restore: list[Annotated[str, Field(max_length=100)]] = Field(
+        [], max_length=MAX_SELECTED, description="Refs of the preview's coming_back that become active again"
+    )
 
 
 class WouldGo(Schema):
-    """One item that would be deleted or restored."""
+    """One item that would be deleted, or may be restored."""
 
     what: str
     ref: str
@@ -79,11 +82,11 @@ class WouldGo(Schema):
 
 
 class DryRun(Schema):
-    """What would be deleted and restored; nothing has changed."""
+    """What would be deleted, and what may be restored; nothing has changed."""
 
     counts: dict[str, int]
     going: list[WouldGo]
-    coming_back: list[WouldGo]
+    coming_back: list[WouldGo] = Field(description="Facts it had superseded; pass the refs to restore")
     fingerprint: str
 
 
@@ -103,7 +106,7 @@ class ForgettingReceipt(Schema):
     "/forget/preview", response=DryRun, auth=require_scope("forget", Replay.NONE), summary="Preview forgetting"
 )
 def preview_forgetting(request: HttpRequest, given: ToForget) -> Any:
-    """Lists what would be deleted and restored. By POST, because URLs end up in logs."""
+    """Lists what would be deleted and may be restored. By POST, because URLs end up in logs."""
     try:
         return execute.preview(person(request), given.target())
     except NothingThereError:
@@ -118,7 +121,8 @@ def forget(request: HttpRequest, given: Confirmed) -> Any:
     if given.what == "everything":
         require_reauthentication(request)
     try:
-        return execute.forget(person(request), given.target(), by=person(request), expected=given.expected)
+        user = person(request)
+        return execute.forget(user, given.target(), by=user, expected=given.expected, restore=given.restore)
     except NothingThereError:
         raise Http404 from None
     except (execute.ChangedError, BusyError) as refused:

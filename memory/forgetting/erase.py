@@ -1,8 +1,8 @@
-"""Erases facts, episodes, documents and lines from memory's tables, and restores facts that they had superseded."""
+"""Erases facts, episodes, documents and lines from memory's tables; restores chosen facts that they had superseded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Q
@@ -23,7 +23,7 @@ BACK: Final = "came back: what had taken its place was forgotten"
 FORGOTTEN_NOTE: Final = "Something was forgotten here"
 """Note of the new revision. An editor with an earlier one open can't save over it."""
 TOOK_PLACE: Final = (Fact.Status.ACTIVE, Fact.Status.ARCHIVED)
-"""States of a forgotten fact whose predecessor is restored; a rejected or expired fact restores nothing."""
+"""States of a forgotten fact whose predecessor may be restored; a rejected or expired fact restores nothing."""
 
 
 # Preview ---------------------------------------------------------------------------------------------------------
@@ -129,12 +129,12 @@ def to_rewrite(user: User, erasure: Erasure) -> list[dict[str, Any]]:
     return again
 
 
-def erase(user: User, erasure: Erasure) -> int:
-    """Erase it from memory's tables; return how many facts were restored."""
+def erase(user: User, erasure: Erasure, restore: Collection[str] = ()) -> int:
+    """Erase it from memory's tables; return how many facts were restored, of those whose refs are in `restore`."""
     for fact in _quoting(user, erasure):
         Fact.objects.filter(pk=fact.pk).update(quote=erasure.without_sentences(fact.quote))
     _shorten_facts(user, erasure)
-    restored = restorable(user, erasure)
+    restored = [fact for fact in restorable(user, erasure) if fact.ref in restore]
     _relink_predecessors(user, erasure)
     _forget_decisions(user, erasure)
     Episode.objects.for_user(user).filter(pk__in=erasure.episodes).delete()

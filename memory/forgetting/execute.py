@@ -7,7 +7,7 @@ only what they were shown.
 import hashlib
 import hmac
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,10 +42,11 @@ class ChangedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would be erased, and what would be restored."""
+    """What would be erased, and which facts may be restored."""
 
     going: tuple[ErasureItem, ...]
     coming_back: tuple[ErasureItem, ...]
+    """Facts that it had superseded, to choose from: whether they were corrected or are true again isn't stored."""
     counts: Mapping[str, int]
     """Type → count, most first."""
     fingerprint: str
@@ -61,8 +62,13 @@ def preview(user: User, target: Target) -> Preview:
     return _preview_everything(user) if target.what == What.EVERYTHING else _preview(user, find(user, target))
 
 
-def forget(user: User, target: Target, *, by: User, expected: str | None = None) -> Forgetting:
-    """Forget the target and return the receipt. `expected`: the preview's fingerprint; None: don't compare.
+def forget(
+    user: User, target: Target, *, by: User, expected: str | None = None, restore: Collection[str] = ()
+) -> Forgetting:
+    """Forget the target and return the receipt.
+
+    `expected`: the preview's fingerprint; None: don't compare. `restore`: refs of facts in the preview's
+    `coming_back` that become active again; the others stay history.
 
     Raises:
         NothingThereError: the target names nothing of this user.
@@ -85,7 +91,7 @@ def forget(user: User, target: Target, *, by: User, expected: str | None = None)
             everything.erase(user)
             receipt = _receipt(user, target, listed, by, restored=0, again=[])
         else:
-            receipt = _erase(user, erasure, listed, target, by)
+            receipt = _erase(user, erasure, listed, target, by, restore)
     verify_forgotten(user, receipt, erasure)
     return receipt
 
@@ -99,10 +105,12 @@ def apply_forget_list(user: User) -> Forgetting | None:
     return _erase(user, erasure, _preview(user, erasure), Target(What.TOPIC), user)
 
 
-def _erase(user: User, erasure: Erasure, listed: Preview, target: Target, by: User) -> Forgetting:
+def _erase(
+    user: User, erasure: Erasure, listed: Preview, target: Target, by: User, restore: Collection[str] = ()
+) -> Forgetting:
     words, forgotten = _words(erasure), forget_list.collect(user, erasure)
     again = erase.to_rewrite(user, erasure)
-    restored = erase.erase(user, erasure)
+    restored = erase.erase(user, erasure, restore)
     for keeper in forgettables():
         keeper.erase(user, erasure)
     erasure.words = words - words_in_use(user, words, erasure)

@@ -50,9 +50,8 @@ def forgetting(request: HttpRequest) -> HttpResponse:
     if target.what == What.EVERYTHING and params.get("confirmed", "").strip().casefold() != CONFIRMED_BY:
         return _render_preview(request, target, f"Nothing was deleted. Type “{CONFIRMED_BY}” to confirm.", status=422)
     try:
-        receipt = forget(
-            signed_in_user(request), target, by=signed_in_user(request), expected=params.get("expected", "")
-        )
+        user, chosen = signed_in_user(request), params.getlist("restore")
+        receipt = forget(user, target, by=user, expected=params.get("expected", ""), restore=chosen)
     except NothingThereError:
         raise Http404 from None
     except (ChangedError, BusyError) as refusal:

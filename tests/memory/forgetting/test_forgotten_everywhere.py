@@ -226,11 +226,12 @@ def test_the_words_of_its_neighbours_are_written_anew(told: Told) -> None:
     assert near.filter(search="flour").exists()
 
 
-def test_what_it_had_superseded_comes_back(told: Told) -> None:
+def test_what_it_had_superseded_comes_back_where_the_user_chose_it(told: Told) -> None:
     would = preview(told.user, the_fact(told))
     assert [one.text for one in would.coming_back] == [OLDER]
+    chosen = [one.ref for one in would.coming_back]
 
-    receipt = forget(told.user, the_fact(told), by=told.user, expected=would.fingerprint)
+    receipt = forget(told.user, the_fact(told), by=told.user, expected=would.fingerprint, restore=chosen)
 
     told.older.refresh_from_db()
     assert (told.older.status, told.older.superseded_by, told.older.superseded_at) == ("active", None, None)
@@ -313,7 +314,7 @@ def test_tasks_nudges_and_logs_carry_no_word_of_it(
 
 
 def test_it_is_in_no_later_prompt(told: Told, django_capture_on_commit_callbacks: Any) -> None:
-    forget(told.user, the_fact(told), by=told.user)
+    forget(told.user, the_fact(told), by=told.user, restore=[told.older.ref])
 
     for conversation in (told.conversation, told.other):
         question, answer = exchange(conversation, "Where does my cousin live, and what about Zanzibar?", "")

@@ -48,7 +48,8 @@ def test_the_dry_run_lists_what_would_go_and_come_back_and_changes_nothing(told:
 
     assert "Nothing is deleted until you confirm" in page
     assert html.escape(second_person(STATEMENT)) in page
-    assert html.escape(second_person(OLDER)) in page
+    restored = f'<input type="checkbox" name="restore" value="{told.older.ref}" form="forget">'
+    assert f"{restored} <span>{html.escape(second_person(OLDER))}</span>" in page, "unticked"
     assert '<a href="/memory/documents/profile/identity">Introduction</a>' in page
     assert Fact.objects.filter(pk=told.fact.pk).exists()
 
@@ -122,7 +123,7 @@ def test_the_deed_leads_to_its_receipt(told: Told, sign_in: SignIn) -> None:
     client = sign_in(told.user)
     fields = fields_of(client.get(ADDRESS, asked_for(told)).content.decode())
 
-    page = client.post(ADDRESS, fields, follow=True).content.decode()
+    page = client.post(ADDRESS, {**fields, "restore": told.older.ref}, follow=True).content.decode()
 
     assert "Recall searched for it again: nothing of it is left." in page
     assert "1 fact restored" in page
@@ -258,7 +259,8 @@ def test_the_api_shows_does_and_proves_it(told: Told, bob: User, sign_in: SignIn
     address = "/api/v1/memory/forget"
     wrong = client.post(address, {**asked, "expected": "x"}, content_type="application/json")
     assert wrong.status_code == 409
-    proof = client.post(address, {**asked, "expected": would["fingerprint"]}, content_type="application/json").json()
+    confirmed = {**asked, "expected": would["fingerprint"], "restore": [would["coming_back"][0]["ref"]]}
+    proof = client.post(address, confirmed, content_type="application/json").json()
     assert (proof["found_again"], proof["restored"]) == (0, 1)
     assert client.get("/api/v1/memory/forgotten").json()["items"][0]["id"] == proof["id"]
 

@@ -16,6 +16,7 @@ from memory.models import Document, Episode, Fact, Forgetting
 from memory.ports.forgettable import BusyError
 from recall.redaction import FORGOTTEN
 from tests.memory.forgetting.conversation import BREAD, SAID, WORDS, Told, learn, tell
+from tests.memory.librarian.test_run import learn as read
 
 pytestmark = pytest.mark.django_db
 
@@ -126,6 +127,30 @@ def test_the_newer_fact_takes_over_where_the_forgotten_one_had_given_way(told: T
 
     told.older.refresh_from_db()
     assert (told.older.status, told.older.superseded_by_id, receipt.restored) == ("superseded", newest.pk, 0)
+
+
+def test_a_corrected_mistake_does_not_come_back_when_its_correction_is_forgotten(
+    alice: User, queued: list[Any]
+) -> None:
+    read(alice, "We have a cat called Miso.")
+    read(alice, "Actually, Miso is a dog, not a cat.")
+    cat, dog = Fact.objects.for_user(alice).order_by("pk")
+    assert (dog.status, cat.superseded_by) == ("active", dog)
+
+    receipt = forget(alice, Target(What.FACT, str(dog.pk)), by=alice)
+
+    cat.refresh_from_db()
+    assert (cat.status, receipt.restored) == ("superseded", 0)
+
+
+def test_only_what_was_superseded_can_be_restored(told: Told) -> None:
+    rejected = learn(told.user, "The user dislikes rain.", kind="preference", status="rejected")
+    chosen = [told.older.ref, told.bread.ref, rejected.ref, "fact:x", ""]
+
+    receipt = forget(told.user, Target(What.FACT, str(told.fact.pk)), by=told.user, restore=chosen)
+
+    rejected.refresh_from_db()
+    assert (rejected.status, receipt.restored) == ("rejected", 1)
 
 
 def test_nothing_comes_back_for_a_fact_that_was_rejected(told: Told) -> None:

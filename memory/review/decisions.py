@@ -124,13 +124,20 @@ def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> R
 
 
 def correct(
-    fact: Fact, statement: str, value: str | None = None, validity: Validity | None = None, *, by: User
+    fact: Fact,
+    statement: str,
+    value: str | None = None,
+    validity: Validity | None = None,
+    *,
+    by: User,
+    typed: str = "",
 ) -> ReviewAction:
     """Correct an active or expired fact: its wording, or when it is true.
 
     New wording creates a new fact, edited by the user, which supersedes the old one. If only the dates change, the fact
     and its evidence stay. Both can be undone. `value` None: taken from the new wording, if it has the form of the old
-    one; `validity` None: unchanged. An active fact that already says the same is superseded too.
+    one; `validity` None: unchanged; `typed`: the user's own words, which become the quote; empty: the statement. An
+    active fact that already says the same is superseded too.
 
     Raises:
         RefusedError: it is no longer in use, is unchanged, ends before it starts, or contains a secret or something
@@ -151,9 +158,8 @@ def correct(
         before = snapshot([old, *twins], BY_SUPERSEDING)
         mark_superseded(gone, at=timezone.now())
         model = next((twin for twin in twins if twin.key), old)
-        new = _successor(
-            model, statement, _reworded_value(model, statement) if value is None else value, vector, validity, by
-        )
+        value = _reworded_value(model, statement) if value is None else value
+        new = _successor(model, statement, typed or statement, value, vector, validity, by)
         link_superseded(new, gone)
         return record(new, ReviewAction.Verb.EDIT, by, before | _not_remembered(new))
 
@@ -295,7 +301,9 @@ def _give_validity(fact: Fact, validity: Validity, reason: str) -> None:
         fact.status, fact.reason = Fact.Status.ACTIVE, reason
 
 
-def _successor(old: Fact, statement: str, value: str, vector: list[float], validity: Validity, by: User) -> Fact:
+def _successor(
+    old: Fact, statement: str, quote: str, value: str, vector: list[float], validity: Validity, by: User
+) -> Fact:
     """A new fact in the user's own words that inherits everything else from the old one."""
     new = Fact(
         user_id=old.user_id,
@@ -305,7 +313,7 @@ def _successor(old: Fact, statement: str, value: str, vector: list[float], valid
         tags=[tag for tag in old.tags if tag.casefold() in statement.casefold()],
         importance=old.importance,
         message_id=old.message_id,
-        quote=statement,
+        quote=quote,
     )
     _activate(new, f"edited by {whom(new, by)}")
     _give_validity(new, validity, new.reason)

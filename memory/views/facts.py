@@ -41,9 +41,9 @@ def correct(request: HttpRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         return _render_fact(request, fact, status=422, form=form, sentence=str(next(iter(form.errors.values()))[0]))
     value = form.cleaned_data["value"] if fact.key and "value" in request.POST else None
-    validity = form.validity(validity_of(fact), user.zone)
+    validity, typed = form.validity(validity_of(fact), user.zone), form.cleaned_data["statement"]
     try:
-        action = decisions.correct(fact, form.stored_statement(fact), value, validity, by=user)
+        action = decisions.correct(fact, form.stored_statement(fact), value, validity, by=user, typed=typed)
     except decisions.RefusedError as refusal:
         return _render_fact(request, fact, status=409, form=form, sentence=str(refusal))
     messages.success(request, _saved_sentence(fact, action.fact))
@@ -75,7 +75,7 @@ def _saved_sentence(old: Fact, now: Fact) -> str:
     """The result, for the page."""
     if now.status == Fact.Status.EXPIRED:
         return "Saved. It's in the past, so answers no longer use it."
-    history = "" if now.pk == old.pk else " The old wording is in History."
+    history = "" if now.pk == old.pk else " The old wording is under Before and after."
     if now.valid_from and now.valid_from > timezone.now():
         return f"Saved. Answers will use it from that day.{history}"
     return f"Saved. It applies from the next answer.{history}"

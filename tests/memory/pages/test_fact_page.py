@@ -232,6 +232,20 @@ def test_a_fact_in_use_is_reworded_and_the_old_wording_becomes_history(alice: Us
     assert (old.status, old.superseded_by) == ("superseded", new)
 
 
+def test_the_source_of_an_edit_is_what_the_user_typed(alice: User, sign_in: SignIn) -> None:
+    old = know(alice, "The user moved here in 2024.", kind="biography")
+    client, typed = sign_in(alice), "I moved from Oslo to Bergen in 2024"
+
+    page = client.post(f"/memory/facts/{old.pk}/correct", {"statement": typed}, follow=True).content.decode()
+
+    new = Fact.objects.get(superseded_at=None)
+    assert (new.statement, new.quote) == ("The user moved from Oslo to Bergen in 2024", typed)
+    assert f'<mark class="mark">{typed}</mark>' in page
+    assert "The old wording is under Before and after." in page
+    before_and_after = page[page.index(">Before and after</h2>") :]
+    assert f'href="/memory/facts/{old.pk}"' in before_and_after
+
+
 def test_undoing_a_rewording_gives_the_old_one_its_place_back_and_shows_it(alice: User, sign_in: SignIn) -> None:
     old = know(alice, "The user lives in Porto.", kind="biography", key="user/home", value="Porto")
     action = decisions.correct(old, "The user lives in Lisbon.", "Lisbon", by=alice)

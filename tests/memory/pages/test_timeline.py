@@ -47,7 +47,7 @@ def test_an_empty_timeline_says_what_comes_here(alice: User, sign_in: SignIn) ->
     page = page_of(sign_in(alice))
 
     assert "Nothing here yet" in page
-    assert "decisions, problems solved and plans changed" in page
+    assert "when you decide, solve, finish or drop something" in page
 
 
 def test_episodes_stand_by_month_the_latest_first(alice: User, sign_in: SignIn) -> None:

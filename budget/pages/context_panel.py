@@ -46,6 +46,8 @@ QUALIFIERS: Final = {
     "rejected": "You rejected it",
 }
 """Starts of a memory's qualifier (`MemoryItem.qualifier`), as the page says it. What is current needs no words."""
+BY_NEWER: Final = (QUALIFIERS["superseded by"], QUALIFIERS["perhaps changed by"])
+"""States that the newer statement is named after."""
 _DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _NEWER: Final = re.compile(r"\((.+)\)")
 """The statement that a qualifier names."""
@@ -252,6 +254,7 @@ def _build_item_view(item: dict[str, Any], known: Known) -> ItemView:
     state, newer = qualifier_in_words(item.get("qualifier", ""))
     if item["ref"] in known.replaced:
         state, newer = QUALIFIERS["superseded by"], known.replaced[item["ref"]]
+    newer = newer or known.quotes.get(named_in(item), "")
     new = new_statement(item)
     label: str = new or item["label"]
     quote = known.quotes.get(item["ref"], "")
@@ -268,7 +271,7 @@ def _build_item_view(item: dict[str, Any], known: Known) -> ItemView:
         ref="" if item["rule"] or item["label"].startswith((HOLDS_NO_LONGER, REMOVED)) else item["ref"],
         name=item["ref"] if item["section"] in EXPLAINED else "",
         quote=quote if has_source and quote != label else "",
-        state=state,
-        newer=newer or known.quotes.get(named_in(item), ""),
+        state=f"{state} by" if newer and state in BY_NEWER else state,
+        newer=newer,
         origin=origin,
     )

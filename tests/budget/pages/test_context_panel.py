@@ -97,11 +97,11 @@ def test_the_panel_shows_the_message_that_perhaps_changed_another_while_it_is_th
     receipt = draft_for(answer_of(alice), fit(memories, PLAN))
     finalize_receipt(receipt, TurnOutcome(State.COMPLETE, [Figures(input=10)], "Hot."))
     page = a_page(sign_in(alice), receipt.message_id)
-    assert "Perhaps changed: We moved to Duluth" in page
+    assert "Perhaps changed by: We moved to Duluth" in page
     assert "Tulsa" not in page
     assert "<blockquote" not in page, "a message is shown once"
     newer.delete()
-    assert "Perhaps changed: We" not in a_page(sign_in(alice), receipt.message_id)
+    assert "Perhaps changed by: We" not in a_page(sign_in(alice), receipt.message_id)
 
 
 @pytest.mark.parametrize(
@@ -430,7 +430,7 @@ def test_a_fact_corrected_since_names_the_latest_statement(alice: Any, sign_in: 
     used = Piece(Section.MEMORIES, f"fact:{first.pk}", first.statement, 9, score=0.8)
     page = a_page(sign_in(alice), booked(alice, Figures(input=10), fitted=fit([used], PLAN)).message_id)
     assert "<p>You live in Porto.</p>" in page
-    assert "Replaced: You live in Faro." in page
+    assert "Replaced by: You live in Faro." in page
     assert "Braga" not in page
 
 

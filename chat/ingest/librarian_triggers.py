@@ -49,15 +49,20 @@ _SAVED: Final = PreparedUpdate(Conversation, "status", "ended_at", "librarian_wa
 
 
 @transaction.atomic
-def end(conversation: Conversation) -> None:
-    """End the conversation at the user's request and have its unread rest read. A new message reopens it."""
+def end(conversation: Conversation) -> bool:
+    """End the conversation at the user's request and have its unread rest read; returns whether there was any.
+
+    A new message reopens it.
+    """
     locked = _lock_conversation(conversation.pk)
-    if locked is not None:
-        was_read = locked.librarian_watermark >= locked.next_seq - 1
-        _close(locked, Conversation.Status.ENDED, "ended")
-        jobs.request_at_end(locked)
-        if was_read:  # otherwise the run over the rest writes the conversation's document
-            enqueue_on_commit("memory.tasks.file_conversation", locked.user_id, str(locked.pk))
+    if locked is None:
+        return False
+    was_read = locked.librarian_watermark >= locked.next_seq - 1
+    is_handed_over = _close(locked, Conversation.Status.ENDED, "ended")
+    jobs.request_at_end(locked)
+    if was_read:  # otherwise the run over the rest writes the conversation's document
+        enqueue_on_commit("memory.tasks.file_conversation", locked.user_id, str(locked.pk))
+    return is_handed_over
 
 
 def pause_idle() -> int:
@@ -105,17 +110,18 @@ def _is_unattended(conversation: Conversation) -> bool:
     return conversation.status == Conversation.Status.ACTIVE and is_answered
 
 
-def _close(conversation: Conversation, status: Conversation.Status, trigger: str) -> None:
-    """Set the status and hand the conversation over. It is locked."""
+def _close(conversation: Conversation, status: Conversation.Status, trigger: str) -> bool:
+    """Set the status and hand the conversation over; returns whether anything is to be read. It is locked."""
     conversation.status = status
     conversation.ended_at = timezone.now() if status == Conversation.Status.ENDED else None
-    _hand_over(conversation, trigger)
+    is_handed_over = _hand_over(conversation, trigger)
     publish_event(f"user-{conversation.user_id}", "conversations")
+    return is_handed_over
 
 
-def _hand_over(conversation: Conversation, trigger: str) -> None:
+def _hand_over(conversation: Conversation, trigger: str) -> bool:
     """Have the librarian read everything after its watermark, except an answer in progress, and save the row, which is
-    locked."""
+    locked; returns whether anything is to be read."""
     leaf = conversation.active_leaf
     first, covered = conversation.librarian_watermark + 1, conversation.next_seq - 1
     last = leaf.seq if leaf is not None else covered  # later messages are on other branches
@@ -125,6 +131,7 @@ def _hand_over(conversation: Conversation, trigger: str) -> None:
         request_reading(conversation.user_id, conversation.pk, first, last, trigger)
     conversation.librarian_watermark = max(covered, conversation.librarian_watermark)
     _SAVED(conversation)
+    return first <= last
 
 
 def _lock_conversation(pk: UUID) -> Conversation | None:

@@ -133,6 +133,8 @@ def exchange_html(question: Message, answer: Message, *, user: User) -> str:
 
 BY_RULES: Final = "rules/"
 """Prefix of the rule engine's version; importing it (memory/librarian/rules/engine.py) takes a second."""
+ENDED: Final = "ended"
+"""Trigger of a run that the user asked for (chat/ingest/librarian_triggers.py: end)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,8 @@ class LibrarianLine:
     """Messages that took too long to read."""
     learned: int = 0
     waiting: int = 0
+    found_nothing: bool = False
+    """Whether the user asked for the last run and it stored nothing, whatever the ones before it learned."""
     unread: bool = False
     cost: Decimal = Decimal(0)
     """US dollars; 0 for the rule engine, or if the price is unknown."""
@@ -156,24 +160,23 @@ class LibrarianLine:
 def librarian_line(conversation: Conversation) -> LibrarianLine:
     """The state of the librarian's work on this conversation, from its rows. Two queries."""
     states = LibrarianRun.State
-    runs = (
-        LibrarianRun.objects.filter(conversation=conversation, user_id=conversation.user_id)
-        .order_by("-last_seq")
-        .values_list("state", "error", "cost", "dropped", "engine")
-    )
-    latest: list[tuple[str, str, Decimal, dict[str, int], str]] = list(runs)
+    runs = LibrarianRun.objects.filter(conversation=conversation, user_id=conversation.user_id).order_by("-last_seq")
+    columns = ("user", "state", "error", "cost", "dropped", "engine", "trigger", "learned", "waiting")
+    latest = list(runs.only(*columns))
+    done = next((run for run in latest if run.state == states.DONE), None)
     facts = Fact.objects.filter(run__conversation=conversation, user_id=conversation.user_id).aggregate(
         learned=Count("id", filter=Q(status=Fact.Status.ACTIVE)),
         waiting=Count("id", filter=Q(status=Fact.Status.PROPOSED)),
     )
     return LibrarianLine(
-        is_reading=any(state in {states.PENDING, states.RUNNING} for state, *_ in latest),
-        error=next((error for state, error, *_ in latest if state == states.FAILED), ""),
-        has_read=any(state == states.DONE for state, *_ in latest),
-        by_rules=next((engine.startswith(BY_RULES) for state, *_, engine in latest if state == states.DONE), False),
+        is_reading=any(run.state in {states.PENDING, states.RUNNING} for run in latest),
+        error=next((run.error for run in latest if run.state == states.FAILED), ""),
+        has_read=done is not None,
+        by_rules=done is not None and done.engine.startswith(BY_RULES),
+        found_nothing=done is not None and done.trigger == ENDED and not done.learned and not done.waiting,
         learned=facts["learned"],
         waiting=facts["waiting"],
         unread=conversation.librarian_watermark < conversation.next_seq - 1,
-        cost=sum((cost for _, _, cost, *_ in latest), Decimal(0)),
-        skipped=sum(dropped.get(TOO_LONG, 0) for *_, dropped, _ in latest),
+        cost=sum((run.cost for run in latest), Decimal(0)),
+        skipped=sum(run.dropped.get(TOO_LONG, 0) for run in latest),
     )

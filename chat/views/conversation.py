@@ -115,11 +115,11 @@ def compact(request: HttpRequest, pk: UUID) -> HttpResponse:
 def end(request: HttpRequest, pk: UUID) -> HttpResponse:
     """End the conversation: the librarian reads it now."""
     found = _get_own(request, pk)
-    librarian_triggers.end(found)
+    has_more = librarian_triggers.end(found)
     if not is_htmx(request):
         return redirect("conversation", pk)
     found.refresh_from_db()
-    return _render_librarian(request, found, "librarian")
+    return _render_librarian(request, found, "librarian", nothing_new=not has_more)
 
 
 @signed_in_post
@@ -241,8 +241,12 @@ def _find_window(request: HttpRequest, found: Conversation) -> message_window.Wi
     return message_window.latest(found)
 
 
-def _render_librarian(request: HttpRequest, found: Conversation, partial: str) -> HttpResponse:
-    context = {"conversation": found, "librarian": librarian_line(found), "swap_oob": True, "is_news": True}
+def _render_librarian(
+    request: HttpRequest, found: Conversation, partial: str, *, nothing_new: bool = False
+) -> HttpResponse:
+    line = librarian_line(found)
+    context = {"conversation": found, "librarian": line, "swap_oob": True, "is_news": True}
+    context["nothing_new"] = nothing_new or (line.found_nothing and not line.unread)
     return render(request, f"{PAGE}#{partial}", context)
 
 

@@ -239,6 +239,7 @@ def test_what_was_learned_and_what_waits_is_counted_as_it_is_now(
     Fact.objects.create(user=alice, statement="B", run=run)
     Fact.objects.create(user=alice, statement="C", run=run)
     Fact.objects.create(user=alice, statement="From elsewhere", status=Fact.Status.ACTIVE)
+    LibrarianRun.objects.filter(pk=run.pk).update(learned=1, waiting=2)
     client = sign_in(alice)
     assert librarian(client, conversation).startswith("1 learned, 2 to review")
     Fact.objects.filter(pk=active.pk).update(status=Fact.Status.REJECTED)
@@ -249,7 +250,7 @@ def test_a_reading_that_found_nothing_says_so(
     sign_in: SignIn, alice: Any, conversation: Conversation, run: LibrarianRun
 ) -> None:
     client, english = sign_in(alice), "Without a language model, Recall learns from English only."
-    assert librarian(client, conversation).startswith("Nothing new to remember.")
+    assert librarian(client, conversation).startswith("Nothing new to save.")
     LibrarianRun.objects.filter(pk=run.pk).update(engine=VERSION)
     assert english in librarian(client, conversation)
     LibrarianRun.objects.filter(pk=run.pk).update(engine="model/1 claude-sonnet-5-5")
@@ -274,6 +275,34 @@ def test_ending_a_conversation_has_it_read(sign_in: SignIn, alice: Any, conversa
     conversation.refresh_from_db()
     assert conversation.status == Conversation.Status.ENDED
     assert LibrarianRun.objects.get(conversation=conversation).last_seq == 2
+
+
+def test_saving_memories_again_says_that_nothing_is_new(
+    sign_in: SignIn, alice: Any, conversation: Conversation, run: LibrarianRun
+) -> None:
+    Fact.objects.create(user=alice, statement="A", status=Fact.Status.ACTIVE, run=run)
+    LibrarianRun.objects.filter(pk=run.pk).update(learned=1)
+    client = sign_in(alice)
+    assert librarian(client, conversation).startswith("1 learned")
+
+    page = client.post(f"/c/{conversation.pk}/end", headers={"hx-request": "true"}).content.decode()
+
+    assert "Nothing new to save. " in page
+    assert "1 learned" in page
+
+
+def test_a_second_reading_that_found_nothing_says_so_beside_what_the_first_one_learned(
+    sign_in: SignIn, alice: Any, conversation: Conversation, run: LibrarianRun
+) -> None:
+    Fact.objects.create(user=alice, statement="A", status=Fact.Status.ACTIVE, run=run)
+    second = LibrarianRun.objects.create(
+        user=alice, conversation=conversation, first_seq=3, last_seq=4, trigger="ended", state=LibrarianRun.State.DONE
+    )
+    client = sign_in(alice)
+    assert librarian(client, conversation).startswith("Nothing new to save. 1 learned")
+    assert "Nothing new" not in client.get(f"/c/{conversation.pk}").content.decode()
+    LibrarianRun.objects.filter(pk=second.pk).update(trigger="turns")
+    assert librarian(client, conversation).startswith("1 learned"), "no one asked"
 
 
 def test_ending_works_without_javascript(sign_in: SignIn, alice: Any, conversation: Conversation) -> None:

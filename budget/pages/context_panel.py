@@ -107,6 +107,8 @@ class ItemView:
     """Whether it still holds, in words; empty: it does."""
     newer: str = ""
     """The statement that replaces, contradicts or reads it."""
+    fact: int | None = None
+    """The id of the fact that it is, if the user may correct it."""
     origin: str = ""
     """The title of the document or conversation that it is a part of."""
 
@@ -118,6 +120,7 @@ class Known:
     quotes: Mapping[str, str]
     replaced: Mapping[str, str]
     origins: Mapping[str, tuple[str, str]]
+    editable: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +160,15 @@ def panel(
     quotes: Mapping[str, str] | None = None,
     replaced: Mapping[str, str] | None = None,
     origins: Mapping[str, tuple[str, str]] | None = None,
+    editable: Mapping[str, int] | None = None,
 ) -> Panel:
     """The whole panel of `receipt`.
 
     `quotes`: by ref, the words of a memory, or those it was learned from; `replaced`: by ref, what is true instead of a
-    fact that was replaced since; `origins`: by ref, title and URL of what a passage or an episode is a part of.
+    fact that was replaced since; `origins`: by ref, title and URL of what a passage or an episode is a part of;
+    `editable`: by ref, the id of a fact that the user may correct.
     """
-    known = Known(quotes or {}, replaced or {}, origins or {})
+    known = Known(quotes or {}, replaced or {}, origins or {}, editable or {})
     facts = {item["label"] for item in receipt.items if item["kept"] and item["ref"].startswith("fact:")}
     kept = [item for item in receipt.items if item["kept"] and new_statement(item) not in facts]
     cut = [item for item in receipt.items if not item["kept"]]
@@ -273,5 +278,6 @@ def _build_item_view(item: dict[str, Any], known: Known) -> ItemView:
         quote=quote if has_source and quote != label else "",
         state=f"{state} by" if newer and state in BY_NEWER else state,
         newer=newer,
+        fact=known.editable.get(item["ref"]),
         origin=origin,
     )

@@ -1,11 +1,12 @@
 """Pages of one answer's receipt: the context panel, its debug output for staff, and the line beside the composer."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from uuid import UUID, uuid4
 
 from django.core.exceptions import PermissionDenied
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -21,6 +22,7 @@ from chat.turns.comparison import tried_without
 from memory.models import Chunk, Episode, Fact
 from memory.pages.knowledge import document_url
 from memory.refs import ids_by_kind
+from memory.review.decisions import CORRECTABLE
 from recall.views import is_htmx, signed_in_page, signed_in_user
 
 CORRECTIONS: Final = 5
@@ -40,9 +42,14 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
         answer = get_object_or_404(answers, pk=message_id)
         template = "budget/receipt_page.html#no_receipt" if is_htmx(request) else "budget/receipt_page.html"
         return render(request, template, {"answer_id": answer.pk, "conversation": answer.conversation})
+    facts = _load_facts(user, found)
     context = {
         "panel": panel(
-            found, _load_quotes(user, found), _load_replacements(user, found), dict(_load_origins(user, found))
+            found,
+            _load_quotes(user, found, facts),
+            _load_replacements(user, found),
+            dict(_load_origins(user, found)),
+            _by_ref(found, {fact: fact.pk for fact in facts if fact.status in CORRECTABLE}),
         ),
         "receipt": found,
         "answer_id": message_id,
@@ -58,20 +65,32 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
     )
 
 
-def _load_quotes(user: User, found: Receipt) -> dict[str, str]:
-    """By ref: the words that each listed fact was learned from, and of messages that perhaps changed others."""
-    new = {item["ref"]: statement for item in found.items if (statement := new_statement(item))}
-    stated = Fact.objects.for_user(user).filter(statement__in=new.values(), status=Fact.Status.ACTIVE)
-    learned_from = dict(stated.exclude(quote="").values_list("statement", "quote")) if new else {}
-    facts = Fact.objects.for_user(user).filter(pk__in=ids_by_kind(item["ref"] for item in found.items)["fact"])
+def _load_facts(user: User, found: Receipt) -> list[Fact]:
+    """The facts that are listed, and those that are listed as new in the profile."""
+    listed = Q(pk__in=ids_by_kind(item["ref"] for item in found.items)["fact"])
+    stated = Q(statement__in=_refs_of_new(found), status=Fact.Status.ACTIVE)
+    return list(Fact.objects.for_user(user).filter(listed | stated).only("statement", "quote", "status", "user"))
+
+
+def _refs_of_new(found: Receipt) -> dict[str, str]:
+    """Statements that are new in the profile, with the refs of their items."""
+    return {statement: item["ref"] for item in found.items if (statement := new_statement(item))}
+
+
+def _load_quotes(user: User, found: Receipt, facts: Sequence[Fact]) -> dict[str, str]:
+    """By ref: the words that each fact was learned from, and of messages that perhaps changed others."""
     newer = (
         Message.objects.not_deleted().for_user(user).filter(pk__in=ids_by_kind(map(named_in, found.items))["message"])
     )
-    return (
-        {f"fact:{pk}": quote for pk, quote in facts.exclude(quote="").values_list("pk", "quote")}
-        | {f"message:{pk}": text[:QUOTED] for pk, text in newer.values_list("pk", "text")}
-        | {ref: learned_from[statement] for ref, statement in new.items() if statement in learned_from}
-    )
+    quotes = _by_ref(found, {fact: fact.quote for fact in facts if fact.quote})
+    return quotes | {f"message:{pk}": text[:QUOTED] for pk, text in newer.values_list("pk", "text")}
+
+
+def _by_ref[T](found: Receipt, values: Mapping[Fact, T]) -> dict[str, T]:
+    """Values by the refs of the items that the facts are listed as."""
+    new = _refs_of_new(found)
+    stated = {new[fact.statement]: value for fact, value in values.items() if fact.statement in new}
+    return stated | {fact.ref: value for fact, value in values.items()}
 
 
 def _load_replacements(user: User, found: Receipt) -> dict[str, str]:

@@ -419,6 +419,22 @@ def test_a_fact_that_is_also_new_in_the_profile_is_listed_once(alice: Any, sign_
     assert page.count("<p>You live in Porto.</p>") == 1
 
 
+def test_a_fact_is_edited_from_the_panel(alice: Any, bob: Any, sign_in: SignIn) -> None:
+    porto = Fact.objects.create(user=alice, statement="The user lives in Porto.", status="active")
+    over = Fact.objects.create(user=alice, statement="The user lives in Braga.", status="superseded")
+    other = Fact.objects.create(user=bob, statement="The user lives in Rome.", status="active")
+    used = [
+        Piece(Section.MEMORIES, "update:0", f"New: {porto.statement}", 9, score=2.0, is_protected=True),
+        *(Piece(Section.MEMORIES, fact.ref, fact.statement, 9, score=0.8) for fact in (over, other)),
+        Piece(Section.MEMORIES, "message:7", "I like tea.", 9, score=0.8),
+    ]
+
+    page = a_page(sign_in(alice), booked(alice, Figures(input=10), fitted=fit(used, PLAN)).message_id)
+
+    assert re.findall(r'href="/memory/facts/(\d+)#deeds"', page) == [str(porto.pk)]
+    assert "Edit…" in page
+
+
 def test_a_fact_corrected_since_names_the_latest_statement(alice: Any, sign_in: SignIn) -> None:
     last = Fact.objects.create(user=alice, statement="The user lives in Faro.", status="active")
     then = Fact.objects.create(

@@ -32,7 +32,7 @@ from recall.text import model_json
 LABEL_CHARS: Final = 200
 FORGET_NOTE: Final = (
     "The user asks to forget something. Recall no longer uses it. Say so in a sentence, and that "
-    "the link under their message opens a preview, where they can delete it for good. Don't repeat it."
+    "the Forget button under their message previews deleting it for good. Don't repeat it."
 )
 SUMMARY_LABEL: Final = "Turns {first} to {last}, summarized"
 TASK_LABEL: Final = "The task at hand"

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from chat.conversations.listing import ConversationList, conversation_list, parse_list_query
 from chat.messages.rendering import librarian_line
-from chat.models import Conversation
+from chat.models import Conversation, Message
 from chat.pages.compacted_turns import compaction_status
 from memory.models import Fact
 from memory.models.kinds import Kind
@@ -21,7 +21,10 @@ from recall.views import signed_in_user
 PAGE: Final = "chat/page.html"
 
 STARTERS: Final = ("I live in …", "What do you know about me?", "What can you do?")
-"""Messages offered on a first visit; the dots are for the user to complete."""
+"""Messages offered on a first visit; the dots are for the user to complete. Without dots, a click sends it."""
+
+FEW_MESSAGES: Final = 5
+"""Messages up to which the empty chat welcomes a user that Recall knows nothing about."""
 
 LISTED: Final = 3
 """Conversations, and open goals, that the empty chat lists."""
@@ -54,7 +57,7 @@ def header_context(conversation: Conversation) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """What the empty chat shows: starters on a first visit, later the latest conversations and open goals."""
+    """What the empty chat shows: starters at first, the latest conversations, and open goals."""
 
     conversations: Sequence[Conversation]
     goals: Sequence[Fact]
@@ -66,5 +69,12 @@ def welcome_for(user: User) -> Welcome:
     """What the user's empty chat shows."""
     owned = Conversation.objects.not_deleted().for_user(user).exclude(active_leaf=None).order_by("-last_activity_at")
     goals = Fact.objects.for_user(user).active().filter(kind=Kind.GOAL).order_by("-importance", "-recorded_at")
-    latest = list(owned.filter(archived_at=None)[:LISTED])
-    return Welcome(latest, list(goals[:LISTED]), is_first=not latest and not owned.exists())
+    return Welcome(list(owned.filter(archived_at=None)[:LISTED]), list(goals[:LISTED]), is_first=_is_new(user))
+
+
+def _is_new(user: User) -> bool:
+    """Whether Recall knows nothing about the user, who has written only a few messages."""
+    if Fact.objects.for_user(user).exists():
+        return False
+    said = Message.objects.not_deleted().for_user(user).filter(role=Message.Role.USER)
+    return said[: FEW_MESSAGES + 1].count() <= FEW_MESSAGES

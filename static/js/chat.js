@@ -620,7 +620,9 @@ const actions = {
     text.focus();
   },
   example(button) {
-    fill(button.textContent.replace("…", "")); // the dots are for the user to complete
+    const isUnfinished = button.textContent.includes("…"); // the dots are for the user to complete
+    fill(button.textContent.replace("…", ""));
+    if (!isUnfinished) submit();
     text.focus();
   },
 };

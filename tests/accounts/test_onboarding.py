@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from chat.pages.conversation import STARTERS
+from chat.pages.conversation import FEW_MESSAGES, STARTERS
 from memory.models import Fact
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +51,20 @@ def test_a_new_account_sees_starters_and_the_import(sign_in: SignIn, alice: User
     html = read_empty_chat(sign_in(alice))
     assert html.count('data-action="example"') == len(STARTERS) == 3
     assert f'href="{reverse("import")}"' in html
+
+
+def test_the_starters_stay_until_recall_knows_something(sign_in: SignIn, alice: User) -> None:
+    start(alice, "What can you do?")
+    client = sign_in(alice)
+    assert 'data-action="example"' in read_empty_chat(client)
+    Fact.objects.create(user=alice, statement="The user lives in Bergen.", tokens=5)
+    assert 'data-action="example"' not in read_empty_chat(client)
+
+
+def test_the_starters_go_after_a_few_messages_even_if_recall_knows_nothing(sign_in: SignIn, alice: User) -> None:
+    for number in range(FEW_MESSAGES + 1):
+        start(alice, f"Question {number}")
+    assert "data-action" not in read_empty_chat(sign_in(alice))
 
 
 def test_later_the_latest_conversations_and_open_goals_are_listed(sign_in: SignIn, alice: User, bob: User) -> None:

@@ -426,6 +426,16 @@ def test_a_first_message_takes_the_place_of_the_welcome_at_once(page: Page, serv
     expect(page.locator("#welcome")).to_be_hidden()
 
 
+def test_a_starter_is_sent_at_once_unless_the_user_completes_it(page: Page, server: Server) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="I live in …").click()
+    expect(composer(page)).to_have_value("I live in ")
+    expect(composer(page)).to_be_focused()
+    page.get_by_role("button", name="What can you do?").click()
+    assert server.hear(page, "send")["text"] == "What can you do?"
+    expect(composer(page)).to_have_value("")
+
+
 def test_an_unsent_message_outlives_a_reload_and_keeps_its_client_id(page: Page, server: Server) -> None:
     composer(page).fill("Are you there?")
     page.keyboard.press("Enter")

@@ -37,6 +37,7 @@ from memory.text import (
     message_kinds,
     parts,
     plain_words,
+    relations,
     second_person,
     user_text,
 )  # fmt: skip
@@ -62,7 +63,8 @@ READS: dict[Any, Callable[[str], object]] = {
     parts: parts.parts_of,
     plain_words: plain_words.plain_words,
     second_person: second_person.second_person,
-    user_text: user_text.mask_foreign_text,
+    relations: lambda text: relations.are_of_others(text, text),
+    user_text: lambda text: (user_text.mask_foreign_text(text), user_text.mask_others_claims(text)),
     scope: lambda text: scope.decide(scope.read_topic("the move to Lisbon"), text),
     vocabulary: vocabulary.naming_words,
     pieces: lambda text: list(pieces.windows(text)),
@@ -98,6 +100,7 @@ READS: dict[Any, Callable[[str], object]] = {
 BOUNDED = {
     "chat.archive.id_map": "keys of an archive's rows",
     "chat.conversations.model_choice": "a form's field",
+    "chat.conversations.provenance": "the start of a line",
     "chat.evaluation.checks": "the answers of an evaluation",
     "chat.evaluation.scorecard": "the scorecard's own lines",
     "chat.importing.chatgpt": "a citation is bounded on both sides",

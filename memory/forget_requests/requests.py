@@ -61,7 +61,7 @@ _NAME: Final = re.compile(r"\b[A-Z][\w-]+")
 _ASKING: Final = re.compile(r"(?i)^(?:(?:forget|delete|erase|wipe|drop|remove|strike|about|with|of)\b ?)+")
 """Words of the request itself at the start of a topic."""
 _PLAIN: Final = re.compile(
-    r"(?im)(?:^|[.!?] )\W*(?:(?:ok(?:ay)?|so|and|also|now|oh|hey|hi|please|pls|plz|actually|sorry)[, ]+){0,3}"
+    r"(?im)(?:^|[.!?] )[^\w\n]{0,9}(?:(?:ok(?:ay)?|so|and|also|now|oh|hey|hi|please|pls|plz|actually|sorry)[, ]+){0,3}"
     r"(?:(?:can|could|would|will) you (?:please )?)?(?:forget|delete|erase) (?:(?:that|the fact that) "
     r"(?=(?:i|we)\b|(?:im|ive|my|our|he|she|they) |(?-i:[A-Z])[a-z]+ )|what (?:i|we) (?:said|told you) about )"
     r"(?P<topic>[^.!?\n,;]{2,80}?)(?=,? (?:please|pls|plz|thanks|thank you)\b|[.!?\n]|$)"

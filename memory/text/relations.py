@@ -53,7 +53,7 @@ BREEDS: Final = dict.fromkeys(
 """Other words for an animal, and what “the dog” may mean."""
 PET_GROUPS: Final = frozenset({f"{pet}s" for pet in PETS} | {"puppies", "ponies", "guinea pigs"})
 _OWNED: Final = re.compile(
-    r"\b(?:(?P<name>[A-Z][\w-]+)['’]s|[Mm]y|[Oo]ur|[Tt]he user['’]s) (?P<thing>(?!own\b)[a-z][a-z-]+)"
+    r"\b(?:(?P<name>[A-Z][\w-]{1,30})['’]s|[Mm]y|[Oo]ur|[Tt]he user['’]s) (?P<thing>(?!own\b)[a-z][a-z-]{1,30})"
 )
 """“Sami's birthday”, “my birthday”."""
 

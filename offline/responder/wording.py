@@ -79,7 +79,9 @@ WELL = "I'm running fine, thanks. What would you like to tell me or ask?"
 IS_SO = "Yes."
 IS_NOT_SO = "No."
 NOT_ANY_MORE = "Not any more."
-FORGET_HERE = "I've stopped using that. The link under your message opens a preview, where you can delete it for good."
+FORGET_HERE = (
+    "I've stopped using that. The Forget button under your message opens a preview, where you can delete it for good."
+)
 FORGET_THERE = (
     "I can't delete memories myself. To forget {topic}, open Settings → Data → Forget something: you see what would "
     "go before anything is deleted."

@@ -774,7 +774,7 @@ def test_a_question_without_its_mark_states_nothing(asked: str) -> None:
 
 def test_a_forgetting_that_recall_prepared_is_passed_on() -> None:
     body = request(user(f"{CLOCK}\n{FORGET_NOTE}", "Could you drop what I said about my knee?"))
-    assert answer(body).startswith("I've stopped using that. The link under your message")
+    assert answer(body).startswith("I've stopped using that. The Forget button under")
 
 
 @pytest.mark.parametrize("text", ["Hi, me again", "So, where were we?", "Can we continue where we left off?"])

@@ -41,7 +41,7 @@ def test_what_was_asked_to_be_forgotten_is_used_no_more_in_the_next_session(pers
 
     (reply,) = person.talk(["Please forget that I collect stamps"], timezone.now() - timedelta(hours=2))
 
-    assert "link under your message" in reply.answer
+    assert "Forget button under your message" in reply.answer
     later = person.ask("What do I collect?")
     assert "stamps" not in later.prompt + later.answer
     assert "Tokyo" in person.ask("Where do I live?").answer

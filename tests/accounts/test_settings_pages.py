@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
@@ -50,9 +51,9 @@ def test_pages_of_the_library_stand_below_their_section(sign_in: SignIn, alice: 
 
 def test_an_only_address_offers_no_choice(sign_in: SignIn, alice: User) -> None:
     client = sign_in(alice)
-    alice.emailaddress_set.update_or_create(email=alice.email, defaults={"primary": True})
+    EmailAddress.objects.update_or_create(user=alice, email=alice.email, defaults={"primary": True})
     assert 'type="radio"' not in text(client.get("/accounts/email/"))
-    alice.emailaddress_set.create(email="second@example.org")
+    EmailAddress.objects.create(user=alice, email="second@example.org")
     assert text(client.get("/accounts/email/")).count('type="radio"') == 2
 
 

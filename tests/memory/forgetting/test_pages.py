@@ -48,7 +48,7 @@ def test_the_dry_run_lists_what_would_go_and_come_back_and_changes_nothing(told:
 
     assert "Nothing is deleted until you confirm" in page
     assert html.escape(second_person(STATEMENT)) in page
-    restored = f'<input type="checkbox" name="restore" value="{told.older.ref}" form="forget">'
+    restored = f'<input type="checkbox" name="restore" value="{told.older.ref}">'
     assert f"{restored} <span>{html.escape(second_person(OLDER))}</span>" in page, "unticked"
     assert '<a href="/memory/documents/profile/identity">Introduction</a>' in page
     assert Fact.objects.filter(pk=told.fact.pk).exists()

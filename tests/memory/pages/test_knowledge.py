@@ -233,7 +233,7 @@ def test_the_history_of_a_document_leads_back_to_it(alice: User, sign_in: SignIn
 
     page = page_of(sign_in(alice), f"/memory/versions/{document.pk}")
 
-    assert '<a href="/memory/documents/notes/one">/notes/one</a>' in page
+    assert f'<a href="/memory/documents/notes/one">{document.title}</a>' in page
     assert "Back to Profile" not in page
 
 

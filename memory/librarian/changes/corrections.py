@@ -414,17 +414,20 @@ def _find_denied(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
 
 
+_TWO_NAMES: Final = re.compile(r"\b(?=([A-Z][\w'-]*)(?:,? and |, )([A-Z][\w'-]*))")
+
+
 def _of_who_is_named(
     facts: Sequence[KnownFact], denial: Denial, quote: str
 ) -> tuple[Sequence[KnownFact], Sequence[KnownFact]]:
-    """Of facts that have the words denied, those that are about no one else than the words name, and about others, too.
+    """Of facts that have the words denied, those that the words are about, and those that they are about in part.
 
     “Lolo is a canary, not a parrot” is not of Kiki; of “two parrots, Kiki and Lolo” it is in part.
     """
-    replaced = names_in(denial.old)
-    named = names_said_of(facts, quote) - replaced
-    of_one = [fact for fact in facts if not named or names_in(fact.statement) <= named | replaced]
-    return of_one, [fact for fact in facts if fact not in of_one and named & names_in(fact.statement)]
+    named = names_said_of(facts, quote) - names_in(denial.old)
+    whole = [fact for fact in facts if not named or named & names_in(fact.statement)]
+    partly = [fact for fact in whole if any(len({*two} & named) == 1 for two in _TWO_NAMES.findall(fact.statement))]
+    return [fact for fact in whole if fact not in partly], partly
 
 
 _I_DO: Final = re.compile(r"\b(?:I|[Ww]e) (?P<does>[a-z]+) (?P<new>[\w'-]+(?: [\w'-]+)?)(?=[.,;!?]|\s*$)")

@@ -10,6 +10,7 @@ from memory.facts.keys import USER, split_key
 from memory.librarian.decision import normal
 from memory.librarian.engine import KnownFact
 from memory.librarian.rules.retell import is_occupation
+from memory.text.dates import MONTHS, WEEKDAYS
 from memory.text.keywords import stem
 from memory.text.keywords import words as plain_words
 from memory.text.language import alternatives
@@ -39,12 +40,12 @@ def words_of(text: str) -> list[Word]:
     return [Word(t[0], t[0].casefold().replace("’", "'"), t.start(), t.end()) for t in TOKEN.finditer(text)]
 
 
-_OPENING: Final = frozenset({"the", "i", "one", "a", "an"})
+_NO_NAMES: Final = frozenset({"the", "i", "one", "a", "an", *WEEKDAYS, *MONTHS})
 
 
 def names_in(text: str) -> set[str]:
-    """The words of a statement that have a capital letter, but for “The user” and such."""
-    words = (word.text for word in words_of(text) if word.text[0].isupper() and word.low not in _OPENING)
+    """The words of a statement that have a capital letter, but for “The user” and such, days and months."""
+    words = (word.text for word in words_of(text) if word.text[0].isupper() and word.low not in _NO_NAMES)
     return {word.removesuffix("'s").removesuffix("’s") for word in words}
 
 

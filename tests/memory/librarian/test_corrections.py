@@ -139,6 +139,15 @@ def test_what_is_denied_of_one_who_is_named_is_not_of_the_others() -> None:
     assert [(one.fact.fact_id, one.change) for one in found] == [(3, Change.ASK), (2, Change.REPLACE)]
 
 
+def test_who_is_named_may_have_more_names_around_them() -> None:
+    sister = known(1, "The user's sister Mary lives in Lisbon and works at Acme.")
+    (found,) = find_corrections(Utterance(1, 1, "user", "Mary lives in Porto, not in Lisbon.", NOW), [sister])
+    assert (found.change, found.value) == (Change.REPLACE, "Porto")
+    lesson = known(2, "The user's Spanish lesson is on Thursday, 12 November 2026.")
+    (moved,) = find_corrections(Utterance(1, 1, "user", "my Spanish lesson is on Friday, not Thursday", NOW), [lesson])
+    assert (moved.change, moved.value) == (Change.REPLACE, "Friday")
+
+
 def test_an_older_message_corrects_nothing_said_later() -> None:
     assert find_corrections(Utterance(1, 1, "user", "I left Acme.", datetime(2024, 1, 1, tzinfo=UTC)), FACTS) == []
 

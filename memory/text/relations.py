@@ -53,9 +53,10 @@ BREEDS: Final = dict.fromkeys(
 """Other words for an animal, and what “the dog” may mean."""
 PET_GROUPS: Final = frozenset({f"{pet}s" for pet in PETS} | {"puppies", "ponies", "guinea pigs"})
 _OWNED: Final = re.compile(
-    r"\b(?:(?P<name>[A-Z][\w-]{1,30})['’]s|[Mm]y|[Oo]ur|[Tt]he user['’]s) (?P<thing>(?!own\b)[a-z][a-z-]{1,30})"
+    r"\b(?:(?P<name>[A-Z][\w-]{1,30})['’]s|(?:[Mm]y|[Oo]ur|[Tt]he) (?!user['’]s)(?P<role>[a-z][a-z-]{1,30})['’]s"
+    r"|[Mm]y|[Oo]ur|[Tt]he user['’]s) (?P<thing>(?!own\b)[a-z][a-z-]{1,30})(?!['’])\b"
 )
-"""“Sami's birthday”, “my birthday”."""
+"""“Sami's birthday”, “my birthday”, “the neighbour's parrot”."""
 
 
 def are_of_others(one: str, other: str) -> bool:
@@ -68,5 +69,5 @@ def _owners(text: str) -> dict[str, set[str]]:
     """Whose each thing is that a text names with its owner; empty: the user's."""
     owners: dict[str, set[str]] = {}
     for found in _OWNED.finditer(text):
-        owners.setdefault(found["thing"], set()).add(found["name"] or "")
+        owners.setdefault(found["thing"], set()).add(found["name"] or found["role"] or "")
     return owners

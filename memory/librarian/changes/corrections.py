@@ -493,6 +493,37 @@ def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
         yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
 
+_OOPS: Final = "no|nope|oops|wait|sorry|actually|correction|argh|ugh|damn|my bad|hang on"
+_MENDED_NUMBER: Final = re.compile(
+    rf"(?i)(?=\W*(?:{_OOPS}|make (?:it|that)|i meant?)\b)\W*(?:(?:{_OOPS})\W{{1,3}}){{0,3}}"
+    r"(?:(?:make (?:it|that)|i meant?|it['’]?s|that['’]?s|it is|should be) ){0,2}"
+    r"(?P<value>\d{1,3}(?:,\d{3})*(?P<hour>[:.]\d\d)?)(?=[.,;!?](?:\s|$)|\s*$| not )"
+)
+"""A message that opens with a number in the place of one just said: “make that 11”, “No, 9:20.”"""
+_NUMBER: Final = re.compile(r"(?<![\w:.,-])\d{1,3}(?:,\d{3})*(?:[:.]\d\d)?(?![\w:-])")
+
+
+def _find_mended_number(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+    """What was said just before with one number, or one hour, that the message mends."""
+    mended = _MENDED_NUMBER.match(user_text)
+    if mended is None:
+        return
+    recent = [fact for fact in facts if utterance.said_at - fact.said_at <= JUST_BEFORE and fact.message_id]
+    last = max((fact.message_id for fact in recent if fact.message_id), default=None)
+    said = [
+        (fact, number)
+        for fact in recent
+        if fact.message_id == last
+        for number in _NUMBER.findall(DATED.sub(" ", fact.statement))
+        if bool(mended["hour"]) == (":" in number)
+    ]
+    if len({number for _, number in said}) != 1:
+        return  # which of them is meant isn't said
+    quote = utterance.text[: mended.end("value")].strip()
+    for fact, number in said:
+        yield Correction(fact, Change.REPLACE, quote, utterance.number, mended["value"], old=number)
+
+
 _JOKES: Final = re.compile(
     r"(?i)^\W*(?:(?:(?:ha)+|lol|no|nope|ok|okay|sorry|oh|well|hey|relax|actually|i(?:['’]?m| am| was))\W+){0,4}"
     r"(?:(?:that|it|this) was(?: just| only| all| obviously)? (?:an? )?(?:joke|lie|prank)"
@@ -800,6 +831,7 @@ _READERS: Final = (
     _find_shifted,
     _find_other_weekday,
     _find_mended,
+    _find_mended_number,
     _find_joked,
     _find_deaths,
     _find_diets,

@@ -427,6 +427,8 @@ def _correction(reading: _Reading, said: Utterance) -> Correction:
     new = (
         update.new.title() if update.old.istitle() and update.new.islower() else _whole_name(update.new, reading.quote)
     )
+    if _HOUR.fullmatch(new) and not _HOUR.search(update.old):  # an hour is no day: “No, 9:20.”
+        return Correction(fact, Change.ASK, reading.quote, number)
     old = _place_taken(fact.statement, update, reading.quote)
     date = find_value(fact.statement, "date") if kind_of_phrase(new) == "date" else ""
     if date and old in date:  # “June 2027”, of which the network marks the year alone

@@ -511,7 +511,8 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "origin": lambda value, sentence: not (_SPEAKS.search(sentence) or _COMES_FROM.search(_before(value, sentence))),
     "home": lambda value, sentence: (
         not (
-            _OWNS.search(sentence)
+            any(char.isdigit() for char in value)  # “rent is 9k”
+            or _OWNS.search(sentence)
             or _NO_HOME.search(_before(value, sentence))
             or (_before(value, sentence).lower().endswith(" the ") and value.lower() in sentence)
             or _ONLY_NAMES.fullmatch(sentence)
@@ -532,9 +533,9 @@ def _passes(value: str, sentence: str) -> bool:
 
 
 _NO_WORK: Final = frozenset(
-    {"year", "grade", "class", "form", "level", "helper", "beginner", "member", "guest", "visitor", "newcomer"}
+    {"year", "grade", "class", "form", "level", "helper", "beginner", "member", "guest", "visitor", "newcomer", "leave"}
 )
-"""Last words of what is no work: a class, whose number is behind it, or a part in something."""
+"""Last words of what is no work: a class, whose number is behind it, a part in something, or “maternity leave”."""
 
 
 def _names_work(value: str) -> bool:

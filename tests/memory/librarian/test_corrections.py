@@ -139,6 +139,24 @@ def test_what_is_denied_of_one_who_is_named_is_not_of_the_others() -> None:
     assert [(one.fact.fact_id, one.change) for one in found] == [(3, Change.ASK), (2, Change.REPLACE)]
 
 
+@pytest.mark.parametrize(
+    ("said", "statement", "old"),
+    [
+        ("Make that 11. I was counting the empty boxes along.", "The user keeps 14 hives.", "14"),
+        ("No, 9:20. Reading it off the card now.", "Physio is on Thursday, 3 December 2026 at 8:40.", "8:40"),
+        ("wait, I meant 16!", "The user was 15 years old in April 2026.", "15"),
+        ("No, 9 eggs is too much", "The user keeps 14 hives.", ""),
+        ("make that 11", "The user lives in Leeds.", ""),
+    ],
+)
+def test_a_number_that_opens_a_message_mends_the_one_just_said(said: str, statement: str, old: str) -> None:
+    before = replace(known(1, statement), said_at=NOW - timedelta(minutes=2), message_id=1)
+    found = find_corrections(Utterance(2, 2, "user", said, NOW), [before])
+    assert [one.old for one in found] == [old] * bool(old)
+    goats = replace(known(2, "The user has 3 goats."), said_at=NOW - timedelta(minutes=2), message_id=1)
+    assert not old or ":" in old or find_corrections(Utterance(2, 2, "user", said, NOW), [before, goats]) == []
+
+
 def test_who_is_named_may_have_more_names_around_them() -> None:
     sister = known(1, "The user's sister Mary lives in Lisbon and works at Acme.")
     (found,) = find_corrections(Utterance(1, 1, "user", "Mary lives in Porto, not in Lisbon.", NOW), [sister])

@@ -640,6 +640,8 @@ def test_a_statement_is_a_sentence_about_the_user(text: str, said: str, never: s
         ("We're doing IVF at the Hollis clinic and I need an excuse for work", "IVF at the Hollis", "works at"),
         ("rail pass or single tickets? Tokyo, Kanazawa, Hiroshima.", "", "lives in|mentions"),
         ("What are my birds called?", "", "bird"),
+        ("I'm on maternity leave with time to read, so tell me about tea.", "maternity leave", "works as"),
+        ("sample budget for 1 person in cebu? moved here 2 weeks ago, rent is 9k", "", "lives in 9"),
         ("cache it to disk, 6h ttl, single user", "", r"is single\."),
         ("I've been single since March", "The user is single.", "nothing"),
     ],

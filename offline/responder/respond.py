@@ -735,7 +735,7 @@ def _of_the_asked(memory: Memory, asked: str) -> str:
     about = [one for one in said if one not in others]
     is_shared_by_others = ONE_SUBJECT.search(asked) and _share(others, wanted) and not _share(about, wanted)
     is_unnamed = any(map(PRONOUN_SUBJECT.match, said))  # “they're married since 1975” may be of those asked for
-    if is_shared_by_others or (others and not about and not is_unnamed):
+    if is_shared_by_others or (others and not _share(about, wanted) and not is_unnamed):
         return ""
     return without_contrast(" ".join(written.split())) if said else ""
 

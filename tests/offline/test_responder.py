@@ -740,6 +740,12 @@ def test_a_question_of_me_alone_is_about_the_user_too() -> None:
     assert told.startswith("I'm not sure, but you wrote: “my cousin Étienne picks me up at the airport")
 
 
+def test_what_followed_about_someone_else_is_not_quoted_for_the_rest_of_its_words() -> None:
+    lead = memory("Creamy sauce without cream? I'm lactose intolerant.", "message:5") | {"answers": "question"}
+    more = memory("My housemate Kaveh has coeliac disease. I got a separate toaster.", "message:6")
+    assert "Kaveh" not in ask("What am I intolerant to?", lead, more | {"answers": "followed"})
+
+
 def test_what_followed_a_likely_message_is_quoted_after_it() -> None:
     lead = memory("my parents' 50th anniversary, ideas, they hate parties", "message:5") | {"answers": "question"}
     more = memory("they're married since 20 September 1975", "message:6") | {"answers": "followed"}

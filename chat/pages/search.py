@@ -29,7 +29,7 @@ WEAK_SCORE: Final = 0.3
 PLACES: Final[Mapping[str, str]] = {
     "": "All",
     "conversations": "Conversations",
-    "facts": "Memories",
+    "facts": "Facts",
     "documents": "Documents",
 }
 """What can be searched: the value of `in`, and its label."""

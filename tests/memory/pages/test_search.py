@@ -152,8 +152,8 @@ def test_a_place_has_no_heading_that_repeats_its_tab(alice: User, sign_in: SignI
     embed_pending()
     client = sign_in(alice)
 
-    assert ">Memories</h2>" in results_of(client)
-    assert 'class="visually-hidden">Memories</h2>' in results_of(client, "facts")
+    assert ">Facts</h2>" in results_of(client)
+    assert 'class="visually-hidden">Facts</h2>' in results_of(client, "facts")
 
 
 def test_what_is_in_every_prompt_anyway_is_found_here(alice: User, sign_in: SignIn) -> None:
@@ -351,7 +351,7 @@ def test_another_place_keeps_the_words_and_the_filters_it_has(alice: User, sign_
 
     assert 'href="/search?q=Mary+%26+co&amp;since=2026-03-05&amp;in=documents"' in page
     assert 'href="/search?q=Mary+%26+co&amp;since=2026-03-05"' in page
-    assert re.search(r'in=facts" aria-current="page">Memories</a>', page)
+    assert re.search(r'in=facts" aria-current="page">Facts</a>', page)
 
 
 def test_all_shows_the_first_of_each_and_leads_to_the_rest(alice: User, sign_in: SignIn) -> None:
@@ -363,7 +363,7 @@ def test_all_shows_the_first_of_each_and_leads_to_the_rest(alice: User, sign_in:
     page = results_of(client)
 
     assert page.count('class="card result"') == 4
-    assert "All memories</a>" in page
+    assert "All facts</a>" in page
     assert results_of(client, "facts").count('class="card result"') == 6
 
 

@@ -43,7 +43,7 @@ _IS_THE_PET: Final = re.compile(
 )
 """“Bruno is the dog, he gets salmon”."""
 _ASKS_OF: Final = re.compile(
-    r"(?i)\W*(?:and |so |but )?(?:what|who|which|where|how old)(?:['’]?s| is| are) (?:my|our) "
+    r"(?i)\W{0,9}(?:and |so |but )?(?:what|who|which|where|how old)(?:['’]?s| is| are) (?:my|our) "
 )
 """Asks what is known: “What are my birds called?”."""
 _KIN: Final = re.compile(

@@ -59,7 +59,7 @@ def test_a_file_that_is_sent_is_read_in_the_background_and_watched(page: Client)
 def test_the_page_tells_how_far_it_is(page: Client, alice: Any) -> None:
     ImportJob.objects.create(user=alice, name="x.zip", size=1, state="running", done=12, total=48, origin="claude")
     told = html(page.get(reverse("import")))
-    assert "up to 1,000 MB" in told
+    assert "up to 1 GB" in told
     assert "12 of 48 read." in told
     assert '<progress value="25" max="100"' in told
     assert "Claude" in told

@@ -178,9 +178,11 @@ _SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
 
 JUST_BEFORE: Final = timedelta(hours=1)
 """Age of what a message without a subject may mend."""
+_OOPS: Final = "no|nope|oops|wait|sorry|actually|correction|argh|ugh|damn|my bad|hang on"
+"""Opens what mends the words just said."""
 _MENDS: Final = re.compile(
     r"(?=.{0,40}\b(?:no|nope|oops|wait|i meant?|make (?:it|that)|correction|typo|my bad|should be)\b)"
-    r"\W*(?:(?:oops|sorry|no|nope|wait|actually|correction|argh|ugh|damn|my bad|oh|hang on|typo)\W{1,3}){1,4}"
+    rf"\W*(?:(?:{_OOPS}|oh|typo)\W{{1,3}}){{1,4}}"
     r"(?:(?:i (?:mean|meant|mistyped)|it(?:'?s| is)|that(?:'?s| is)|make (?:it|that)|should be|on|the|no"
     r"|wait)\W{1,3}){0,4}"
     r"(?P<rest>\S+(?: \S+){0,4}?)(?:[,.;!?](?:\s|$)| not | instead|$)",
@@ -493,7 +495,6 @@ def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
         yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
 
-_OOPS: Final = "no|nope|oops|wait|sorry|actually|correction|argh|ugh|damn|my bad|hang on"
 _MENDED_NUMBER: Final = re.compile(
     rf"(?i)(?=\W*(?:{_OOPS}|make (?:it|that)|i meant?)\b)\W*(?:(?:{_OOPS})\W{{1,3}}){{0,3}}"
     r"(?:(?:make (?:it|that)|i meant?|it['’]?s|that['’]?s|it is|should be) ){0,2}"

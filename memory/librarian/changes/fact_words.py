@@ -45,14 +45,19 @@ _NO_NAMES: Final = frozenset({"the", "i", "one", "a", "an", *WEEKDAYS, *MONTHS})
 
 def names_in(text: str) -> set[str]:
     """The words of a statement that have a capital letter, but for “The user” and such, days and months."""
-    words = (word.text for word in words_of(text) if word.text[0].isupper() and word.low not in _NO_NAMES)
-    return {word.removesuffix("'s").removesuffix("’s") for word in words}
+    words = (word for word in words_of(text) if word.text[0].isupper() and word.low not in _NO_NAMES)
+    return {_unowned(word) for word in words}
 
 
 def names_said_of(facts: Iterable[KnownFact], quote: str) -> set[str]:
     """The names in these facts that a message says, too."""
-    said = {word.text.removesuffix("'s").removesuffix("’s") for word in words_of(quote)}
+    said = {_unowned(word) for word in words_of(quote)}
     return {name for fact in facts for name in names_in(fact.statement)} & said
+
+
+def _unowned(word: Word) -> str:
+    """“Lolo” of “Lolo's”."""
+    return word.text.removesuffix("'s").removesuffix("’s")
 
 
 def find_words(words: Sequence[Word], phrases: Iterable[str]) -> tuple[int, int] | None:

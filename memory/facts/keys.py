@@ -69,6 +69,9 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "budget": Attribute(Kind.FACT, "the money a project has", frozenset({_J})),
     "answer_language": Attribute(Kind.INSTRUCTION, "answers are in one language", frozenset({_U})),
     "answer_length": Attribute(Kind.INSTRUCTION, "and of one length", frozenset({_U})),
+    "answer_format": Attribute(
+        Kind.INSTRUCTION, "paragraphs, bullet points, tables: one form by default", frozenset({_U})
+    ),
     "units": Attribute(Kind.INSTRUCTION, "metric or imperial", frozenset({_U})),
 }
 
@@ -85,6 +88,7 @@ PREFIXES: Final[Mapping[str, Attribute]] = {
     LIST: Attribute(
         Kind.FACT, "list:shopping: all that is on a list; adding to it replaces the whole", frozenset({_U})
     ),
+    "units:": Attribute(Kind.INSTRUCTION, "units:weight: one unit for each quantity", frozenset({_U})),
     "condition:": Attribute(Kind.CONSTRAINT, "condition:asthma: a condition each", _BEINGS),
 }
 """Families of attributes: one attribute for each thing."""

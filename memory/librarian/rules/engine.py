@@ -69,7 +69,7 @@ from memory.text.replaced_statement import replaced_statement
 from memory.updates.pairs import pair_of, read
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/31"
+VERSION: Final = "rules/32"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95

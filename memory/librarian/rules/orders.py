@@ -4,6 +4,7 @@ An order counts only if it is meant for later answers too; one for this answer a
 """
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from memory.librarian.rules.clauses import is_past
@@ -80,6 +81,28 @@ _FORM: Final = re.compile(
     r"|explanations|words))(?=$|[,;:.!]| (?:and|please|pls|either|at|only)\b)"
 )
 """How answers are to look: “short paragraphs, no tables”."""
+_SHAPES: Final = (
+    r"(?:(?:short|proper|normal|plain|full|long|numbered|regular|ordinary) ){0,2}"
+    r"(?:bullet(?:ed)?[ -]?(?:points?|lists?)|bullets|paragraphs|prose|sentences|tables|lists|text)"
+)
+_UNITS: Final[Mapping[str, str]] = {
+    "temperature": "celsius|fahrenheit|centigrade",
+    "weight": "grams|ounces|cups|kilos|kilograms|pounds",
+    "distance": "miles|kilomet(?:re|er)s|kms?",
+    "": "metric(?: units)?|imperial(?: units)?",
+}
+_ASKED_FOR: Final = re.compile(
+    r"(?i)(?:\b(?:answers?|reply|replies|respond|responses)"
+    r"|(?<!\bi )(?<!\bi always )(?<!\bwe )(?<!\bto )\b(?:write|give|show|explain|format|put|list|use)"
+    r"|\bi(?:['’]d| would)? (?:like|prefer|rather|want))\b"
+    r"(?:(?! (?:not|no|without|than|never)\b|n['’]t\b)[^.;:?!]){0,60}?"
+    rf" (?:(?P<how>{_SHAPES})|(?P<unit>{'|'.join(_UNITS.values())}))\b"
+)
+"""A form or a unit that is asked for: “I'd rather you wrote in proper paragraphs”, “give me recipes in cups”."""
+_WORKS: Final = re.compile(
+    r"(?i)\b(?P<what>answers|replies|responses|recipes|temperatures|weights|distances|amounts|measurements|quantities)\b"
+)
+"""What is asked for more than once, so that an order for its form is meant for later ones, too."""
 _TREAT_ME: Final = re.compile(
     r"(?i)(?:please |pls |just )?(?P<what>be (?:direct|honest|blunt|strict|frank|patient|gentle|brief|straight) with me"
     r"|correct me(?: (?:hard|strictly|every time))?|argue with me)(?=$|[.!]|, (?:i|always|please)\b)"
@@ -113,10 +136,27 @@ def read_order(sentence: str, *, is_standing: bool = False) -> Note | None:
         )
     if (found := _IN_LANGUAGE.match(bare)) and not sentence.endswith("?"):
         return _order(f"The user wants answers in {found['language']}", "answer_language", found["language"])
+    if order := _shape(sentence, is_standing=is_standing):
+        return order
     if found := _TREAT_ME.match(text):
         return _order(f"The user wants the assistant {_infinitive(found['what'])}")
     forms = [found["form"].lower() for found in _FORM.finditer(text)] if is_standing else []
     return _order(f"The user wants {' and '.join(forms)}") if forms else _in_words(text, bare)
+
+
+def _shape(sentence: str, *, is_standing: bool) -> Note | None:
+    """The form or the unit that an order asks for, in answers or in one kind of them."""
+    found = _ASKED_FOR.search(sentence)
+    works = _WORKS.search(sentence)
+    if found is None or not (works or is_standing or _ALWAYS.search(sentence)):
+        return None
+    what = works["what"].lower() if works else ""
+    if unit := found["unit"]:
+        quantity = next(name for name, units in _UNITS.items() if re.fullmatch(units, unit.lower()))
+        attribute, what = f"units:{quantity}" if quantity else "units", what or f"{quantity or 'measurement'}s"
+        return _order(f"The user wants {what} in {unit}", attribute, unit.lower())
+    how = found["how"].lower()
+    return _order(f"The user wants {what or 'answers'} in {how}", "answer_format", how)
 
 
 def _in_words(text: str, bare: str) -> Note | None:

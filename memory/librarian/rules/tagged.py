@@ -543,7 +543,7 @@ def _names_work(value: str) -> bool:
     if words[-1] in _NO_WORK:
         return False
     is_work = is_occupation(words[-1]) or words[-1].endswith(("er", "or", "ist", "ian", "man", "ic"))
-    if any(char.isdigit() for char in value) or words[0] in {"a", "an", "the", "my"}:
+    if any(char.isdigit() for char in value) or words[0] in {"a", "an", "the", "my", "our", "his", "her", "their"}:
         return False
     if {*words} & lists.AFFLICTED or words[-1] == "user":
         return False

@@ -165,6 +165,12 @@ READ: list[tuple[str, list[str]]] = [
     # orders
     ("From now on, keep your answers short.", ["The user wants short answers. | user/answer_length=short"]),
     ("Please always answer in German.", ["The user wants answers in German. | user/answer_language=german"]),
+    ("I'd like bullet points in your answers, always.", ["The user wants answers in bullet points."
+                                                         " | user/answer_format=bullet points"]),
+    ("So write my recipes in grams from here on, please", ["The user wants recipes in grams."
+                                                           " | user/units:weight=grams"]),
+    ("Can you put this in bullet points?", []),
+    ("I'd like tables for the terrace.", []),
     ("Never use emojis.", ["The user wants the assistant never to use emojis."]),
 ]  # fmt: skip
 """Ordinary sentences, and what they say."""
@@ -751,7 +757,7 @@ def test_how_answers_are_to_be_is_an_order_where_it_is_meant_for_all(text: str, 
 
 def test_an_order_for_the_future_is_one() -> None:
     assert [in_short(fact) for fact in read("And for the future: use grams please")] == [
-        "The user wants the assistant to use grams."
+        "The user wants weights in grams. | user/units:weight=grams"
     ]
 
 

@@ -116,6 +116,7 @@ def read(body: Json) -> Reading:
     clock = {name: value.strip() for text in texts[:-1] for name, value in CLOCK_LINE.findall(text)}
     system = text_blocks(body.get("system") or [])
     memories = tuple(_at(clock, memory) for text in texts[:-1] for memory in _recalled(text))
+    memories = tuple(memory for memory in memories if not memory.text.startswith(DOUBT)) or memories
     over = {memory.text for memory in memories if memory.id == "profile" and not memory.is_current}
     return Reading(
         question=BARE_ASKING.sub(r"\1's", own_words(texts[-1]).replace("’", "'")),

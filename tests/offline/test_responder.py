@@ -1344,6 +1344,13 @@ def test_a_contested_line_of_the_profile_answers_with_what_waits() -> None:
     assert said.startswith("You live in Duluth.\n\nThis still waits under Memory, To review.")
 
 
+def test_what_is_no_longer_true_answers_only_if_nothing_else_does() -> None:
+    doubt = memory("It is no longer true that the user's office is in Tampere.", "fact:3")
+    said = memory("I mixed it up with the depot. Our office is in Oulu.", "message:7") | {"answers": "question"}
+    assert "Tampere" not in ask("Which city is our office in?", doubt, said)
+    assert "no longer true" in ask("Is our office in Tampere?", doubt)
+
+
 @pytest.mark.parametrize("doubt", ["", ": It is no longer true that they sail."])
 def test_a_doubt_about_a_line_of_the_profile_is_no_answer(doubt: str) -> None:
     line = f"# Facts\n- The user's name is Olu. (contested by a proposal{doubt})"

@@ -193,10 +193,13 @@ _MENDS: Final = re.compile(
 _DIED: Final = re.compile(
     r"\b(?:(?:just|sadly|suddenly|finally|peacefully|has|have|had|recently) ){0,2}"
     r"(?:died|passed(?: (?:away|on|peacefully))?(?= (?:last|on|in|this|at|after|yesterday|today|a)\b|\W*$)|passed away"
-    r"|was put (?:down|to sleep))\b|\b(?:put|have|had|having) (?P<object>[\w' ]{2,40}?) (?:put )?(?:to sleep|down)\b",
+    r"|was put (?:down|to sleep))\b|\b(?:put|have|had|having) (?P<object>[\w' ]{2,40}?) (?:put )?(?:to sleep|down)\b"
+    r"|['’]s (?:funeral|burial|cremation|ashes)\b"
+    r"|\b(?:buried|cremated) (?P<buried>[\w' ]{2,40}?)"
+    r"(?= (?:(?:up )?(?:on|in|at|under|beneath|behind|by|beside|next|near)|this|last|yesterday|today)\b|[,.;!]|$)",
     re.IGNORECASE,
 )
-"""What says that the one named before it has died, or `object`."""
+"""What says that the one named before it has died, or the one in a group."""
 _ONE_OF_THE_USERS: Final = (
     rf"(?:[a-z-]+ )??(?P<relation>{alternatives(PEOPLE_AROUND | PETS)}),?(?: (?P<name>[A-Z][\w'-]*))?"
 )
@@ -557,7 +560,8 @@ def _find_deaths(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
     more than one may be meant."""
     for sentence in _statements(user_text):
         died = _DIED.search(sentence[0])
-        who = _WHO_DIED.search(died["object"] or sentence[0][: died.start()].rstrip()) if died else None
+        named = died and (died["object"] or died["buried"] or sentence[0][: died.start()].rstrip())
+        who = _WHO_DIED.search(named) if named else None
         if who is None:
             continue
         meant = [

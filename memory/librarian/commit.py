@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memory.embeddings.port import embedder
 from memory.facts.deduplication import relation_of, relations_differ
-from memory.facts.keys import USER, split_key
+from memory.facts.keys import USER, make_key, split_key
 from memory.facts.links import create_superseding, link
 from memory.facts.replacement import Replaces, replaces, with_now
 from memory.facts.withdrawal import end_fact, overtake, retract_fact, withdraw_older_proposals
@@ -268,25 +268,25 @@ def _oppose_unkeyed(fact: Fact, said: Utterance, state: RunState) -> None:
 
 
 def _other_values(key: str, value: str, said: Utterance, state: RunState) -> list[KnownFact]:
-    """Older open facts without a key that state another value of it, or repeat a fact that has it."""
+    """Older open facts without a key that state another value of it, or repeat a fact that has it; and the job that
+    names another employer."""
     if not key:
         return []
     known = [fact for fact in state.known if fact.status in OPEN]
     keyed = [fact for fact in known if fact.key == key]
-    return [
-        fact
-        for fact in known
-        if not fact.key
-        and fact.said_at < said.said_at
-        and normal(value) not in normal(fact.statement)
-        and (
-            states_attribute(fact.statement, key)
-            or any(
-                old.message_id == fact.message_id is not None and repeats(fact.statement, old.key, old.value)
-                for old in keyed
-            )
-        )
-    ]
+    older = (fact for fact in known if fact.said_at < said.said_at and normal(value) not in normal(fact.statement))
+    return [fact for fact in older if _states_other(fact, key, keyed)]
+
+
+def _states_other(fact: KnownFact, key: str, keyed: Iterable[KnownFact]) -> bool:
+    """Whether a fact states a value of the key in other words. `keyed`: the facts that have the key."""
+    subject, attribute = split_key(key)
+    if fact.key:
+        is_job = attribute == "employer" and fact.key == make_key(subject, "job")
+        return is_job and any(old.value and normal(old.value) in normal(fact.statement) for old in keyed)
+    return states_attribute(fact.statement, key) or any(
+        old.message_id == fact.message_id is not None and repeats(fact.statement, old.key, old.value) for old in keyed
+    )
 
 
 def _propose(decision: Decision, proposal: ProposedFact, vector: object, state: RunState) -> None:

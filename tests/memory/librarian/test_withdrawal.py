@@ -92,6 +92,24 @@ def test_a_value_that_the_engine_finds_too_is_stored_once(alice: User, read: Any
     assert facts(alice, ACTIVE) == ["The user lives in Lyon."]
 
 
+def test_a_job_that_names_the_employer_ends_with_it(alice: User, read: Any) -> None:
+    know(alice, "The user works at Tumaini Logistics.", "user/employer", "Tumaini Logistics")
+    payroll = know(alice, "The user does payroll at Tumaini Logistics.", "user/job", "does payroll")
+    said = "I work at Acacia Freight now."
+    found = stated("The user works at Acacia Freight.", said, attribute="employer", value="Acacia Freight")
+    read(said, facts=[found])
+    assert (status(payroll), facts(alice, ACTIVE)) == (EXPIRED, ["The user works at Acacia Freight."])
+
+
+def test_a_job_that_names_no_employer_stays(alice: User, read: Any) -> None:
+    know(alice, "The user works at Tumaini Logistics.", "user/employer", "Tumaini Logistics")
+    nurse = know(alice, "The user is a nurse.", "user/job", "nurse")
+    said = "I work at Acacia Freight now."
+    found = stated("The user works at Acacia Freight.", said, attribute="employer", value="Acacia Freight")
+    read(said, facts=[found])
+    assert status(nurse) == ACTIVE
+
+
 def test_review_asks_where_the_words_are_unclear_and_asks_once(alice: User, read: Any) -> None:
     cello = know(alice, "The user teaches the cello in Rome.", "", "")
     viola = know(alice, "The user plays the cello.", "mary/job", "cello", kind=Kind.PERSON)

@@ -33,7 +33,7 @@ from memory.librarian.engine import KnownFact
 from memory.librarian.rules.clauses import is_past
 from memory.librarian.rules.words import OPENERS, THIRD
 from memory.ports.source import Utterance
-from memory.text.dates import WEEKDAYS, find_date
+from memory.text.dates import MONTHS, WEEKDAYS, find_date
 from memory.text.denials import (
     OF_DATES,
     SUPPOSED,
@@ -178,10 +178,11 @@ _SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
 
 JUST_BEFORE: Final = timedelta(hours=1)
 """Age of what a message without a subject may mend."""
-_OOPS: Final = "no|nope|oops|wait|sorry|actually|correction|argh|ugh|damn|my bad|hang on"
+_SURELY: Final = r"no|nope|w?hoops|oops|wait|argh|ugh|damn|crap|my bad|hang on|autocorrect|typo|correction"
+_OOPS: Final = rf"{_SURELY}|sorry|actually"
 """Opens what mends the words just said."""
 _MENDS: Final = re.compile(
-    r"(?=.{0,40}\b(?:no|nope|oops|wait|i meant?|make (?:it|that)|correction|typo|my bad|should be)\b)"
+    rf"(?=.{{0,60}}\b(?:{_SURELY}|i meant?|make (?:it|that)|should be|wrong|mixed up)\b)"
     rf"\W*(?:(?:{_OOPS}|oh|typo)\W{{1,3}}){{1,4}}"
     r"(?:(?:i (?:mean|meant|mistyped)|it(?:'?s| is)|that(?:'?s| is)|make (?:it|that)|should be|on|the|no"
     r"|wait)\W{1,3}){0,4}"
@@ -485,15 +486,15 @@ def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
     day = find_date(mended["rest"], utterance.said_at.date()) if mended else None
     if mended is None or day is None or day.first != day.last:
         return
-    recent = [fact for fact in facts if utterance.said_at - fact.said_at <= JUST_BEFORE and fact.message_id]
-    last = max((fact.message_id for fact in recent if fact.message_id), default=None)
     is_weekday = mended["rest"].split()[-1].rstrip("s").casefold() in WEEKDAYS
-    dated = [(fact, old) for fact in recent if fact.message_id == last and (old := find_value(fact.statement, "date"))]
+    said = _just_said(utterance, facts)
+    dated = [(fact, old) for fact in said if (old := find_value(fact.statement, "date"))]
     alike = [(fact, old) for fact, old in dated if is_weekday == (old.rstrip("s").casefold() in WEEKDAYS)]
     if len({found.first for _, old in alike if (found := find_date(old, utterance.said_at.date()))}) > 1:
         return  # there and back: which of the two is meant isn't said
     for fact, old in alike:
         new = re.sub(r"^(?:on|in) ", "", day.words) if DATED.match(old) else f"{day.first.day} {day.first:%B}"
+        new = mended["rest"] if ORDINAL.fullmatch(mended["rest"]) else new  # of the month that is known
         quote, value = utterance.text[: mended.end("rest")].strip(), f"{day.first:%A}" if is_weekday else new
         yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
@@ -512,12 +513,9 @@ def _find_mended_number(user_text: str, utterance: Utterance, facts: Sequence[Kn
     mended = _MENDED_NUMBER.match(user_text)
     if mended is None:
         return
-    recent = [fact for fact in facts if utterance.said_at - fact.said_at <= JUST_BEFORE and fact.message_id]
-    last = max((fact.message_id for fact in recent if fact.message_id), default=None)
     said = [
         (fact, number)
-        for fact in recent
-        if fact.message_id == last
+        for fact in _just_said(utterance, facts)
         for number in _NUMBER.findall(DATED.sub(" ", fact.statement))
         if bool(mended["hour"]) == (":" in number)
     ]
@@ -526,6 +524,42 @@ def _find_mended_number(user_text: str, utterance: Utterance, facts: Sequence[Kn
     quote = utterance.text[: mended.end("value")].strip()
     for fact, number in said:
         yield Correction(fact, Change.REPLACE, quote, utterance.number, mended["value"], old=number)
+
+
+_MENDED_NAME: Final = re.compile(
+    rf"\W*(?:(?i:{_OOPS}|oh|ah|it['’]?s|that['’]?s|i meant?)\W{{1,3}}){{0,4}}(?P<name>[A-Z][\w'-]+)"
+    r"(?=,? (?i:i meant?)\b| is (?:his|her|its|their|the) name\b|(?P<alone>[.,;!](?:\s|$)|$))"
+)
+"""A message that opens with a name in the place of one just said: “Adelaide, I mean”, “autocorrect. Matija is his
+name”."""
+_NAME: Final = re.compile(rf"(?<!^)\b(?!(?:{'|'.join(map(str.title, (*WEEKDAYS, *MONTHS)))})\b)[A-Z][\w'-]+")
+ALIKE: Final = 0.5
+"""Similarity from which a name may have been written, or said, for another: Matej and Matija, Auckland and Adelaide."""
+
+
+def _find_mended_name(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+    """What was said just before with a name that the message mends, if it is the only one like it."""
+    mended = _MENDED_NAME.match(user_text)
+    if mended is None or (mended["alone"] is not None and not re.match(rf"(?i)\W*(?:{_SURELY}|i meant?)\b", user_text)):
+        return
+    said = [(fact, name) for fact in _just_said(utterance, facts) for name in _NAME.findall(fact.statement)]
+    alike = {name for _, name in said if name != mended["name"] and _are_alike(name, mended["name"])}
+    quote = utterance.text[: mended.end("name")].strip()
+    for fact, name in said:
+        if alike == {name}:
+            yield Correction(fact, Change.REPLACE, quote, utterance.number, mended["name"], old=name)
+
+
+def _are_alike(one: str, other: str) -> bool:
+    one, other = one.casefold(), other.casefold()
+    return one[0] == other[0] and SequenceMatcher(None, one, other).ratio() >= ALIKE
+
+
+def _just_said(utterance: Utterance, facts: Sequence[KnownFact]) -> list[KnownFact]:
+    """The facts of the last message before this one, if it isn't long ago."""
+    recent = [fact for fact in facts if utterance.said_at - fact.said_at <= JUST_BEFORE and fact.message_id]
+    last = max((fact.message_id for fact in recent if fact.message_id), default=None)
+    return [fact for fact in recent if fact.message_id == last]
 
 
 _JOKES: Final = re.compile(
@@ -541,11 +575,8 @@ def _find_joked(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]
     joked = _JOKES.match(user_text)
     if joked is None or "?" in joked[0]:
         return
-    recent = [fact for fact in facts if utterance.said_at - fact.said_at <= JUST_BEFORE and fact.message_id]
-    last = max((fact.message_id for fact in recent if fact.message_id), default=None)
-    for fact in recent:
-        if fact.message_id == last:
-            yield Correction(fact, Change.RETRACT, utterance.text[: joked.end()].strip(), utterance.number)
+    for fact in _just_said(utterance, facts):
+        yield Correction(fact, Change.RETRACT, utterance.text[: joked.end()].strip(), utterance.number)
 
 
 def _statements(user_text: str) -> Iterator[re.Match[str]]:
@@ -837,6 +868,7 @@ _READERS: Final = (
     _find_other_weekday,
     _find_mended,
     _find_mended_number,
+    _find_mended_name,
     _find_joked,
     _find_deaths,
     _find_diets,

@@ -296,6 +296,7 @@ def mended(text: str, later: timedelta = timedelta(minutes=2)) -> list[tuple[int
         ("oops no, 9th of june. i always mix that up", [(31, "Tuesday, 9 June 2026"), (32, "9 June")]),
         ("sorry i meant the 21st of may, not the 8th", [(31, "Thursday, 21 May 2026"), (32, "21 May")]),
         ("wait, it's on Friday", [(34, "Friday")]),
+        ("ugh, it's the 21st, I was looking at the wrong week", [(31, "21st"), (32, "21st")]),
         ("sorry, can you do 3 may for the party too", []),
         ("we go to Rome on 3 May", []),
         ("sorry, 4 May is mum's birthday", []),
@@ -306,6 +307,28 @@ def test_a_date_said_just_before_is_mended_without_naming_what_it_is_of(
     text: str, expected: list[tuple[int, str]]
 ) -> None:
     assert mended(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Adelaide, I mean. Wrong A, she'd kill me.", [(42, "Adelaide")]),
+        ("ah autocorrect. Aucklund is the name", [(42, "Aucklund")]),
+        ("oops, Deryl", [(43, "Deryl")]),
+        ("no, Dairy.", [(43, "Dairy")]),
+        ("sorry, Adelaide.", []),
+        ("Adelaide is lovely in March", []),
+        ("Oops, Basel I mean", []),
+    ],
+)
+def test_a_name_said_just_before_is_mended_by_one_like_it(text: str, expected: list[tuple[int, str]]) -> None:
+    sister = known(42, "The user's sister lives in Auckland.", "user/sister/home", "Auckland")
+    facts = [replace(one, said_at=NOW - timedelta(minutes=2), message_id=7) for one in (sister, known(43, DERRY))]
+    found = find_corrections(Utterance(9, 3, "user", text, NOW), facts)
+    assert [(one.fact.fact_id, one.value) for one in found] == expected
+
+
+DERRY = "The user lives in Derry."
 
 
 def test_a_date_of_another_day_is_not_mended_without_naming_it() -> None:

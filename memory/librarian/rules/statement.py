@@ -35,9 +35,11 @@ _ODD: Final = re.compile(
 )
 _SAYS_NOTHING: Final = re.compile(
     r".*\binstead(?! of\b)|The user's (?:(?!\w+(?:s|d|ew)\b)[\w-]+ ){1,3}(?:s?he|they|we) (?!(?:and|or)\b)"
-    r"|The user's (\w+)(?: \S+)? is the (?:user's )?\1\Z|The user's [\w-]+ (?:\w+\.? )?(\w+) is \w+\.? \2\Z"
+    r"|The user's ([\w' -]{2,60}?)(?: [A-Z]\S*){0,3} is (?:the|an?) (?:user's )?\1\Z"
+    r"|The user's [\w-]+ (?:\w+\.? )?(\w+) is \w+\.? \2\Z"
     r"|The user's ([\w -]+?) is not the user's \3(?!\w)"
-    r"|The user mentions (?:(?:the|an?) \w+|\w+(?:, [A-Z]\w+)+(?: and [A-Z]\w+)?|[A-Z]\w+(?: and [A-Z]\w+)?)\Z"
+    r"|The user mentions (?:the user\b|(?:the|an?) \w+\Z|\w+(?:, [A-Z]\w+)+(?: and [A-Z]\w+)?\Z"
+    r"|[A-Z]\w+(?: and [A-Z]\w+)?\Z)"
 )
 """What is said “instead” of something unnamed, “my operation he drove”, “it isn't my sister”, a bare name or thing."""
 _FIRST_PERSON: Final = re.compile(r"(?<![\w'])(?:I|I'm|I've|me|my|myself|our|us)(?![\w'])")

@@ -105,6 +105,8 @@ def job(text: str) -> Value | None:
     words = taken[0].split() if taken else []
     if words and words[0].lower() in {"a", "an", "the"}:
         words = words[1:]
+    if words and words[0] == "user's":  # “is my daughter's teacher”: that is who they are
+        return None
     is_job = words and (is_occupation(words[-1]) or ("of" in words and any(map(is_occupation, words))))
     return (" ".join(words), taken[1] + comma + more) if taken and is_job else None
 

@@ -86,8 +86,11 @@ _RELATIONS: Final = re.compile(
     r"(?i)(?<!called )(?<!named )(?<!\bi )(?<![’']s an )(?<![’']s a )(?<!\bis an )(?<!\bis a )"
     rf"\b(?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})\b"
 )
-_MINE: Final = re.compile(rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({alternatives(relations.PEOPLE | relations.PETS)})\b")
-"""Whose name may follow: “my neighbor had a baby, Ada” names no one of the user's."""
+_MINE: Final = re.compile(
+    rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({alternatives(relations.PEOPLE | relations.PETS)})\b"
+    r"(?!['’]s (?!called\b|named\b|name\b))"
+)
+"""Whose name may follow: “my neighbor had a baby, Ada” and “my daughter's teacher, Ada” name no one of the user's."""
 _SECOND_HAND: Final = re.compile(
     rf"(?i)\b(?:my|our) (?:[\w-]+ )?[\w-]+['’]s (?:[\w-]+ )?(?:{alternatives(relations.PEOPLE | relations.PETS)})\b"
 )

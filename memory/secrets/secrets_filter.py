@@ -340,7 +340,7 @@ CACHED: Final = 2_048
 """Texts whose secrets a process remembers: the texts of a history are in all of its prompts."""
 _MAY_HOLD: Final = re.compile(
     r"\d|\S{16}|pass|pwd?\b|cv[cv]|cod[eo]|clave|contrase|kennwort|key|token|phrase|private|_authToken|secret|log-?in|wallet|mnemonic"
-    r"|\block|wi-?fi|wlan|\bword\b",
+    r"|\block|wi-?fi|wlan|(?<!\bto )(?<!\b[iI] )\bword\b(?! (?:an?|this|that|it|the|my)\b)",
     re.IGNORECASE,
 )
 """A text without any of these is taken to have no secrets: most messages have none, and cost microseconds."""

@@ -34,6 +34,7 @@ def test_ordinary_words_are_secret_only_where_something_says_so() -> None:
         "The spare key of the boathouse is under the Gavepomuzuvu stone.",
         "yes!! second one",
         "23 ok got it",
+        "how do i word a note to my line manager, i get migraines about twice a month",
     ):
         assert mask_secrets(said) == said
     assert mask_secrets("the wifi password is trombone garden") == "the wifi password is [secret]"

@@ -44,7 +44,7 @@ from memory.retrieval.ranking import (
     rerank,
     semantic,
 )
-from memory.retrieval.reading import is_read, read_beside
+from memory.retrieval.reading import asks_before, is_read, read_beside
 from memory.retrieval.truth import CURRENT, ON_LIST, SUPERSEDED, CandidateRow, TruthRule, apply_truth
 from memory.secrets.secrets_filter import mask_secrets
 from memory.updates.pairs import doubt
@@ -248,25 +248,29 @@ def _qualify(
     else:
         asked = asked_attributes(question.semantic_query, vectors)
     found, untrue = apply_truth(rows, question, moment, as_of=as_of, asks_attribute=bool(asked))
-    if not question.asks_past:
-        _inherit(found, untrue)
+    if asks_before(question):
+        _match_alike(found, found, is_asked=True)
+    elif not question.asks_past:
+        _match_alike(found, [row for row, rule in untrue if rule == SUPERSEDED], is_asked=False)
     qualify_changed(found)
     mark_answers(found, question, asked)
     orders = list_orders(found)
     return [row for row in found if row not in orders], [*untrue, *((row, ON_LIST) for row in orders)]
 
 
-def _inherit(found: Iterable[CandidateRow], untrue: Iterable[tuple[CandidateRow, TruthRule]]) -> None:
+def _match_alike(found: Iterable[CandidateRow], former: Iterable[CandidateRow], *, is_asked: bool) -> None:
     """Let what replaced a fact match as well as that: of “What do I drink in the morning?” the coffee has more words
-    than the matcha that came in its place."""
+    than the matcha that came in its place. `is_asked`: the other way round, for “Who did my books before Lindiwe?”."""
     heirs = {row.facts[0].pk: row.candidate for row in found if row.candidate.source == "fact"}
-    for row, rule in untrue:
+    for row in former:
         old = row.candidate
-        heir = heirs.get(row.facts[0].by or 0) if rule == SUPERSEDED and old.source == "fact" else None
-        if heir is not None:
-            heir.words = max(heir.words, old.words)
-            heir.distance = min((one.distance for one in (heir, old) if one.distance is not None), default=None)
-            heir.replaces = old.text
+        heir = heirs.get(row.facts[0].by or 0) if old.source == "fact" else None
+        if heir is None:
+            continue
+        gains = old if is_asked else heir
+        gains.words = max(heir.words, old.words)
+        gains.distance = min((one.distance for one in (heir, old) if one.distance is not None), default=None)
+        heir.replaces = heir.replaces if is_asked else old.text
 
 
 def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:

@@ -338,3 +338,10 @@ def test_what_came_after_does_not_answer_what_was_before_it(alice: User) -> None
 
     assert "car" not in {item.answers for item in before}
     assert asked[0].answers == "car"
+
+
+def test_what_was_before_a_named_one_is_found_by_that(alice: User) -> None:
+    new, old = remember(alice, "Lindiwe Maseko does the user's books.", "Farooq does the user's books.")
+    Fact.objects.filter(pk=old.pk).update(status="superseded", superseded_by=new.pk, superseded_at=NOW)
+
+    assert texts(retrieve(alice, "Who did my books before Lindiwe?", now=NOW, reads=True))[0] == old.statement

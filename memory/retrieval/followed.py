@@ -254,7 +254,7 @@ def _follows(row: RankedCandidate, answer: CandidateRow) -> bool:
 def _answers_later(row: RankedCandidate, answered: Candidate) -> bool:
     """Whether it was said later, and most likely answers too: perhaps otherwise."""
     is_later = row.candidate.when > answered.when and _is_later(row.candidate, answered)
-    return _is_own(row) and row.odds >= ANSWERED_FROM and is_later
+    return _is_own(row) and row.leading_odds >= ANSWERED_FROM and is_later
 
 
 def _is_own(row: RankedCandidate) -> bool:

@@ -10,12 +10,13 @@ from memory.retrieval.followed import (
     CHANGED_FROM,
     OTHER_BELOW,
     SURE_FROM,
+    add_followed,
     lead_with_later,
     mark_as_likely,
 )
 from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import RankedCandidate
-from memory.retrieval.reading import ANSWERED_FROM
+from memory.retrieval.reading import ANSWERED_FROM, OVER_KEYED
 from memory.retrieval.recall import retrieve
 from memory.retrieval.truth import CURRENT, CandidateRow
 from tests.memory.retrieval.test_ranking import LONG_AGO, NOW, candidate, passage
@@ -86,6 +87,25 @@ def test_a_long_message_that_corrects_the_answer_comes_with_it(alice: User) -> N
     kept = retrieve(alice, "When is our wedding anniversary?", now=NOW, reads=True).kept
 
     assert [item.text for item in kept[:2]] == [asks.replace("6th", "[changed]"), long]
+
+
+def test_what_was_said_later_of_another_attribute_follows_only_if_it_is_much_surer() -> None:
+    mine = passage("message:1", "I'm a fishmonger.", when=LONG_AGO, message_id=1, own_words=True)
+    sisters = passage("message:2", "My sister is a pharmacist.", when=NOW, message_id=2, own_words=True)
+    lead = RankedCandidate(mine, {}, 1, 1, is_answer=True, odds=LEAD)
+    other = RankedCandidate(sisters, {}, 1, 1, odds=ANSWERED_FROM)
+    found = [CandidateRow(mine, 1, "", "user", ""), CandidateRow(sisters, 2, "", "user", "")]
+
+    def follows() -> bool:
+        other.follows = False
+        add_followed([lead, other], found, (), None)
+        return other.follows
+
+    assert follows()
+    sisters.seldom_leads = True
+    assert not follows()
+    other.odds = ANSWERED_FROM + OVER_KEYED
+    assert follows()
 
 
 def led(

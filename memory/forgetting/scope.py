@@ -128,6 +128,9 @@ _VALUES: Final = {
     "salary": r"\d[\d.,]{0,11}k? ?(?:[€$£]|euros?|dollars?|pounds?)? ?(?:an?|per|/) ?(?:year|annum|month|hour)(?!\w)",
     "weight": r"(?:['’]m|am|is|was) (?:\w{1,9} )?\d[\d.,]{0,5} ?(?:kg|kilos?|stone|lbs?)(?!\w)",
     "height": r"(?:['’]m|am|is|was) (?:\w{1,9} )?\d[.,]?\d{0,2} ?(?:m|met(?:er|re)s?|cm|ft|foot|feet)(?!\w)",
+    "address": r"\d{1,4}[a-d]?,? (?!(?:minutes?|mins?|hours?|hrs?|k?m|miles?|days?|weeks?|years?) )"
+    r"(?:[A-Z][\w'’-]{1,20} ){1,3}?(?:Street|St|Road|Rd|Row|Lane|Avenue|Ave|Drive|Close|Court|Way"
+    r"|Place|Terrace|Crescent|Square|Gardens|Grove|Hill|Mews|Parade|Quay|Walk|Boulevard|Blvd)(?!\w)",
     "email": r"\w@\w",
     "phone": r"\d[\d ()/-]{7,20}\d",
 }

@@ -17,6 +17,7 @@ SAID = (
     "My flatmate owes me a dinner.",
     "They offered me the post, 34,500 a year. The rent there is 900 a month.",
     "I am seeing Dr. Quist on Monday. I'm 91 kilos now.",
+    "A listing for my spare room: I'm at 14 Calder Row, second floor. It's a 5 minute drive to the tram.",
 )
 
 
@@ -28,6 +29,7 @@ SAID = (
         ("Remontowa and the interview", {"I applied at Remontowa last week … The interview is on Friday"}),
         ("the salary", {"They offered me the post, 34,500 a year"}),
         ("my weight", {"I'm 91 kilos now"}),
+        ("my street address", {"A listing for my spare room: I'm at 14 Calder Row"}),
         ("Dr Quist and the clinic", {"I am seeing Dr. Quist on Monday"}),
         ("the pregnancy; the dinner", {"I'm ten weeks pregnant", SAID[3]}),
     ],

@@ -434,6 +434,8 @@ _ROLE: Final = re.compile(
 """Before work that someone may get, and what is done: “an interview, it's for shift manager”, “do an exchange”."""
 _SCORED: Final = re.compile(r"(?i)\b(?:got|scored|have|weighs?|scores?) (?:an? )?$")
 """Before a number that is no age: “got 68 in pharmacology”."""
+_WITH_ME: Final = re.compile(r"(?i)\b(?:me|us)(?:,| and) (?:and )?$")
+"""Before who else is of a number: “me, Samira who runs sales, and Gregor”."""
 _YOU_ARE: Final = re.compile(r"(?i)\byou(?:['’]?re| are| be) (?:my |the |an? )?$")
 """Before a role of the assistant's in a game: “you're my parrot”."""
 _NO_EMPLOYER: Final = frozenset({"post", "job", "position", "role", "place", "work", "office", "shift", "placement"})
@@ -509,7 +511,10 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         and not _ITS_OBJECT.match(sentence[len(_before(value, sentence)) + len(value) :])
     ),
     "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,
-    "pet": lambda value, sentence: _YOU_ARE.search(_before(value, sentence)) is None,
+    "pet": lambda value, sentence: (
+        _YOU_ARE.search(_before(value, sentence)) is None
+        and (_is_animal(value) or not _before(value, sentence).lower().endswith("the "))  # “the Kangoo”
+    ),
     "partner": lambda _, sentence: _FORMER.search(sentence) is None and _LEFT.search(sentence) is None,
     "origin": lambda value, sentence: not (_SPEAKS.search(sentence) or _COMES_FROM.search(_before(value, sentence))),
     "home": lambda value, sentence: (
@@ -524,11 +529,18 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "name": lambda value, sentence: (
         not (
             _NOT_A_PERSON.search(_before(value, sentence))
+            or _WITH_ME.search(_before(value, sentence))
             or _OF_A_FIRM.match(sentence[len(_before(value, sentence)) + len(value) :])
         )
     ),
 }
 """What a value and its sentence must be like, by label."""
+
+
+def _is_animal(value: str) -> bool:
+    """Whether the words end with the name of an animal."""
+    word = value.split()[-1].lower()
+    return word in relations.PETS | relations.PET_GROUPS
 
 
 def _passes(value: str, sentence: str) -> bool:

@@ -5,7 +5,7 @@ the link under the message opens the preview.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from chat.turn import NO_EXCLUSION, WITHHOLDS, Exclusion
 from memory.forget_requests.requests import ForgetRequest
 from memory.forgetting.select import select_topic
 from memory.models import Chunk, Fact
+from memory.refs import ids_by_kind
 from memory.text.parts import numbered_parts
 from recall.db.prepared import PreparedQuery, Read
 
@@ -92,11 +93,20 @@ def _load_exclusion(user: User, requests: Sequence[tuple[int, dict[str, Any]]]) 
     partial = {ref for ref in named if ref.count(":") == 2 and ref.startswith("message:")}
     in_full = {ref for ref in named if ref.count(":") == 1 or ref.startswith("fact:")}
     parts = _load_parts(user, partial)
+    for pk, quote in _quotes_of(user, whole):
+        parts.setdefault(pk, []).append(quote)
     texts = [*load_texts(user.pk, [":".join(ref.split(":")[:2]) for ref in in_full]), *chain(*parts.values())]
     in_part = {f"message:{pk}" for pk, of_it in parts.items() if all(map(_is_told_by_words, of_it))} - in_full
     if len(texts) > MAX_PARTS:
         in_part = set()
     return Exclusion((), frozenset(whole - in_part), words_pattern(texts), tuple(pk for pk, _ in requests))
+
+
+def _quotes_of(user: User, refs: Collection[str]) -> Iterator[tuple[int, str]]:
+    """The messages that the named facts were learned from, and the words they were read in."""
+    facts = Fact.objects.for_user(user).filter(pk__in=ids_by_kind(refs)["fact"]).exclude(quote="")
+    stated = facts.values_list("message_id", "message__text", "quote")
+    return ((pk, quote) for pk, text, quote in stated if pk is not None and quote in text)
 
 
 def _is_told_by_words(part: str) -> bool:

@@ -16,7 +16,7 @@ from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.prompt.forgotten_topics import load_forgotten, requests_read
 from chat.prompt.measure import FORGET_NOTE
 from chat.prompt.replay import replay
-from chat.turn import AcceptedTurn
+from chat.turn import WITHHOLDS, AcceptedTurn
 from chat.turns.finish import save_draft_receipt
 from chat.turns.intake import accept_message
 from chat.turns.temporary import TemporaryChat, TemporaryTurn
@@ -169,6 +169,22 @@ def test_what_was_learned_from_the_part_goes_with_it(alice: User) -> None:
 
     assert "900" not in prompt
     assert "geese in Porto" in prompt
+
+
+@pytest.mark.parametrize("quote", ["I pay the landlord 900", "900"])
+def test_of_the_message_of_a_fact_that_is_named_alone_the_rest_stays_if_its_words_tell_it(
+    alice: User, quote: str
+) -> None:
+    (pk,) = talk(alice, "I pay the landlord 900. I keep eleven geese in Porto.")
+    fact, _ = remember(alice, "The user's rent is 900.", TOM, quote=quote, message=Message.objects.get(pk=pk))
+    turn = say(alice, "Forget it")
+    question = {**turn.question.event_data, WITHHOLDS: [fact.ref]}
+    Message.objects.filter(pk=turn.question.pk).update(event_data=question)
+
+    prompt = sent(assemble_prompt(say(alice, "What is my rent, and how many geese do I keep?")))
+
+    assert "900" not in prompt
+    assert ("geese in Porto" in prompt) == (quote != "900")
 
 
 def test_the_user_can_have_it_used_again(alice: User, bob: User, sign_in: SignIn) -> None:

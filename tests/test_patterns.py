@@ -34,6 +34,7 @@ from memory.text import (
     identifiers,
     keywords,
     language,
+    mended_names,
     message_kinds,
     parts,
     plain_words,
@@ -56,6 +57,7 @@ READS: dict[Any, Callable[[str], object]] = {
     identifiers: identifiers.atoms_of,
     keywords: lambda text: (keywords.content(text), keywords.names(text), keywords.dates(text)),
     language: language.is_english,
+    mended_names: lambda text: (mended_names.find_mended_name(text), mended_names.name_like("Ab", text)),
     message_kinds: lambda text: (
         message_kinds.only_asks(text), message_kinds.admits_not_knowing(text),
         message_kinds.repeats_memories(text, text, [text]),

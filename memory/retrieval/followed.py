@@ -17,6 +17,7 @@ from memory.text.dates import MONTHS, WEEKDAYS
 from memory.text.denials import read_denials
 from memory.text.keywords import content, without_dates
 from memory.text.language import alternatives
+from memory.text.mended_names import find_mended_name, name_like
 from memory.text.message_kinds import is_small_talk
 
 WITHIN: Final = 4
@@ -49,9 +50,11 @@ AS_LIKELY: Final = 2.0
 _WAS: Final = re.compile(r"(?i)\b(?:was|were|used to|before|first|last|originally|previous(?:ly)?|former(?:ly)?)\b")
 """In a question for what an earlier message said: “How much was my rent?”, but not “In what year did I move?”."""
 _MISTAKEN: Final = r"wrong|mis(?:heard|spoke|read)|mixed up|mistake|spel(?:t|led)|typo|scratch that"
+_DAYS_AND_MONTHS: Final = alternatives(frozenset((*WEEKDAYS, *MONTHS)))
 _CHANGES: Final = re.compile(
     r"(?i)\b(?:now|nowadays|these days|any ?more|no longer|instead|after all|actually|turns out|as of|from now"
-    r"|from today|(?:my|our|the|a) new|changed?|switched|swapped|moved|renamed|became|sold|quit|gave up|got rid of"
+    rf"|from today|since (?:{_DAYS_AND_MONTHS}|last|this|the)|(?:my|our|the|a) new|changed?|switched|swapped|moved"
+    r"|renamed|became|sold|quit|gave up|got rid of"
     rf"|cancelled|again|back (?:in|on|at|to)|{_MISTAKEN})\b"
 )
 """Words with which someone says that it is otherwise than before."""
@@ -66,7 +69,6 @@ _ASKS_VALUE: Final = re.compile(
 _ASKS_PLACE: Final = re.compile(
     r"(?i)\bwhere\b|\b(?:which|what) (?:city|town|country|village|street|airport|station|hotel)\b"
 )
-_DAYS_AND_MONTHS: Final = alternatives(frozenset((*WEEKDAYS, *MONTHS)))
 _PLACE: Final = re.compile(
     rf"(?:(?<=[a-z,] )|^)(?!(?i:I|{_DAYS_AND_MONTHS})\b|(?:The|My|Our|It|He|She|We|They|So|Oh)\b)[A-Z]\w"
     rf"|\b(?:in|at|to|from|near) (?!(?i:I|{_DAYS_AND_MONTHS})\b)[^\W\d]"
@@ -223,8 +225,10 @@ def _mark_denied(answered: Candidate, followed: Iterable[RankedCandidate]) -> No
 
 
 def _denied_in(text: str, later: str) -> Iterator[set[str]]:
-    """Content words of the text that a later one says are others: “it is NOT the 6th it is the 16th”."""
-    said = (content(one.old) for one in read_denials(later) if one.new)
+    """Content words of the text that a later one says are others: “it is NOT the 6th it is the 16th”, “*Bram”."""
+    said = [content(one.old) for one in read_denials(later) if one.new]
+    if mended := find_mended_name(later):
+        said.append(content(name_like(mended["name"], text)))
     return (stems for stems in said if stems and stems <= content(text))
 
 

@@ -33,7 +33,7 @@ from memory.librarian.engine import KnownFact
 from memory.librarian.rules.clauses import is_past
 from memory.librarian.rules.words import OPENERS, THIRD
 from memory.ports.source import Utterance
-from memory.text.dates import MONTHS, WEEKDAYS, find_date
+from memory.text.dates import WEEKDAYS, find_date
 from memory.text.denials import (
     OF_DATES,
     SUPPOSED,
@@ -47,6 +47,7 @@ from memory.text.denials import (
 from memory.text.keywords import FILLER, content, stem
 from memory.text.keywords import words as plain_words
 from memory.text.language import alternatives
+from memory.text.mended_names import OOPS, SURELY, find_mended_name, name_like
 from memory.text.relations import PEOPLE as PEOPLE_AROUND
 from memory.text.relations import PETS
 from memory.text.replaced_statement import DATED, ORDINAL, replaced_statement, without_part
@@ -178,12 +179,9 @@ _SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
 
 JUST_BEFORE: Final = timedelta(hours=1)
 """Age of what a message without a subject may mend."""
-_SURELY: Final = r"no|nope|w?hoops|oops|wait|argh|ugh|damn|crap|my bad|hang on|autocorrect|typo|correction"
-_OOPS: Final = rf"{_SURELY}|sorry|actually"
-"""Opens what mends the words just said."""
 _MENDS: Final = re.compile(
-    rf"(?=.{{0,60}}\b(?:{_SURELY}|i meant?|make (?:it|that)|should be|wrong|mixed up)\b)"
-    rf"\W*(?:(?:{_OOPS}|oh|typo)\W{{1,3}}){{1,4}}"
+    rf"(?=.{{0,60}}\b(?:{SURELY}|i meant?|make (?:it|that)|should be|wrong|mixed up)\b)"
+    rf"\W*(?:(?:{OOPS}|oh|typo)\W{{1,3}}){{1,4}}"
     r"(?:(?:i (?:mean|meant|mistyped)|it(?:'?s| is)|that(?:'?s| is)|make (?:it|that)|should be|on|the|no"
     r"|wait)\W{1,3}){0,4}"
     r"(?P<rest>\S+(?: \S+){0,4}?)(?:[,.;!?](?:\s|$)| not | instead|$)",
@@ -500,7 +498,7 @@ def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
 
 
 _MENDED_NUMBER: Final = re.compile(
-    rf"(?i)(?=\W*(?:{_OOPS}|make (?:it|that)|i meant?)\b)\W*(?:(?:{_OOPS})\W{{1,3}}){{0,3}}"
+    rf"(?i)(?=\W*(?:{OOPS}|make (?:it|that)|i meant?)\b)\W*(?:(?:{OOPS})\W{{1,3}}){{0,3}}"
     r"(?:(?:make (?:it|that)|i meant?|it['’]?s|that['’]?s|it is|should be) ){0,2}"
     r"(?P<value>\d{1,3}(?:,\d{3})*(?P<hour>[:.]\d\d)?)(?=[.,;!?](?:\s|$)|\s*$| not )"
 )
@@ -526,33 +524,16 @@ def _find_mended_number(user_text: str, utterance: Utterance, facts: Sequence[Kn
         yield Correction(fact, Change.REPLACE, quote, utterance.number, mended["value"], old=number)
 
 
-_MENDED_NAME: Final = re.compile(
-    rf"\W*(?:(?i:{_OOPS}|oh|ah|it['’]?s|that['’]?s|i meant?)\W{{1,3}}){{0,4}}(?P<name>[A-Z][\w'-]+)"
-    r"(?=,? (?i:i meant?)\b| is (?:his|her|its|their|the) name\b|(?P<alone>[.,;!](?:\s|$)|$))"
-)
-"""A message that opens with a name in the place of one just said: “Adelaide, I mean”, “autocorrect. Matija is his
-name”."""
-_NAME: Final = re.compile(rf"(?<!^)\b(?!(?:{'|'.join(map(str.title, (*WEEKDAYS, *MONTHS)))})\b)[A-Z][\w'-]+")
-ALIKE: Final = 0.5
-"""Similarity from which a name may have been written, or said, for another: Matej and Matija, Auckland and Adelaide."""
-
-
 def _find_mended_name(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """What was said just before with a name that the message mends, if it is the only one like it."""
-    mended = _MENDED_NAME.match(user_text)
-    if mended is None or (mended["alone"] is not None and not re.match(rf"(?i)\W*(?:{_SURELY}|i meant?)\b", user_text)):
+    mended = find_mended_name(user_text)
+    if mended is None:
         return
-    said = [(fact, name) for fact in _just_said(utterance, facts) for name in _NAME.findall(fact.statement)]
-    alike = {name for _, name in said if name != mended["name"] and _are_alike(name, mended["name"])}
-    quote = utterance.text[: mended.end("name")].strip()
-    for fact, name in said:
-        if alike == {name}:
-            yield Correction(fact, Change.REPLACE, quote, utterance.number, mended["name"], old=name)
-
-
-def _are_alike(one: str, other: str) -> bool:
-    one, other = one.casefold(), other.casefold()
-    return one[0] == other[0] and SequenceMatcher(None, one, other).ratio() >= ALIKE
+    said, quote = _just_said(utterance, facts), utterance.text[: mended.end()].strip()
+    wrong = name_like(mended["name"], " ".join(fact.statement for fact in said))
+    for fact in said:
+        if wrong and re.search(rf"\b{re.escape(wrong)}\b", fact.statement):
+            yield Correction(fact, Change.REPLACE, quote, utterance.number, mended["name"], old=wrong)
 
 
 def _just_said(utterance: Utterance, facts: Sequence[KnownFact]) -> list[KnownFact]:

@@ -78,6 +78,18 @@ def test_what_the_next_message_says_is_something_else_is_marked_in_the_one_befor
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("mends", ["*Bram. autocorrect has it in for him", "Bram, I mean"])
+def test_a_name_that_the_next_message_mends_is_marked_in_the_one_before(alice: User, mends: str) -> None:
+    talk(alice, "My co-founder Brian does the engineering at our company.", "Noted.", mends)
+
+    kept = retrieve(alice, "Who does the engineering at our company?", now=NOW, reads=True).kept
+
+    assert [item.text for item in kept if item.said_by == "user"] == [
+        "My co-founder [changed] does the engineering at our company.",
+        mends,
+    ]
+
+
 def test_a_long_message_that_corrects_the_answer_comes_with_it(alice: User) -> None:
     asks = "remind me what to get for a 10th wedding anniversary? ours is the 6th of september"
     corrected = "husband just read this over my shoulder. it is NOT the 6th it is the 16th. ten years"

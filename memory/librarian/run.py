@@ -24,8 +24,6 @@ from memory.embeddings.port import embedder
 from memory.forget_epoch import forget_epoch
 from memory.index.indexer import mark_made_up
 from memory.librarian import document_updates
-from memory.librarian.changed_messages import find_changed_messages
-from memory.librarian.commit import RunState, store_extraction
 from memory.librarian.decision import Reason
 from memory.librarian.echo import mark_echoes
 from memory.librarian.engine import (
@@ -126,6 +124,8 @@ def request_reading(user_id: int, conversation_id: UUID, first: int, last: int, 
 
 def run_extraction(run_id: int) -> None:
     """Worker entry point: carry out a run if it is due and no other worker has it."""
+    from memory.librarian.changed_messages import find_changed_messages  # late: its patterns take a third of a second
+
     engine = choose_engine()
     run = _claim(run_id, engine)
     if run is None:
@@ -223,6 +223,8 @@ def _commit_extraction(
     `played`: the messages that make something up. `changes`: of earlier messages. `epoch`: the forget epoch in
     which the messages were read.
     """
+    from memory.librarian.commit import RunState, store_extraction  # late, too
+
     # Lock the user row: concurrent runs would otherwise store the same fact twice.
     user: User | None = User.objects.select_for_update(no_key=True).filter(pk=run.user_id).first()
     locked = RUNS.lock_claimed(run)

@@ -32,7 +32,7 @@ from tests.chat.long_talk import Exchange, answered, ask, begin, fold, go_on
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server", "shaped_secrets_only")]
 
 TURNS = 1_000
-COMPILED_EVERY = 5
+COMPILED_EVERY = 10
 """Turns between two assembled prompts: all thousand would take minutes. The changes of a segment or a cut last
 longer."""
 COUNTED_EVERY = 50
@@ -84,7 +84,7 @@ def said(turn: int) -> Exchange:
 
 @pytest.fixture
 def thousand(alice: User, monkeypatch: pytest.MonkeyPatch) -> Conversation:
-    """A thousand turns, compacted along the way; every fifth prompt is assembled and checked."""
+    """A thousand turns, compacted along the way; every tenth prompt is assembled and checked."""
     conversation = begin(alice)
     took: list[float] = []
     statements: list[int] = []

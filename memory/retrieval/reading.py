@@ -11,6 +11,8 @@ from typing import Final
 from memory.answers.answers import chance
 from memory.retrieval.cues import ENGLISH
 from memory.retrieval.query import Question
+from memory.text.dates import MONTHS, WEEKDAYS
+from memory.text.language import alternatives
 from memory.text.message_kinds import asks
 from memory.text.relations import are_of_others
 from memory.text.user_text import mask_others_claims
@@ -37,10 +39,31 @@ AS_GOOD_ODDS: Final = 1.0
 OVER_KEYED: Final = 3.0
 """Log odds by which a memory leads before what has the key that is asked for: “what kind of house do I have?”. By so
 much, too, what says no such thing clearly: its key is another, or it seems asked or made up."""
+LACKS_KIND: Final = 5.0
+"""Log odds that a memory loses that has no number, date or time where one is asked for, or no name but those of the
+question. Of 1,790 questions, where nothing answers, 71.1% are silent for 68.8%, and 82.0% of the answers are recalled
+for 82.1%; of the 332 among them by authors the network hasn't learned from, 74.3 for 72.9%, and 77.6% as before."""
 LEAST: Final = 1e-6
 """Of a probability, before it becomes odds."""
 
 _OF_THE_USER: Final = re.compile(r"(?i)\b(?:i|my|me|we|our|us)\b(?!['’]s)")
+_ASKS_NUMBER: Final = re.compile(
+    r"(?i)\b(?:how (?:many|much|old|long|far|tall|heavy|often|big)|what (?:time|age|year|number|percentage|size)"
+    r"|which (?:year|time)|when|shoe size|what['’]?s my (?:age|weight|height|size|salary|pb))\b"
+)
+_NUMBER: Final = re.compile(
+    r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,5}teen|\w{3,5}ty|hundred|thousand"
+    r"|once|twice|dozen|half|couple|no|none|today|tomorrow|tonight|yesterday|morning|noon|midnight|evening|night|week"
+    r"|month|year|summer|winter|spring|autumn|christmas|easter|weekend|daily|every"
+    rf"|{alternatives(frozenset((*WEEKDAYS, *MONTHS)))})s?\b"
+)
+_ASKS_NAME: Final = re.compile(
+    r"(?i)(?:['’]s|\b(?:my|our|his|her|their|the)) (?:[\w-]+ ){0,2}names?\b|\bnames? of\b|\bcalled\b|^(?:and )?who\b"
+    r"|\bwhose\b|\bwho(?:['’]s| is| was| are)\b"
+)
+_NAME: Final = re.compile(
+    rf"\b(?!(?i:I|{alternatives(frozenset((*WEEKDAYS, *MONTHS)))})\b)[A-Z]\w+|\b(?i:called|named|name is|name['’]s) \w+"
+)
 _BEFORE: Final = re.compile(
     r"(?i)\b(?:before(?! (?:i|we|you) )|previous(?:ly)?|former(?:ly)?|used to|(?:my|our|the|his|her|their|'s) old)\b"
 )
@@ -65,7 +88,26 @@ def read_beside(question: Question, memory: str) -> float:
     if are_of_others(question.text, memory):
         return 0.0
     own = mask_others_claims(memory) if _OF_THE_USER.search(question.text) else memory
-    return chance(question.text, own) if own.strip() else 0.0
+    if not own.strip():
+        return 0.0
+    found = chance(question.text, own)
+    return _with_log_odds(found, -LACKS_KIND) if _lacks_kind(question.text, own) else found
+
+
+def _lacks_kind(question: str, memory: str) -> bool:
+    """Whether a memory has nothing of the kind that is asked for: “what's our dog's name?” of “our dog walker
+    cancelled”. What is written without capitals may have names."""
+    if _ASKS_NUMBER.search(question):
+        return _NUMBER.search(memory) is None
+    if not _ASKS_NAME.search(question) or memory.islower():
+        return False
+    asked = question.lower()
+    return all(name[0].lower() in asked for name in _NAME.finditer(memory))
+
+
+def _with_log_odds(chance: float, added: float) -> float:
+    """The probability with these log odds added."""
+    return 1 / (1 + (1 - chance + LEAST) / (chance + LEAST) * math.exp(-added))
 
 
 def is_far(cosine: float, words: float) -> bool:

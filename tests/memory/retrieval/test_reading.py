@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.answers.answers import chance
 from memory.retrieval.query import parse_question
-from memory.retrieval.reading import ANSWERED_FROM, MAX_WORDS, is_read, odds, read_beside
+from memory.retrieval.reading import ANSWERED_FROM, LACKS_KIND, MAX_WORDS, is_read, odds, read_beside
 
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
 
@@ -51,6 +52,21 @@ def test_what_is_supposed_quoted_or_of_someone_else_answers_nothing_of_the_user(
 ) -> None:
     question = parse_question(asked, (), NOW)
     assert odds(read_beside(question, said), 0.4) >= ANSWERED_FROM > odds(read_beside(question, other), 0.4)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "other"),
+    [
+        ("How old is my parrot?", "My parrot is 31.", "My parrot is rather old."),
+        ("What's our dog's name?", "Our dog is Bisto.", "Our dog is a mongrel; what's in a name?"),
+        ("Who is my dentist?", "My dentist is Dr Okafor.", "I was at my dentist, and who else is?"),
+    ],
+)
+def test_what_has_no_number_or_name_where_one_is_asked_for_loses_by_it(asked: str, said: str, other: str) -> None:
+    question = parse_question(asked, (), NOW)
+    assert odds(read_beside(question, said), 0.3) >= ANSWERED_FROM
+    lacking, whole = read_beside(question, other), chance(asked, other)
+    assert odds(lacking, 0) == pytest.approx(odds(whole, 0) - LACKS_KIND, abs=0.1)
 
 
 def test_what_someone_is_quoted_for_answers_who_asks_for_that() -> None:

@@ -99,6 +99,8 @@ _ASKED_FOR: Final = re.compile(
     rf" (?:(?P<how>{_SHAPES})|(?P<unit>{'|'.join(_UNITS.values())}))\b"
 )
 """A form or a unit that is asked for: “I'd rather you wrote in proper paragraphs”, “give me recipes in cups”."""
+_PREFERS: Final = re.compile(r"(?i)\bprefer [\w ]{0,20}(?:bullet|paragraphs|prose)")
+"""In general: “I prefer bullet points from you”."""
 _WORKS: Final = re.compile(
     r"(?i)\b(?P<what>answers|replies|responses|recipes|temperatures|weights|distances|amounts|measurements|quantities)\b"
 )
@@ -148,7 +150,8 @@ def _shape(sentence: str, *, is_standing: bool) -> Note | None:
     """The form or the unit that an order asks for, in answers or in one kind of them."""
     found = _ASKED_FOR.search(sentence)
     works = _WORKS.search(sentence)
-    if found is None or not (works or is_standing or _ALWAYS.search(sentence)):
+    prefers = found is not None and found["how"] and _PREFERS.search(sentence)
+    if found is None or not (works or is_standing or prefers or _ALWAYS.search(sentence)):
         return None
     what = works["what"].lower() if works else ""
     if unit := found["unit"]:

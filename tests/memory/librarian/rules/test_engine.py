@@ -167,6 +167,8 @@ READ: list[tuple[str, list[str]]] = [
     ("Please always answer in German.", ["The user wants answers in German. | user/answer_language=german"]),
     ("I'd like bullet points in your answers, always.", ["The user wants answers in bullet points."
                                                          " | user/answer_format=bullet points"]),
+    ("And I prefer bullet points from you.", ["The user wants answers in bullet points."
+                                              " | user/answer_format=bullet points"]),
     ("So write my recipes in grams from here on, please", ["The user wants recipes in grams."
                                                            " | user/units:weight=grams"]),
     ("Can you put this in bullet points?", []),

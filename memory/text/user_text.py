@@ -123,8 +123,9 @@ def mask_foreign_text(text: str, echoes: Iterable[Span] = ()) -> str:
 _QUOTATIONS: Final = tuple(pattern for name, pattern in _BORROWED if name == "quotation")
 _OF_ONESELF: Final = re.compile(r"\b(?:I|i|I['’]\w+|my|My|we|We|our)\b")
 _SUPPOSITION: Final = re.compile(
-    r"(?im)(?:^|(?<=[.!?] ))[^\w\n]{0,9}(?:suppos(?:e|ing)|imagine|pretend|let['’]?s say|say|what if|assum(?:e|ing)"
-    r"|hypothetically)\b[^.!?\n]{0,300}\b(?:i|we|my)\b[^.!?\n]*"
+    r"(?im)(?:^|(?<=[.!?] ))[^\w\n]{0,9}(?:(?:and|but|so|ok|okay|then),? )?(?:(?:suppos(?:e|ing)|imagine|pretend"
+    r"|let['’]?s say|say|what if|assum(?:e|ing)|hypothetically)\b[^.!?\n]{0,300}\b(?:i|we|my)\b"
+    r"|if (?:i|we) (?:had|were|was|won|got|went|could|ever|[a-z]{2,12}ed)\b)[^.!?\n]*"
 )
 
 

@@ -491,6 +491,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         _DRIVES.search(sentence) is not None
         and not (
             _NO_CAR.search(value)
+            or value.lower() in {"car", "van", "truck", "motor", "vehicle"}
             or _WANTED.search(_before(value, sentence))
             or _OTHER_THING.search(_before(value, sentence))
         )

@@ -50,6 +50,7 @@ def test_an_animal_in_a_sentence_without_the_user_is_asked_about() -> None:
         ("my wife is [*age:7] months pregnant", []),
         ("what do you wear to an interview? it's for [job:shift manager]", []),
         ("I'm Captain Barnabas and you're my [pet:parrot]", []),
+        ("it's our only [car:car] so it has to do the school run", []),
         ("The [pet:Kangoo] swallows both amps, I'm in heaven", []),
         ("We're three: me, [*name:Samira] who runs sales, and Gregor", []),
         ("we lived in [home:Batumi] for years", []),

@@ -10,6 +10,7 @@ from memory.facts.keys import LIST, USER, split_key
 from memory.librarian.changes.corrections import BACK, Change, Correction, in_full, is_done, when_ended
 from memory.librarian.changes.fact_words import OF_THE_USER, names_in, names_said_of, words_of
 from memory.librarian.engine import KnownFact
+from memory.librarian.rules.clauses import is_past
 from memory.models.kinds import Kind
 from memory.network.pieces import windows
 from memory.ports.source import Utterance
@@ -411,6 +412,20 @@ def _place_taken(statement: str, update: Update, quote: str) -> str:
     return place[1] if place else update.old
 
 
+_THING: Final = re.compile(r"([\w'-]+) (?:in|at|to|from|with) (?:the )?$")
+
+
+def _is_place_of_other(statement: str, old: str, new: str, quote: str) -> bool:
+    """Whether a place is that of something else: “oyster reefs in Clew Bay”, of a dissertation on “peat bogs in
+    Connacht”, of which only the place would change."""
+    was = _THING.search(statement[: max(statement.find(old), 0)])
+    now = _THING.search(quote[: max(quote.find(new), 0)])
+    if was is None or now is None or is_past(now[1]) or now[1].endswith("ing"):
+        return False
+    other = content(now[1]) - content(statement)
+    return bool(other) and content(was[1]).isdisjoint(content(quote))
+
+
 def _correction(reading: _Reading, said: Utterance) -> Correction:
     fact, update, change = reading.fact, reading.update, CHANGES[reading.update.outcome]
     number, when = said.number, when_ended(reading.quote, said.said_at)
@@ -430,6 +445,8 @@ def _correction(reading: _Reading, said: Utterance) -> Correction:
     if _HOUR.fullmatch(new) and not _HOUR.search(update.old):  # an hour is no day: “No, 9:20.”
         return Correction(fact, Change.ASK, reading.quote, number)
     old = _place_taken(fact.statement, update, reading.quote)
+    if _is_place_of_other(fact.statement, old, new, reading.quote):
+        return Correction(fact, Change.ASK, reading.quote, number)
     date = find_value(fact.statement, "date") if kind_of_phrase(new) == "date" else ""
     if date and old in date:  # “June 2027”, of which the network marks the year alone
         old, new = date, in_full(new, date, said.said_at)

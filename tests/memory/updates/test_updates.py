@@ -135,6 +135,12 @@ def test_a_new_place_takes_that_of_the_old_one_whatever_words_are_marked(outcome
     assert (found.change, found.old, found.value) == (Change.REPLACE, "Brixton", "Deptford")
 
 
+def test_the_place_of_something_else_is_asked_about(outcomes: dict[str, Update]) -> None:
+    outcomes["The user's dissertation is on peat bogs in Connacht."] = replaced("Connacht", "Clew Bay", 0.97)
+    assert changes("new dissertation title: oyster reefs in Clew Bay", *outcomes) == [(1, Change.ASK, "")]
+    assert changes("it's on peat bogs in Clew Bay now", *outcomes) == [(1, Change.REPLACE, "Clew Bay")]
+
+
 def test_words_of_several_facts_are_replaced_only_in_those_of_who_is_named(outcomes: dict[str, Update]) -> None:
     kiki, lolo = "The user's parrot is called Kiki.", "The user's parrot is called Lolo."
     outcomes[kiki], outcomes[lolo] = replaced("parrot", "canary", 0.9), replaced("parrot", "canary", 0.97)

@@ -14,7 +14,14 @@ NOW = datetime(2026, 11, 28, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    "text", ["What do I do for work?", "my number plate?", "whats my sisters name", "name of our vet"]
+    "text",
+    [
+        "What do I do for work?",
+        "Where am I off to in September?",
+        "my number plate?",
+        "whats my sisters name",
+        "name of our vet",
+    ],
 )
 def test_memories_are_read_beside_a_short_question(text: str) -> None:
     assert is_read(parse_question(text, (), NOW), ())
@@ -41,6 +48,7 @@ def test_what_others_say_in_an_imported_chat_and_a_follow_up_are_not_read() -> N
     ("asked", "said", "other"),
     [
         ("How much do I earn?", "I earned 140k in Victoria.", "Suppose I earned 140k in Victoria."),
+        ("How many kids do I have?", "I have four kids.", "And if I had four kids to put through college?"),
         ("Where do I live?", "I live in Cardiff with my gran.", 'Mark the grammar: "I lives in Cardiff with my gran."'),
         ("When is Leila's birthday?", "Leila's birthday is 3 September.", "Sami's birthday is 3 September."),
         ("How old is my parrot?", "My parrot is 31.", "The neighbour's parrot is 31."),

@@ -12,6 +12,7 @@ from memory.text.mended_names import find_mended_name, name_like
         ("ah autocorrect. Matija is his name", "Matija"),
         ("*Bram", "Bram"),
         ("oops, Lena!", "Lena"),
+        ("gah no, Lena", "Lena"),
         ("no, I meant Lena", "Lena"),
         ("sorry, Lena.", ""),
         ("Adelaide is lovely in March", ""),

@@ -75,8 +75,8 @@ def asks_before(question: Question) -> bool:
 
 
 def is_read(question: Question, authors: Collection[str]) -> bool:
-    """Whether memories are read beside a question: a short one in English that is whole without the turns before it,
-    names no time and asks for one memory; and where no one but the user and the model speaks."""
+    """Whether memories are read beside a question: a short one in English that is whole without the turns before it and
+    asks for one memory; and where no one but the user and the model speaks."""
     is_plain = question.kind.more == 1 and not (question.context or authors)
     return is_plain and question.cues is ENGLISH and len(question.text.split()) <= MAX_WORDS and asks(question.text)
 

@@ -95,8 +95,8 @@ def read_beside(question: Question, memory: str) -> float:
 
 
 def _lacks_kind(question: str, memory: str) -> bool:
-    """Whether a memory has nothing of the kind that is asked for: “what's our dog's name?” of “our dog walker
-    cancelled”. What is written without capitals may have names."""
+    """Whether a memory has nothing of the kind that is asked for: “Who is my dentist?” of “I was at my dentist”. What
+    is written without capitals may have names."""
     if _ASKS_NUMBER.search(question):
         return _NUMBER.search(memory) is None
     if not _ASKS_NAME.search(question) or memory.islower():

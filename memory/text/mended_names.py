@@ -12,7 +12,7 @@ from typing import Final
 from memory.text.dates import MONTHS, WEEKDAYS
 from memory.text.language import alternatives, as_set
 
-SURELY: Final = r"no|nope|w?hoops|oops|wait|a*r*gh|ugh|gah|bah|doh|damn|crap|my bad|hang on|autocorrect|typo|correction"
+SURELY: Final = r"no|nope|w?hoops|oops|wait|a+r*gh|ugh|gah|bah|doh|damn|crap|my bad|hang on|autocorrect|typo|correction"
 OOPS: Final = rf"{SURELY}|sorry|actually"
 """Opens what mends the words just said."""
 ALIKE: Final = 0.5

@@ -37,7 +37,7 @@ from memory.models import Document, Episode, Fact
 from memory.retrieval.recall import FOLLOWED, retrieve
 from memory.text.identifiers import canonical, fold
 from memory.text.keywords import words as words_of
-from memory.text.parts import parts_of
+from memory.text.parts import parts_of, sentence_spans
 from memory.text.relations import PEOPLE, PETS
 from recall.redaction import FORGOTTEN
 
@@ -61,6 +61,8 @@ MAX_READ, MAX_PARTS = 5, 20
 """Messages, and parts of each, that are read so."""
 _ONESELF: Final = frozenset({"i", "i'm", "i've", "i'd", "my", "me", "we", "our"})
 _OTHERS: Final = frozenset({"he", "she", "his", "her", "him", "they", "their"})
+_SAYS_MORE: Final = re.compile(r"(?i)^(?:it(?:['’]?s)?|they(?:['’]\w+)?|their)\b|\bthem\b")
+"""In a sentence of what the one before it is about."""
 _ASKS: Final = re.compile(r"(?i)(?:who|whom|what|where|when|how|why|which)\b")
 """The start of a topic that is a question: “who I work for”."""
 
@@ -177,7 +179,7 @@ def _load_matches(user: User, topic: Topic) -> list[Match]:
         rows = list(_rows(user, known))
     rulings = settle(known, [_rule(known, row) for row in rows])
     for place in [n for n, row in enumerate(rows) if row.kind == "message" and rulings[n].parts][:MAX_READ]:
-        rulings[place] = _with_answers(topic, rows[place], rulings[place])
+        rulings[place] = _with_sequel(rows[place], _with_answers(topic, rows[place], rulings[place]))
     return [_match(row, ruling) for row, ruling in zip(rows, rulings, strict=True)]
 
 
@@ -289,6 +291,21 @@ def _with_answers(topic: Topic, row: _Row, ruling: Ruling) -> Ruling:
     others = [part for part in others if _is_of_user(row.text[part.start : part.end])]
     told = [part for part in others if chance(_question(topic.text), row.text[part.start : part.end]) >= TOLD_FROM]
     return replace(ruling, parts=tuple(sorted({*ruling.parts, *(one.number for one in told)})))
+
+
+def _with_sequel(row: _Row, ruling: Ruling) -> Ruling:
+    """The ruling on a message of which a part is meant, with the sentences right after it that say more of the same
+    thing: “I'm in a dispute with a builder. I paid them 22,000.” Of “she” more may be said than is meant."""
+    if ruling.verdict != Verdict.PART:
+        return ruling
+    parts = parts_of(row.text)
+    meant = {part.sentence for part in parts if part.number in ruling.parts}
+    sequel: set[int] = set()
+    for number, (start, end) in enumerate(sentence_spans(row.text)):
+        if number - 1 in meant | sequel and _SAYS_MORE.search(row.text[start:end].strip()):
+            sequel.add(number)
+    more = (part.number for part in parts if part.sentence in sequel - meant)
+    return replace(ruling, parts=tuple(sorted({*ruling.parts, *more})))
 
 
 def _is_of_user(part: str) -> bool:

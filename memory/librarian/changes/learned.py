@@ -413,7 +413,7 @@ def _place_taken(statement: str, update: Update, quote: str) -> str:
 
 
 _THING: Final = re.compile(r"([\w'-]+) (?:in|at|to|from|with) (?:the )?$")
-"""The word before a place, where that begins."""
+"""The word right before a place."""
 
 
 def _is_place_of_other(statement: str, old: str, new: str, quote: str) -> bool:

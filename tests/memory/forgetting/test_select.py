@@ -49,6 +49,12 @@ def test_what_a_topic_means_in_other_words_is_ticked(alice: User, topic: str, ti
     [
         ("Prep me for a pay talk. I'm an analyst in Leeds. I make 61k.", "my salary", {0, 2}),
         ("My job is stressful. My sister is a nurse in Leeds. I like tea.", "my job", {0}),
+        (
+            "I bake. I'm in a dispute with a builder. I paid them 22,000. They blame it on the rain. My son is 4.",
+            "the dispute",
+            {1, 2, 3},
+        ),
+        ("My sister is pregnant, in secret. She moved to Coventry. It has a cathedral.", "the pregnancy", {0}),
         ("Is my weight fine? My dog weighs 12 kilos. I like tea.", "my weight", {0}),
     ],
 )

@@ -75,9 +75,10 @@ def asks_before(question: Question) -> bool:
 
 
 def is_read(question: Question, authors: Collection[str]) -> bool:
-    """Whether memories are read beside a question: a short one in English that is whole without the turns before it and
-    asks for one memory; and where no one but the user and the model speaks."""
-    is_plain = question.kind.more == 1 and not (question.context or authors)
+    """Whether memories are read beside a question: a short one in English that is whole without the turns before it,
+    asks for one memory and of no time that is over; and where no one but the user and the model speaks."""
+    of_then = bool(question.periods) and question.asks_past  # what holds now answers nothing of a time that is over
+    is_plain = question.kind.more == 1 and not (question.context or authors or of_then)
     return is_plain and question.cues is ENGLISH and len(question.text.split()) <= MAX_WORDS and asks(question.text)
 
 

@@ -32,10 +32,11 @@ def test_memories_are_read_beside_a_short_question(text: str) -> None:
     [
         "Write a toast for Zaza.",
         "In which order did I mention my trips?",
+        "Did I smoke in 2023?",
         f"{'word ' * MAX_WORDS}, is that so?",
     ],
 )
-def test_a_task_a_list_and_a_long_message_are_not_read(text: str) -> None:
+def test_a_task_a_list_a_time_that_is_over_and_a_long_message_are_not_read(text: str) -> None:
     assert not is_read(parse_question(text, (), NOW), ())
 
 

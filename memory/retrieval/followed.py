@@ -13,10 +13,9 @@ from memory.retrieval.query import Question
 from memory.retrieval.ranking import Candidate, Part, RankedCandidate, Rule, relevance
 from memory.retrieval.reading import ANSWERED_FROM
 from memory.retrieval.truth import CURRENT, SAYS_LITTLE, WAITING, CandidateRow, TruthRule, mark_changed
-from memory.text.dates import MONTHS, WEEKDAYS
+from memory.text.dates import DAYS_AND_MONTHS, MONTHS, WEEKDAYS
 from memory.text.denials import read_denials
 from memory.text.keywords import content, without_dates
-from memory.text.language import alternatives
 from memory.text.mended_names import find_mended_name, name_like
 from memory.text.message_kinds import is_small_talk
 
@@ -50,10 +49,9 @@ AS_LIKELY: Final = 2.0
 _WAS: Final = re.compile(r"(?i)\b(?:was|were|used to|before|first|last|originally|previous(?:ly)?|former(?:ly)?)\b")
 """In a question for what an earlier message said: “How much was my rent?”, but not “In what year did I move?”."""
 _MISTAKEN: Final = r"wrong|mis(?:heard|spoke|read)|mixed up|mistake|spel(?:t|led)|typo|scratch that"
-_DAYS_AND_MONTHS: Final = alternatives(frozenset((*WEEKDAYS, *MONTHS)))
 _CHANGES: Final = re.compile(
     r"(?i)\b(?:now|nowadays|these days|any ?more|no longer|instead|after all|actually|turns out|as of|from now"
-    rf"|from today|since (?:{_DAYS_AND_MONTHS}|last|this|the)|(?:my|our|the|a) new|changed?|switched|swapped|moved"
+    rf"|from today|since (?:{DAYS_AND_MONTHS}|last|this|the)|(?:my|our|the|a) new|changed?|switched|swapped|moved"
     r"|renamed|became|sold|quit|gave up|got rid of"
     rf"|cancelled|again|back (?:in|on|at|to)|{_MISTAKEN})\b"
 )
@@ -70,8 +68,8 @@ _ASKS_PLACE: Final = re.compile(
     r"(?i)\bwhere\b|\b(?:which|what) (?:city|town|country|village|street|airport|station|hotel)\b"
 )
 _PLACE: Final = re.compile(
-    rf"(?:(?<=[a-z,] )|^)(?!(?i:I|{_DAYS_AND_MONTHS})\b|(?:The|My|Our|It|He|She|We|They|So|Oh)\b)[A-Z]\w"
-    rf"|\b(?:in|at|to|from|near) (?!(?i:I|{_DAYS_AND_MONTHS})\b)[^\W\d]"
+    rf"(?:(?<=[a-z,] )|^)(?!(?i:I|{DAYS_AND_MONTHS})\b|(?:The|My|Our|It|He|She|We|They|So|Oh)\b)[A-Z]\w"
+    rf"|\b(?:in|at|to|from|near) (?!(?i:I|{DAYS_AND_MONTHS})\b)[^\W\d]"
 )
 """What may be one: a name, or “at the mill”; not “the wedding is on 16 September”."""
 _MONTH_NAMES: Final = frozenset(name.casefold() for name in (*WEEKDAYS, *MONTHS))
@@ -80,7 +78,7 @@ _ASKS_ONE: Final = re.compile(rf"{_ASKS_VALUE.pattern}|\bwho(?:['’]?s| is) (?:
 """The same, or for who someone is: one at a time."""
 _VALUE: Final = re.compile(
     r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
-    rf"|(?:{_DAYS_AND_MONTHS})s?)\b"
+    rf"|(?:{DAYS_AND_MONTHS})s?)\b"
 )
 TOO_FAR: Final[frozenset[Rule]] = frozenset({"below the floor", "beyond top-K"})
 """Rules that a message loses by following."""

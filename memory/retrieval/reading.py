@@ -11,8 +11,7 @@ from typing import Final
 from memory.answers.answers import chance
 from memory.retrieval.cues import ENGLISH
 from memory.retrieval.query import Question
-from memory.text.dates import MONTHS, WEEKDAYS
-from memory.text.language import alternatives
+from memory.text.dates import DAYS_AND_MONTHS
 from memory.text.message_kinds import asks
 from memory.text.relations import are_of_others
 from memory.text.user_text import mask_others_claims
@@ -55,15 +54,13 @@ _NUMBER: Final = re.compile(
     r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,5}teen|\w{3,5}ty|hundred|thousand"
     r"|once|twice|dozen|half|couple|no|none|today|tomorrow|tonight|yesterday|morning|noon|midnight|evening|night|week"
     r"|month|year|summer|winter|spring|autumn|christmas|easter|weekend|daily|every"
-    rf"|{alternatives(frozenset((*WEEKDAYS, *MONTHS)))})s?\b"
+    rf"|{DAYS_AND_MONTHS})s?\b"
 )
 _ASKS_NAME: Final = re.compile(
     r"(?i)(?:['’]s|\b(?:my|our|his|her|their|the)) (?:[\w-]+ ){0,2}names?\b|\bnames? of\b|\bcalled\b|^(?:and )?who\b"
     r"|\bwhose\b|\bwho(?:['’]s| is| was| are)\b"
 )
-_NAME: Final = re.compile(
-    rf"\b(?!(?i:I|{alternatives(frozenset((*WEEKDAYS, *MONTHS)))})\b)[A-Z]\w+|\b(?i:called|named|name is|name['’]s) \w+"
-)
+_NAME: Final = re.compile(rf"\b(?!(?i:I|{DAYS_AND_MONTHS})\b)[A-Z]\w+|\b(?i:called|named|name is|name['’]s) \w+")
 _BEFORE: Final = re.compile(
     r"(?i)\b(?:before(?! (?:i|we|you) )|previous(?:ly)?|former(?:ly)?|used to|(?:my|our|the|his|her|their|'s) old)\b"
 )

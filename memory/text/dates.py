@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
+from memory.text.language import alternatives
+
 type _Days = tuple[date, date]
 type _Found = re.Match[str]
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS: Final = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
                  "november", "december")  # fmt: skip
+DAYS_AND_MONTHS: Final = alternatives(frozenset((*WEEKDAYS, *MONTHS)))
+"""Their names, as alternatives of a pattern."""
 _COUNTS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 NUMBERS: Final = {word: number for number, word in enumerate(_COUNTS, start=1)} | {"a": 1, "an": 1, "a couple of": 2}
 HOLIDAYS: Final = {"halloween": (10, 31), "christmas eve": (12, 24), "christmas day": (12, 25), "boxing day": (12, 26),

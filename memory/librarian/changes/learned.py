@@ -416,8 +416,8 @@ _THING: Final = re.compile(r"([\w'-]+) (?:in|at|to|from|with) (?:the )?$")
 """The word right before a place."""
 
 
-def _is_place_of_other(statement: str, old: str, new: str, quote: str) -> bool:
-    """Whether a place is that of something else: “oyster reefs in Clew Bay”, of a dissertation on “peat bogs in
+def _says_where_other_is(statement: str, old: str, new: str, quote: str) -> bool:
+    """Whether the new place is where something else is: “oyster reefs in Clew Bay”, of a dissertation on “peat bogs in
     Connacht”, of which only the place would change."""
     was = _THING.search(statement[: max(statement.find(old), 0)])
     now = _THING.search(quote[: max(quote.find(new), 0)])
@@ -446,7 +446,7 @@ def _correction(reading: _Reading, said: Utterance) -> Correction:
     if _HOUR.fullmatch(new) and not _HOUR.search(update.old):  # an hour is no day: “No, 9:20.”
         return Correction(fact, Change.ASK, reading.quote, number)
     old = _place_taken(fact.statement, update, reading.quote)
-    if _is_place_of_other(fact.statement, old, new, reading.quote):
+    if _says_where_other_is(fact.statement, old, new, reading.quote):
         return Correction(fact, Change.ASK, reading.quote, number)
     date = find_value(fact.statement, "date") if kind_of_phrase(new) == "date" else ""
     if date and old in date:  # “June 2027”, of which the network marks the year alone

@@ -29,17 +29,17 @@ def test_an_export_of_another_assistant_is_read_reviewed_found_and_taken_along(
     page.get_by_label("Export file").set_input_files(
         FilePayload(name="notes.txt", mimeType="text/plain", buffer=b"hello")
     )
-    tap(page.get_by_role("button", name="Import"))
+    tap(page.get_by_role("button", name="Import", exact=True))
     expect(page.get_by_role("alert").filter(has_text="This isn't an export that Recall knows.")).to_be_visible()
 
     page.get_by_label("Export file").set_input_files(EXPORT)
-    tap(page.get_by_role("button", name="Import"))
+    tap(page.get_by_role("button", name="Import", exact=True))
     expect(page.get_by_text("Conversations: 3 new; 9 messages imported.")).to_be_visible()
     expect(page.get_by_text("6 memories to review.")).to_be_visible()
     fits_the_screen(page)
 
     page.get_by_label("Export file").set_input_files(EXPORT)
-    tap(page.get_by_role("button", name="Import"))
+    tap(page.get_by_role("button", name="Import", exact=True))
     expect(page.get_by_text("Conversations: 3 already here; 0 messages imported.")).to_be_visible()
     page.goto("/memory/review")
     expect(page.locator("[data-fact]")).to_have_count(6)

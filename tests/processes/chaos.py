@@ -53,6 +53,7 @@ REPAIRS: Final = (
     "memory.tasks.requeue_stale_runs",
     "chat.tasks.requeue_stale_compactions",
     "chat.tasks.index_what_was_missed",
+    "chat.tasks.note_idle_conversations",
     "memory.tasks.embed",
 )
 """Tasks of the clock that repair what a kill left; it sends each within ten minutes."""
@@ -291,10 +292,11 @@ def settle(machine: Machine, rows: Rows, judge: Callable[[], list[str]]) -> list
 
 
 def lapse(rows: Rows) -> None:
-    """Ten minutes pass: the leases of killed workers end."""
+    """Minutes pass: the leases of killed workers end, and conversations become idle."""
     rows.ask("UPDATE memory_librarianrun SET lease_until = now(), not_before = now() WHERE state <> 'done'")
     rows.ask("UPDATE chat_compaction SET lease_until = now(), not_before = now() WHERE state IN ('pending', 'running')")
     rows.ask("UPDATE chat_message SET created_at = created_at - interval '10 minutes'")
+    rows.ask("UPDATE chat_conversation SET last_activity_at = last_activity_at - interval '30 minutes'")
     rows.end_claims_on_tasks()
 
 

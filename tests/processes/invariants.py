@@ -45,6 +45,13 @@ MUST_BE_EMPTY: Final[dict[str, LiteralString]] = {
         SELECT message_id FROM budget_receipt WHERE message_id IS NOT NULL GROUP BY message_id HAVING count(*) > 1
     """,
     "librarian runs that are not done": "SELECT id FROM memory_librarianrun WHERE state <> 'done'",
+    "questions that the librarian did not read": """
+        SELECT id FROM chat_message q WHERE event_type = 'user_message'
+        AND NOT EXISTS (
+            SELECT FROM memory_librarianrun r
+            WHERE r.conversation_id = q.conversation_id AND q.seq BETWEEN r.first_seq AND r.last_seq
+        )
+    """,
     "messages that were read twice": """
         SELECT a.id FROM memory_librarianrun a JOIN memory_librarianrun b USING (conversation_id)
         WHERE a.id < b.id AND a.first_seq <= b.last_seq AND b.first_seq <= a.last_seq

@@ -113,10 +113,11 @@ class Tab:
         """The next frame that says what became of the message with this client id."""
         return self.first(lambda frame: frame.get("client_id") == client_id)
 
-    def wait_until_lost(self) -> None:
-        """Wait until the server's end of the socket is closed."""
+    def wait_until_lost(self) -> int | None:
+        """Wait until the server's end of the socket is closed; returns the code it gave, if any."""
         with suppress(ConnectionClosed):
             self.first(lambda frame: False)
+        return self._socket.close_code
 
     def send(self, text: str, conversation: str | None = None, client_id: str = "") -> Frame:
         """Send a message; returns its `accepted` frame."""

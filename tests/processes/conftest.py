@@ -62,13 +62,20 @@ def app(environment: dict[str, str]) -> Iterator[App]:
 @pytest.fixture(scope="package")
 def other_process(app: App, environment: dict[str, str], offline_port: int) -> Iterator[str]:
     """A second web process beside the application's."""
-    with web_process(app, environment, offline_port) as address:
-        yield address
+    with web_process(app, environment, offline_port) as second:
+        yield second.url
+
+
+class WebProcess(NamedTuple):
+    """A web process that a test started, and its address."""
+
+    url: str
+    process: subprocess.Popen[bytes]
 
 
 @contextmanager
-def web_process(app: App, environment: dict[str, str], offline_port: int) -> Iterator[str]:
-    """The URL of a second web process, started by hand as on a second machine."""
+def web_process(app: App, environment: dict[str, str], offline_port: int) -> Iterator[WebProcess]:
+    """Another web process, started by hand as on a second machine."""
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", "recall.asgi:application", "--port", str(port)]
     places = {"VAR_DIR": str(app.var_dir), "OFFLINE_URL": f"http://127.0.0.1:{offline_port}"}
@@ -81,7 +88,7 @@ def web_process(app: App, environment: dict[str, str], offline_port: int) -> Ite
     )
     try:
         wait_until(lambda: _accepts(port))  # otherwise a turn to be stopped would end before it listens
-        yield f"http://127.0.0.1:{port}"
+        yield WebProcess(f"http://127.0.0.1:{port}", process)
     finally:
         process.terminate()
         process.wait(20)

@@ -44,7 +44,7 @@ def test_an_interrupted_answer_is_counted_and_one_is_finished_within_the_time_se
     settings = {"OFFLINE_PORT": str(port), "OFFLINE_ADMIN": "1"}
     with running(**settings, DRAIN_SECONDS="60") as app:
         with web_process(app, {**settings, "DRAIN_SECONDS": "0"}, port) as second:
-            bob = Browser(second)
+            bob = Browser(second.url)
             bob.sign_up("bob@example.org")
             interrupted = Turn(bob, "Tell me, and end.")
             Provider(port).will_say(interrupted.asked, STORY, pause=0.1)

@@ -4,11 +4,13 @@ import json
 import statistics
 import time
 
+import httpx2
 import pytest
+from websockets.frames import CloseCode
 
 from tests.conftest import PASSWORD
 from tests.processes.browser import Browser
-from tests.processes.conftest import Newcomer, Provider, Rows, Said, Turn, on
+from tests.processes.conftest import Newcomer, Provider, Rows, Said, Turn, on, web_process
 from tests.running import App, wait_until
 
 pytestmark = [
@@ -130,6 +132,33 @@ def test_the_other_process_learns_that_one_was_killed(app: App, turn: Turn, othe
     there.hear("nudge", kind="conversation", conversation=turn.conversation)
     assert "Recall was interrupted while writing this." in there_shown(turn, other_process)
     assert [said.status for said in rows.messages(turn.conversation)] == ["complete", "interrupted"]
+
+
+def test_a_process_that_is_stopped_lets_its_tabs_go_elsewhere_and_finishes_its_answer(
+    app: App, newcomer: Newcomer, environment: dict[str, str], offline_port: int, provider: Provider, rows: Rows
+) -> None:
+    alice = newcomer()
+    with web_process(app, {**environment, "DRAIN_SECONDS": "60"}, offline_port) as leaving:
+        turn = Turn(alice.at(leaving.url), "Tell me, and stop.")
+        provider.will_say(turn.asked, STORY, pause=0.1)
+        turn.send()
+        turn.tab.hear_until(turn.answer, characters=20)
+        leaving.process.terminate()
+        assert turn.tab.wait_until_lost() == CloseCode.SERVICE_RESTART
+        with pytest.raises(httpx2.ConnectError):
+            httpx2.get(f"{leaving.url}/readyz")
+
+        elsewhere = alice.tab()
+        written = elsewhere.open(turn.conversation)["answer"]["text"]
+        assert len(written) < len(STORY) // 2
+        heard = elsewhere.hear_until(turn.answer, len(STORY) * 2 // 3)  # the end comes with the whole answer
+        assert STORY.startswith(heard)
+        assert leaving.process.poll() is None, "it waits for the end of its answer"
+        elsewhere.hear("nudge", kind="conversation", conversation=turn.conversation)
+        assert elsewhere.open(turn.conversation)["answer"] is None
+        assert rows.messages(turn.conversation)[1:] == [Said(2, "assistant", "complete", STORY)]
+        assert rows.receipts(turn.conversation) == ["complete"]
+        leaving.process.wait(20)
 
 
 def test_failed_sign_ins_are_counted_by_both_processes_together(app: App, other_process: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections import Counter
 from typing import Any
 from uuid import UUID
@@ -30,6 +31,7 @@ from chat.protocol import (
     Stop,
     Temporary,
     client_id_of,
+    error_frame,
     parse,
 )
 from chat.turn import TurnRejectedError
@@ -44,6 +46,8 @@ from recall.db.notify import PROCESS_KEY, RESYNC
 from recall.observability import request_id
 from recall.observability.metrics import SOCKETS
 
+log = logging.getLogger(__name__)
+
 NOT_SIGNED_IN, TOO_MANY, OPEN_AGAIN = 4401, 4429, 4408
 """Close codes: sign in · close another tab · connect again, the handshake decides."""
 MAX_SOCKETS = 30
@@ -53,7 +57,9 @@ OUTBOX_BYTES = 4 * 1024 * 1024
 _open_sockets: Counter[int] = Counter()
 FULL = ""
 """Marks the end of an outbox that overflowed: no frame is empty."""
-UNAVAILABLE = TurnRejectedError("unavailable", "The database can't be reached. Your message will be sent again.")
+UNAVAILABLE = (
+    "The database can't be reached. Your message will be sent again. Details are in the server log, request {}."
+)
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
@@ -111,8 +117,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self._reject("bad_frame", str(error), text)
         except TurnRejectedError as rejection:
             self._reject(rejection.code, rejection.sentence, text)
-        except (DatabaseError, psycopg.Error):
-            self._reject(UNAVAILABLE.code, UNAVAILABLE.sentence, text)
+        except (DatabaseError, psycopg.Error) as error:
+            log.warning("A frame wasn't handled: %s.", type(error).__name__)
+            self._reject("unavailable", UNAVAILABLE.format(request_id.current()), text)
 
     async def _handle(self, frame: Incoming) -> None:
         match frame:
@@ -220,7 +227,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self.tell(await asyncio.to_thread(self.remote.grow, text))
 
     def _reject(self, code: str, sentence: str, text: str) -> None:
-        frame: Frame = {"type": "error", "code": code, "text": sentence}
+        frame = error_frame(code, sentence)
         client_id = client_id_of(text)
         self.tell({**frame, "client_id": client_id} if client_id else frame)
 

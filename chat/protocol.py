@@ -2,10 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from recall.observability import request_id
 
 VERSION = 1
 OPTION_FIELDS: Final = ("role", "project", "model", "effort", "only_project")
@@ -152,6 +154,11 @@ def parse(text: str) -> Incoming:
         raise BadFrameError(f"{where}: {first['msg']}.") from error
     except (ValueError, RecursionError) as error:  # not JSON, or a number of thousands of digits
         raise BadFrameError("This isn't JSON.") from error
+
+
+def error_frame(code: str, sentence: str) -> dict[str, Any]:
+    """What a refused frame or form is answered with; `request` finds it in the log."""
+    return {"type": "error", "code": code, "text": sentence, "request": request_id.current()}
 
 
 def client_id_of(text: str) -> str | None:

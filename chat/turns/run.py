@@ -25,6 +25,7 @@ from chat.turns.backend import Progress, TurnBackend
 from chat.turns.live import TURN_REGISTRY, RunningTurn
 from recall.db.connections import run_in_thread
 from recall.llm.failures import Failure
+from recall.observability import request_id
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,10 @@ MAX_OUTAGE_BEFORE, MAX_OUTAGE_AFTER = 20.0, 600.0
 """Seconds to wait for the database: before the answer the user waits too; after it no one does."""
 NO_DATABASE: Final = Failure("database", "The database could not be reached. Your message is saved. Try again.")
 IN_LINE: Final = "Many people are asking. You are number {} in line"
-FAULT: Final = Failure("fault", "Something went wrong while generating the answer. Your message is saved. Try again.")
+FAULT: Final = (
+    "Something went wrong while generating the answer. Your message is saved. Try again. "
+    "Details are in the server log, request {}."
+)
 
 
 async def run_turn(turn: RunningTurn, backend: TurnBackend) -> None:
@@ -152,7 +156,7 @@ def _record_ending(turn: RunningTurn, run: AgentRun) -> None:
         # Log the type and traceback only: the exception message may contain user or model text.
         where = "".join(traceback.format_tb(fault.__traceback__))
         log.error("The turn of message %s failed: %s\n%s", turn.message_id, type(fault).__name__, where)
-        run.failure = FAULT
+        run.failure = Failure("fault", FAULT.format(request_id.current()))
 
 
 async def retry_during_outage[R](turn: RunningTurn, max_seconds: float, work: Callable[[], R]) -> R:

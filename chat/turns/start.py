@@ -17,6 +17,7 @@ from chat.turns.remote import publish_start
 from chat.turns.run import run_turn
 from recall.db.connections import run_at_once
 from recall.db.prepared import PreparedQuery, read_together
+from recall.observability import request_id
 
 Accepted = Send | Edit | Retry | Continue | Without
 _ACTIVE: Final = PreparedQuery(lambda user: User.objects.filter(pk=user, is_active=True), user=int)
@@ -110,6 +111,7 @@ def _accepted_frame(accepted: AcceptedTurn, frame: Accepted) -> Frame:
     shown = [accepted.answer] if is_answer_only else [accepted.question, accepted.answer]
     return {
         "type": "accepted",
+        "request": request_id.current(),
         "client_id": str(frame.client_id),
         "conversation": str(accepted.conversation.pk),
         "created": accepted.created,

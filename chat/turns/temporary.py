@@ -63,6 +63,7 @@ from memory.models import Boundary
 from memory.retrieval.recall import AlreadyInPrompt, RetrievalResult, retrieve
 from recall.db.connections import run_at_once
 from recall.llm.tokens import count_tokens
+from recall.observability import request_id
 from recall.observability.stopwatch import Stopwatch
 
 log = logging.getLogger(__name__)
@@ -210,6 +211,7 @@ def _accepted_frame(backend: TemporaryTurn, retried: int | None) -> Frame:
     shown = message_html(turn.answer, user=user) if retried else ""
     return {
         "type": "accepted",
+        "request": request_id.current(),
         "temporary": True,
         "client_id": str(backend.client_id),
         "conversation": str(turn.conversation.pk),

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from accounts.models import User
 from chat.models import Message
 from chat.pages.message_window import around, build_messages_context
-from chat.protocol import VERSION, Edit
+from chat.protocol import VERSION, Edit, error_frame
 from chat.turn import TurnRejectedError
 from chat.turns import intake
 from chat.turns.start import STATUS, accept
@@ -65,8 +65,7 @@ def _edit_page(request: HttpRequest, user: User, pk: int, error: str = "") -> Ht
 
 def _edit_error(request: HttpRequest, user: User, pk: int, refused: TurnRejectedError) -> HttpResponse:
     if _wants_json(request):
-        body = {"type": "error", "code": refused.code, "text": refused.sentence}
-        return JsonResponse(body, status=STATUS.get(refused.code, 400))
+        return JsonResponse(error_frame(refused.code, refused.sentence), status=STATUS.get(refused.code, 400))
     return _edit_page(request, user, pk, refused.sentence)
 
 

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from pydantic import ValidationError
 
 from accounts.models import User
-from chat.protocol import OPTION_FIELDS, VERSION, Send, Without
+from chat.protocol import OPTION_FIELDS, VERSION, Send, Without, error_frame
 from chat.turn import TurnRejectedError
 from chat.turns.start import STATUS, accept
 from recall.db.connections import run_in_thread
@@ -50,10 +50,9 @@ async def send_over_http(request: HttpRequest) -> JsonResponse:
         frame = Send.model_validate({"v": VERSION, "type": "send", "conversation": conversation, **fields})
         return JsonResponse(await accept(user.pk, frame))
     except ValidationError as error:
-        return JsonResponse({"type": "error", "code": "bad_frame", "text": str(error.errors()[0]["msg"])}, status=400)
+        return JsonResponse(error_frame("bad_frame", str(error.errors()[0]["msg"])), status=400)
     except TurnRejectedError as rejection:
-        body = {"type": "error", "code": rejection.code, "text": rejection.sentence}
-        return JsonResponse(body, status=STATUS.get(rejection.code, 400))
+        return JsonResponse(error_frame(rejection.code, rejection.sentence), status=STATUS.get(rejection.code, 400))
 
 
 def posted_text(request: HttpRequest) -> str:

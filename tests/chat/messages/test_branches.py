@@ -411,6 +411,7 @@ async def test_a_form_sent_twice_asks_once_and_leads_to_the_new_message(
     told = await async_client.post(address, fields, headers={"Accept": "application/json"})
     await settled()
     assert told.json()["replaces"] == first["question"]
+    assert told.json()["request"] == told["X-Request-ID"]
 
 
 def test_what_is_asked_instead_is_not_recalled_for_itself(alice: User, talk: Conversation) -> None:

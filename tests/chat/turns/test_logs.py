@@ -5,19 +5,23 @@ import logging
 import sys
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.db import OperationalError
 from django.test import Client
 
 from chat.models import Message
 from memory.index.indexer import embed_pending
 from memory.librarian import run as librarian
 from memory.models import LibrarianRun
+from recall import celery
 from recall.celery import app
+from recall.observability import request_id
 from recall.observability.logs import FIELDS, MORE_THAN_IDS, TASKS, JsonLines, PlainLines, with_fields
-from tests.chat.conftest import Provider, Tabs
+from tests.chat.conftest import Provider, Tabs, settled
 from tests.memory.index.test_indexer import said
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queued")]
@@ -102,11 +106,12 @@ async def test_a_fault_of_ours_is_logged_without_its_message(
 
     monkeypatch.setattr("chat.turns.backend.assemble_prompt", broken)
     tab = await tabs.open(alice)
-    await tab.talk("Good morning")
+    done = await tab.talk("Good morning")
 
     text = written(everything.records)
     assert "ValueError" in text
     assert SECRETS[0] not in text
+    assert f"request {done['request']}." in done["html"]
 
 
 async def test_a_turn_is_one_line_with_its_figures(
@@ -130,6 +135,46 @@ async def test_a_turn_is_one_line_with_its_figures(
     assert line["output_tokens"] > 0
     assert line["total_ms"] >= line["compile_ms"] >= line["retrieve_ms"] > 0
     assert f"answer={message} turn=1 outcome=complete" in record.getMessage()
+
+
+async def test_the_id_of_a_frame_is_in_the_log_line_of_its_turn_and_in_the_tasks_it_queued(
+    alice: Any, tabs: Tabs, provider: Provider, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(celery, "send_task_now", celery.TaskSender().send)
+    monkeypatch.setattr(celery.app, "send_task", lambda name, args, headers: sent.append(headers))
+    monkeypatch.setattr(caplog.handler, "formatter", JsonLines())  # the id is of the moment, not of the record
+    tab = await tabs.open(alice)
+    with caplog.at_level(logging.INFO, logger="recall.turns"):
+        named = (await tab.ask("Good morning"))["request"]
+        await tab.hear("done")
+        await settled()
+    (line,) = [one for one in map(json.loads, caplog.text.splitlines()) if one["logger"] == "recall.turns"]
+    assert line["request"] == named
+    assert sent
+    assert all(headers == {request_id.TASK_HEADER: named} for headers in sent)
+
+
+async def test_a_refused_frame_is_named_and_one_that_met_a_fault_names_itself_in_its_sentence_and_in_the_log(
+    alice: Any, tabs: Tabs, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caplog.handler, "formatter", JsonLines())
+    tab = await tabs.open(alice)
+    await tab.tell("open", conversation=str(uuid4()))
+    refused = await tab.hear("error")
+    assert refused["request"] not in refused["text"]
+
+    async def broken(*_: Any) -> None:
+        raise OperationalError(SECRETS[0])
+
+    monkeypatch.setattr("chat.consumer.accept", broken)
+    await tab.tell("send", client_id=str(uuid4()), conversation=None, text="Good morning")
+    failed = await tab.hear("error")
+    assert failed["text"].endswith(f"request {failed['request']}.")
+    assert failed["request"] != refused["request"]
+    (line,) = [one for one in map(json.loads, caplog.text.splitlines()) if one["logger"] == "chat.consumer"]
+    assert (line["request"], "OperationalError" in line["message"]) == (failed["request"], True)
+    assert SECRETS[0] not in caplog.text
 
 
 def test_an_exception_is_told_by_type_and_place_alone() -> None:

@@ -9,7 +9,7 @@ and is made by the owner. A view shows its reader the acting user's rows; no one
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.apps import apps
 from django.conf import settings
@@ -96,13 +96,35 @@ def policies(table: str, condition: str) -> Iterator[tuple[str, str]]:
 
 # What there is -----------------------------------------------------------------------------------------------------
 
+
+class Held(NamedTuple):
+    """What PostgreSQL has of a policy or view."""
+
+    comment: str | None
+    """The text it was made of and `text` as of then, if we made it."""
+    text: str
+    """Its condition as PostgreSQL writes it, with the roles, rights and options."""
+
+
 _TABLES: Final = """
     SELECT relname, relrowsecurity AND relforcerowsecurity,
         ARRAY(
-            SELECT ARRAY[polname::text, obj_description(pg_policy.oid, 'pg_policy')]
+            SELECT ARRAY[
+                polname::text,
+                obj_description(pg_policy.oid, 'pg_policy'),
+                concat_ws(
+                    ' ', polcmd, polpermissive,
+                    ARRAY(SELECT rolname FROM pg_roles WHERE pg_roles.oid = ANY(polroles) ORDER BY rolname),
+                    'USING', pg_get_expr(polqual, polrelid), 'CHECK', pg_get_expr(polwithcheck, polrelid)
+                )
+            ]
             FROM pg_policy WHERE polrelid = pg_class.oid
         )
     FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+"""
+_VIEWS: Final = """
+    SELECT relname, obj_description(oid, 'pg_class'), concat_ws(' ', reloptions, pg_get_viewdef(oid))
+    FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'v'
 """
 
 
@@ -111,21 +133,51 @@ def find_gaps() -> list[str]:
     wanted, gaps = owned(), []
     for table, is_forced, found in _tables():
         if table in wanted:
-            if not is_forced or found != dict(policies(table, wanted[table])):
+            if not is_forced or not _are_as_made(found, dict(policies(table, wanted[table]))):
                 gaps.append(f"The table {table} lacks its row security.")
         elif table not in UNOWNED:
             gaps.append(f"The table {table} has no owner, and no reason in UNOWNED.")
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT viewname FROM pg_views WHERE schemaname = 'public'")
-        there = {name for (name,) in cursor.fetchall()}
-    return gaps + [f"The view {view} is missing." for view in VIEWS if view not in there]
+    there = _views()
+    for view in VIEWS:
+        if view not in there:
+            gaps.append(f"The view {view} is missing.")
+        elif not _is_as_made(there[view], _select(view, wanted)):
+            gaps.append(f"The view {view} was changed.")
+    return gaps
 
 
-def _tables() -> list[tuple[str, bool, dict[str, str]]]:
-    """Name, whether row security is forced, and the policies as they were installed, of each table."""
+def _select(view: str, conditions: Mapping[str, str]) -> str:
+    table, form = VIEWS[view]
+    return f"SELECT * FROM {table} WHERE {form.format(conditions[table])}"  # noqa: S608
+
+
+def _are_as_made(found: Mapping[str, Held], wanted: Mapping[str, str]) -> bool:
+    return found.keys() == wanted.keys() and all(_is_as_made(held, wanted[name]) for name, held in found.items())
+
+
+def _is_as_made(held: Held | None, ours: str) -> bool:
+    """Whether it was made of our text, and PostgreSQL still has what it made of that."""
+    return held is not None and held.comment == _comment(ours, held.text)
+
+
+def _comment(ours: str, text: str) -> str:
+    return f"{ours}\n{text}"
+
+
+def _tables() -> list[tuple[str, bool, dict[str, Held]]]:
+    """Name, whether row security is forced, and the policies, of each table."""
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
-        return [(name, is_forced, dict(found)) for name, is_forced, found in cursor.fetchall()]
+        return [
+            (table, is_forced, {name: Held(*held) for name, *held in found})
+            for table, is_forced, found in cursor.fetchall()
+        ]
+
+
+def _views() -> dict[str, Held]:
+    with connection.cursor() as cursor:
+        cursor.execute(_VIEWS)
+        return {name: Held(*held) for name, *held in cursor.fetchall()}
 
 
 # Installing --------------------------------------------------------------------------------------------------------
@@ -179,34 +231,51 @@ def remove_views() -> None:
 @by("migrations")
 @transaction.atomic
 def install() -> None:
-    """Make what is missing; nothing if all is there."""
+    """Make what is missing or was changed; nothing if all is there."""
     wanted = owned()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('recall.row_security'))")
-        tables = _tables()
-        for table, is_forced, found in tables:
-            if table not in wanted:
-                continue
-            if not is_forced:
-                cursor.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
-            expected = dict(policies(table, wanted[table]))
-            for name in found if found != expected else ():
-                cursor.execute(f"DROP POLICY {name} ON {table}")
-            for name, rest in expected.items() if found != expected else ():
-                cursor.execute(f"CREATE POLICY {name} ON {table} {rest}")
-                cursor.execute(
-                    sql.SQL("COMMENT ON POLICY {} ON {} IS {}")
-                    .format(sql.Identifier(name), sql.Identifier(table), sql.Literal(rest))
-                    .as_string()
-                )
-        there = {name for name, *_ in tables}
+        _install_policies(cursor, wanted)
+        there = {table for table, *_ in _tables()}
         views = [view for view, (table, _) in VIEWS.items() if table in there]
-        for view in views:
-            table, form = VIEWS[view]
-            condition = form.format(wanted[table])
-            cursor.execute(f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM {table} WHERE {condition}")  # noqa: S608
+        _install_views(cursor, {view: _select(view, wanted) for view in views})
         for statement in _grants(there, views):
             cursor.execute(statement)
+
+
+def _install_policies(cursor: Any, conditions: Mapping[str, str]) -> None:
+    changed: dict[str, dict[str, str]] = {}
+    for table, is_forced, found in _tables():
+        if table not in conditions:
+            continue
+        if not is_forced:
+            cursor.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
+        wanted = dict(policies(table, conditions[table]))
+        if not _are_as_made(found, wanted):
+            changed[table] = wanted
+            for name in found:
+                cursor.execute(sql.SQL("DROP POLICY {} ON {}").format(*map(sql.Identifier, (name, table))).as_string())
+            for name, rest in wanted.items():
+                cursor.execute(f"CREATE POLICY {name} ON {table} {rest}")
+    for table, _, made in _tables():
+        for name, rest in changed.get(table, {}).items():
+            _keep(cursor, f"POLICY {name} ON {table}", rest, made[name])
+
+
+def _install_views(cursor: Any, wanted: Mapping[str, str]) -> None:
+    there = _views()
+    changed = [view for view, select in wanted.items() if not _is_as_made(there.get(view), select)]
+    for view in changed:
+        cursor.execute(f"DROP VIEW IF EXISTS {view}")
+        cursor.execute(f"CREATE VIEW {view} AS {wanted[view]}")
+    made = _views()
+    for view in changed:
+        _keep(cursor, f"VIEW {view}", wanted[view], made[view])
+
+
+def _keep(cursor: Any, name: str, ours: str, made: Held) -> None:
+    comment = sql.Literal(_comment(ours, made.text)).as_string()
+    cursor.execute(f"COMMENT ON {name} IS {comment}")
 
 
 def _grants(tables: set[str], views: Collection[str]) -> Iterator[str]:

@@ -81,15 +81,35 @@ def test_a_new_table_without_an_owner_or_a_reason_is_found() -> None:
         "ALTER TABLE memory_fact DISABLE ROW LEVEL SECURITY",
         "DROP POLICY recall_own ON memory_fact",
         "CREATE POLICY more ON memory_fact USING (true)",
+        "ALTER POLICY recall_own ON memory_fact USING (true)",
+        "ALTER POLICY recall_own ON memory_fact WITH CHECK (true)",
+        "ALTER POLICY recall_everyone ON memory_fact TO recall_user",
+        "CREATE OR REPLACE VIEW own_memory_fact AS SELECT * FROM memory_fact",
+        "ALTER VIEW own_memory_fact SET (security_barrier)",
     ],
 )
 @pytest.mark.django_db(transaction=True)
-def test_an_owned_table_without_its_policies_is_found_and_repaired(harm: str) -> None:
+def test_a_table_or_view_without_its_own_conditions_is_found_and_repaired(harm: str) -> None:
     with by("migrations"), connection.cursor() as cursor:
         cursor.execute(harm)
-        assert row_security.find_gaps() == ["The table memory_fact lacks its row security."]
+        gap = "view own_memory_fact was changed" if "VIEW" in harm else "table memory_fact lacks its row security"
+        assert row_security.find_gaps() == [f"The {gap}."]
     row_security.install()
     assert row_security.find_gaps() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_restored_dump_has_is_as_it_was_made() -> None:
+    with by("migrations"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT format('ALTER POLICY %I ON %s USING (%s)', polname, polrelid::regclass,"
+            " pg_get_expr(polqual, polrelid)) FROM pg_policy"
+            " UNION ALL SELECT format('CREATE OR REPLACE VIEW %I AS %s', viewname, definition) FROM pg_views"
+            " WHERE schemaname = 'public'"
+        )
+        for (statement,) in cursor.fetchall():
+            cursor.execute(statement)
+        assert row_security.find_gaps() == []
 
 
 @pytest.mark.django_db(transaction=True)

@@ -64,7 +64,7 @@ class Environment(BaseSettings):
         None, description="The same database as the owner of its tables; unset: DATABASE_URL is their owner's"
     )
     redis_url: str | None = Field(None, description="Redis for the queue and for events; unset: PostgreSQL for both")
-    database_pool_size: int = Field(10, ge=2, description="Connections kept by one web process")
+    database_pool_size: int = Field(10, ge=2, description="Connections one process may keep")
 
     drain_seconds: int = Field(
         10, ge=0, le=600, description="Seconds in which running answers may finish when a web process is stopped"

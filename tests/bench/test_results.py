@@ -74,6 +74,14 @@ def test_each_file_has_its_date_cores_load_and_command_and_a_note_if_no_run_wrot
         assert (run["load"] is None) == ("note" in run), path.name
 
 
+def test_the_page_on_scale_counts_users_by_the_turns_that_were_measured() -> None:
+    kept = json.loads((ROOT / "bench" / "results" / "load.saturated.json").read_text())["figures"]
+    turns = kept["200 sockets, 1 web, turns/s"]["value"]
+    page = (ROOT / "docs" / "scale.md").read_text()
+    ((users, pause),) = re.findall(r"turns a second: (\d+) users who ask every (\d+) s", page)
+    assert int(users) == int(float(f"{turns * int(pause):.2g}"))
+
+
 def test_a_figure_that_was_edited_by_hand_is_written_over(root: Path) -> None:
     record("turn", {"first, p50": (1234.4, "ms")})
     page = "Before.\n\n[figures]: ../bench/tables/turn.md\n\n|first|999|\n\n[/figures]: #\n\nAfter 999.\n"

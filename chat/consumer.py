@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections import Counter
+from traceback import format_tb
 from typing import Any
 from uuid import UUID
 
@@ -60,6 +61,7 @@ FULL = ""
 UNAVAILABLE = (
     "The database can't be reached. Your message will be sent again. Details are in the server log, request {}."
 )
+FAULT = "Something went wrong. Try again. Details are in the server log, request {}."
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
@@ -120,6 +122,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         except (DatabaseError, psycopg.Error) as error:
             log.warning("A frame wasn't handled: %s.", type(error).__name__)
             self._reject("unavailable", UNAVAILABLE.format(request_id.current()), text)
+        except Exception as fault:  # noqa: BLE001 - the socket would close, and its page send the frame again and again
+            log.error("A frame failed: %s\n%s", type(fault).__name__, "".join(format_tb(fault.__traceback__)))
+            self._reject("fault", FAULT.format(request_id.current()), text)
 
     async def _handle(self, frame: Incoming) -> None:
         match frame:

@@ -155,8 +155,14 @@ async def test_the_id_of_a_frame_is_in_the_log_line_of_its_turn_and_in_the_tasks
     assert all(headers == {request_id.TASK_HEADER: named} for headers in sent)
 
 
+@pytest.mark.parametrize(("kind", "code"), [(OperationalError, "unavailable"), (ZeroDivisionError, "fault")])
 async def test_a_refused_frame_is_named_and_one_that_met_a_fault_names_itself_in_its_sentence_and_in_the_log(
-    alice: Any, tabs: Tabs, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    kind: type[Exception],
+    code: str,
+    alice: Any,
+    tabs: Tabs,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(caplog.handler, "formatter", JsonLines())
     tab = await tabs.open(alice)
@@ -165,15 +171,16 @@ async def test_a_refused_frame_is_named_and_one_that_met_a_fault_names_itself_in
     assert refused["request"] not in refused["text"]
 
     async def broken(*_: Any) -> None:
-        raise OperationalError(SECRETS[0])
+        raise kind(SECRETS[0])
 
     monkeypatch.setattr("chat.consumer.accept", broken)
     await tab.tell("send", client_id=str(uuid4()), conversation=None, text="Good morning")
     failed = await tab.hear("error")
+    assert failed["code"] == code
     assert failed["text"].endswith(f"request {failed['request']}.")
     assert failed["request"] != refused["request"]
     (line,) = [one for one in map(json.loads, caplog.text.splitlines()) if one["logger"] == "chat.consumer"]
-    assert (line["request"], "OperationalError" in line["message"]) == (failed["request"], True)
+    assert (line["request"], kind.__name__ in line["message"]) == (failed["request"], True)
     assert SECRETS[0] not in caplog.text
 
 

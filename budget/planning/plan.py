@@ -139,7 +139,7 @@ HEADINGS: Final[Mapping[Section, str]] = MappingProxyType(
         Section.BOUNDARIES: "Boundaries",
         Section.ROLE: "Role and project",
         Section.PROFILE: "Profile",
-        Section.HISTORY: "History",
+        Section.HISTORY: "Earlier messages",
         Section.MEMORIES: "Recalled memories",
         Section.TASK: "Current task",
         Section.CLOCK: "Date and your name",

@@ -183,7 +183,7 @@ def _wrong_sum(plan: Plan) -> dict[str, str]:
 def _too_small(plan: ResolvedPlan) -> dict[str, str]:
     """Errors of sections below their minimum."""
     wrong = {
-        str(section): f"{section.heading} has {plan.ceilings[section]:,} tokens but needs at least {least:,}."
+        str(section): f"{section.heading}: at least {least:,} tokens are needed, not {plan.ceilings[section]:,}."
         for section, least in NEEDS.items()
         if plan.ceilings[section] < least
     }

@@ -22,7 +22,7 @@ FACT_ORDER: Final = ("kind", "-importance", "-recorded_at", "pk")
 
 TABS: Final = {
     "active": ("In use", Q(status=Fact.Status.ACTIVE)),
-    "proposed": ("To review", Q(status=Fact.Status.PROPOSED)),
+    "proposed": ("Proposed", Q(status=Fact.Status.PROPOSED)),
     "past": ("Past", ~Q(status__in=[Fact.Status.ACTIVE, Fact.Status.PROPOSED])),
 }
 """The facts by status: label and filter."""

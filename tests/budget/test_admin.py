@@ -99,7 +99,7 @@ def test_a_plan_that_cannot_hold_is_refused_in_the_words_of_the_persons_page(sta
     fields = {"user": rows[4].user_id, "preset": "standard", "total": "", "output_reserve": "", "ceilings": "{}"}
     assert staff.post(address(rows[4]), fields).status_code == 302
     refused = staff.post(address(rows[4]), fields | {"ceilings": '{"history": 100}'})
-    assert "History has 100 tokens but needs at least 500." in refused.content.decode()
+    assert "Earlier messages: at least 500 tokens are needed, not 100." in refused.content.decode()
     assert "No plan named “huge”" in staff.post(address(rows[4]), fields | {"preset": "huge"}).content.decode()
 
 

@@ -213,7 +213,7 @@ def test_a_plan_is_saved_when_the_person_says_so_and_holds_then(sign_in: SignIn,
 @pytest.mark.parametrize(
     ("field", "typed", "sentence"),
     [
-        ("history", "100", "needs at least 500"),
+        ("history", "100", "at least 500 tokens are needed"),
         ("memories", "many", "Enter a whole number of tokens"),
         ("total", "300000", "this model takes at most 200,000"),
         ("total", "20000", "more than the total of 20,000"),

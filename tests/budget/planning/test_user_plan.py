@@ -73,13 +73,13 @@ def test_a_section_of_the_long_plan_that_is_not_moved_keeps_its_share() -> None:
         (
             ("small", None, 100, {"history": 100}),
             {
-                "history": "History has 100 tokens but needs at least 500.",
+                "history": "Earlier messages: at least 500 tokens are needed, not 100.",
                 "output_reserve": "The answer has 100 tokens but needs at least 500.",
             },
         ),
         (
             ("long", 30_500, None, {}),
-            {"history": "History has 300 tokens but needs at least 500."},
+            {"history": "Earlier messages: at least 500 tokens are needed, not 300."},
         ),
         (
             ("small", 3_000_000, None, {}),
@@ -207,7 +207,7 @@ def test_an_own_plan_that_would_shrink_below_its_needs_gives_way_to_its_preset()
     assert resolve_stored(stored, 128_000).name == "long (yours)"
     mine = resolve_stored(stored, 32_000)
     assert mine.name == LONG.name
-    assert "History has 250 tokens but needs at least 500." in mine.note
+    assert "Earlier messages: at least 500 tokens are needed, not 250." in mine.note
 
 
 def test_a_preset_without_a_change_shrinks_in_silence() -> None:

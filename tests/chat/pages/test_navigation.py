@@ -9,7 +9,10 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
+from budget.planning.plan import HEADINGS
+from memory.documents import revisions
 from memory.models import Fact
+from memory.pages.about import TABS
 from tests.budget.rows import answer_of
 from tests.test_isolation import OWN_PAGES
 
@@ -69,12 +72,23 @@ def test_settings_have_five_sections(alice: User, sign_in: SignIn) -> None:
 
 
 def test_no_two_pages_share_a_name(alice: User, sign_in: SignIn) -> None:
+    revisions.save(alice, "/projects/garden/plan", "Tulips.", started_from=0)
     client = sign_in(alice)
     names: dict[str, str] = {}
-    for address in {reverse(name) for name in OWN_PAGES if name != "import_jobs"}:
+    own_pages = {reverse(name) for name in OWN_PAGES if name != "import_jobs"}
+    for address in {*own_pages, "/memory/documents/projects"}:
         response = client.get(address)
         found = re.search(r"<h1[^>]*>(.*?)</h1>", response.content.decode(), re.DOTALL)
         if response.status_code == 200 and found:
-            assert found[1] not in names, (address, names[found[1]])
-            names[found[1]] = address
+            name = as_a_name(found[1])
+            assert name not in names, (address, names[name])
+            names[name] = address
     assert len(names) > 20
+    fields = re.findall(r"<label[^>]*>([^<]+)</label>", client.get("/memory/about").content.decode())
+    labels = {*(label for label, _ in TABS.values()), *HEADINGS.values(), *fields}
+    assert [label for label in labels if as_a_name(label) in names] == []
+
+
+def as_a_name(words: str) -> str:
+    """Without its case and number: “Rule” is too close to “Rules”."""
+    return words.strip().casefold().removesuffix("s")

@@ -30,7 +30,7 @@ SOURCES: Final = {
 
 
 STATUS_MEANS: Final = {
-    Fact.Status.PROPOSED: "Waiting for your review. Until then answers may recall your message, but not as a fact.",
+    Fact.Status.PROPOSED: "Waiting for your review. Until then answers don't use it as a fact.",
     Fact.Status.REJECTED: "Rejected. Answers don't use it, and the words it came from don't bring it back.",
     Fact.Status.SUPERSEDED: "No longer true. Answers don't use it.",
     Fact.Status.EXPIRED: "No longer true, or in the past. Answers don't use it.",
@@ -40,6 +40,8 @@ STATUS_MEANS: Final = {
 
 
 def sureness(confidence: float) -> str:
+MESSAGE_REMAINS: Final = "Waiting for your review. Until then answers may recall your message, but not as a fact."
+"""The same for a proposal whose message is still there."""
     """A confidence 0–1 in words."""
     return _word(SURENESS, confidence)
 
@@ -57,6 +59,13 @@ def freshness(fact: Fact, now: datetime) -> str:
 def reason(fact: Fact) -> str:
     """Why it was saved or needs review; empty if its source says the same."""
     return "" if fact.reason.casefold() == SOURCES[Fact.Source(fact.source)].casefold() else fact.reason
+def status_means(fact: Fact) -> str:
+    """What the fact's status means for answers; empty: it is used, which the page says otherwise."""
+    if fact.status == Fact.Status.PROPOSED and fact.message_id is not None:
+        return MESSAGE_REMAINS
+    return STATUS_MEANS.get(Fact.Status(fact.status), "")
+
+
 
 
 def _word(scale: Sequence[tuple[float, str]], value: float) -> str:

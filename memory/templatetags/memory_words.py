@@ -73,7 +73,7 @@ def key_words(key: str) -> str:
 @register.filter
 def status_means(fact: Fact) -> str:
     """What its status means for answers; empty: it is used, which the page says otherwise."""
-    return labels.STATUS_MEANS.get(Fact.Status(fact.status), "")
+    return labels.status_means(fact)
 
 
 @dataclass(frozen=True, slots=True)

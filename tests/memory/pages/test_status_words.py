@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from memory.models import Fact
 from memory.models.documents import STARTERS
 from memory.pages.labels import STATUS_MEANS
 from memory.templatetags.memory_words import key_words
+from tests.budget.rows import answer_of
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +40,25 @@ def test_a_fact_that_is_not_in_use_says_what_that_means(alice: User, sign_in: Si
     assert STATUS_MEANS[status] in page.replace("&#x27;", "'")
     assert "Recall will use it" not in page
     assert ("<dt>Proposed</dt>" in page) is (status == Fact.Status.PROPOSED)
+
+
+def test_a_proposal_says_whether_answers_may_still_recall_its_message(alice: User, sign_in: SignIn) -> None:
+    message, client = answer_of(alice).parent, sign_in(alice)
+    assert message is not None
+    rests_on_it = Fact.objects.create(user=alice, statement="The user sings.", status="proposed", message=message)
+    imported = Fact.objects.create(user=alice, statement="The user dances.", status="proposed", source="imported")
+
+    def page(fact: Fact) -> str:
+        return shown_on(client.get(f"/memory/facts/{fact.pk}").content.decode())
+
+    assert "answers may recall your message" in page(rests_on_it)
+    assert "your message" not in page(imported)
+    assert "Until then answers don't use it as a fact." in unescape(page(imported))
+    about = shown_on(client.get("/memory/about?show=proposed").content.decode())
+    assert about.count("answers may recall your message") == 1
+
+    message.delete()
+    assert "your message" not in page(rests_on_it)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ BY_REASON: Final[Mapping[str, str]] = {Reason.HEALTH: HEALTH, Reason.THIRD_PARTY
 MEANS: Final[Mapping[Rule, str]] = {
     Rule.AUTOMATIC: f"Saved right away if you said it yourself, Recall is at least {100 * SURE_CONFIDENCE:.0f}% sure "
     "and nothing contradicts it. You are asked about the rest.",
-    Rule.ASK: "Ask me before saving.",
+    Rule.ASK: "Asks you before saving.",
     Rule.NEVER: "Never saved, not even as a proposal. What Recall already knows stays until you reject or forget it.",
 }
 """What each rule does, in the words of the page."""
@@ -49,7 +49,7 @@ SUCH_AS: Final[Mapping[str, str]] = {
     Kind.EVENT: "plans with a date, past events",
     Kind.PREFERENCE: "likes and dislikes",
     Kind.CONSTRAINT: "allergies, diets, things to avoid",
-    Kind.INSTRUCTION: "how the assistant should behave",
+    Kind.INSTRUCTION: "how Recall should behave",
     Kind.GOAL: "what you want to achieve",
     Kind.DECISION: "what you decided",
     Kind.PROCEDURE: "how you do something",

@@ -23,6 +23,7 @@ from memory.review.decisions import CORRECTABLE
 from memory.review.evidence import FactView, Passage, links_of, load_passage
 from memory.review.undo import UNDO_FOR
 from memory.text.fact_lines import lines_of
+from memory.text.second_person import second_person
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -123,7 +124,7 @@ def _load_places(user: User, fact: Fact) -> list[Place]:
     """The document lines linked to it. One query."""
     found = Document.objects.for_user(user).filter(text__contains=f"^fact-{fact.pk}").order_by("path")
     return [
-        Place(document, document_url(document.path), line.unmarked.strip().lstrip("-*+ "))
+        Place(document, document_url(document.path), second_person(line.unmarked.strip().lstrip("-*+ ")))
         for document in found
         for line in lines_of(document.text)
         if line.fact == fact.pk

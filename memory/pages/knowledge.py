@@ -20,8 +20,7 @@ from memory.documents.readers.formats import ENDINGS, KNOWN
 from memory.documents.revisions import MAX_TEXT, WENT_BACK, Change, changes, part
 from memory.models import Chunk, Document, Upload
 from memory.pages.about import Editor, build_editor
-from memory.text.fact_lines import without_marks
-from memory.text.second_person import you_wrote
+from memory.text.second_person import document_to_user, you_wrote
 from recall.rendering.render import render
 from recall.text import split_way_back
 
@@ -143,7 +142,7 @@ def build_crumbs(path: str) -> list[Crumb]:
 
 def build_document_page(user: User, document: Document, number: int = 1, shown: Editor | None = None) -> dict[str, Any]:
     """One document to read and edit, or part `number` of a long one; `shown` replaces the editor's text."""
-    text, conversation_url = split_way_back(document.display_text)
+    text, conversation_url = split_way_back(document_to_user(document.text))
     shown_part = part(text, number)
     return {
         **_build_frame(user, document.path),
@@ -279,7 +278,7 @@ def build_versions_page(document: Document, number: int | None) -> dict[str, Any
         chosen = document.revisions.get(number=newest if number is None else number)
         before = document.revisions.filter(number__lt=chosen.number).values_list("text", flat=True).first()
         # The first version has nothing to be compared with.
-        changed = changes(without_marks(chosen.text if before is None else before), without_marks(chosen.text))
+        changed = changes(document_to_user(chosen.text if before is None else before), document_to_user(chosen.text))
     return {
         "document": document,
         "versions": versions,

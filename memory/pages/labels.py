@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from memory.librarian.remember import REASON
 from memory.models import Fact
 from memory.retrieval.decay import decay
 
@@ -29,6 +30,8 @@ SOURCES: Final = {
 }
 
 
+ASKED: Final = "Recall was asked to remember it"
+"""Not “you asked”: a document may have asked, too."""
 STATUS_MEANS: Final = {
     Fact.Status.PROPOSED: "Waiting for your review. Until then answers don't use it as a fact.",
     Fact.Status.REJECTED: "Rejected. Answers don't use it, and the words it came from don't bring it back.",
@@ -37,11 +40,11 @@ STATUS_MEANS: Final = {
     Fact.Status.ARCHIVED: "Faded. It can still be found, and comes back when it's used.",
 }
 """What a status means for answers."""
+MESSAGE_REMAINS: Final = "Waiting for your review. Until then answers may recall your message, but not as a fact."
+"""The same for a proposal whose message is still there."""
 
 
 def sureness(confidence: float) -> str:
-MESSAGE_REMAINS: Final = "Waiting for your review. Until then answers may recall your message, but not as a fact."
-"""The same for a proposal whose message is still there."""
     """A confidence 0–1 in words."""
     return _word(SURENESS, confidence)
 
@@ -56,9 +59,6 @@ def freshness(fact: Fact, now: datetime) -> str:
     return _word(FRESHNESS, decay(now - (fact.last_used_at or fact.recorded_at), fact.times_used))
 
 
-def reason(fact: Fact) -> str:
-    """Why it was saved or needs review; empty if its source says the same."""
-    return "" if fact.reason.casefold() == SOURCES[Fact.Source(fact.source)].casefold() else fact.reason
 def status_means(fact: Fact) -> str:
     """What the fact's status means for answers; empty: it is used, which the page says otherwise."""
     if fact.status == Fact.Status.PROPOSED and fact.message_id is not None:
@@ -66,6 +66,15 @@ def status_means(fact: Fact) -> str:
     return STATUS_MEANS.get(Fact.Status(fact.status), "")
 
 
+def reason(fact: Fact) -> str:
+    """Why it was saved or needs review; empty if its source says the same."""
+    says_more = fact.reason.casefold() != SOURCES[Fact.Source(fact.source)].casefold()
+    return said_reason(fact.reason) if says_more else ""
+
+
+def said_reason(stored: str) -> str:
+    """A stored reason as its user reads it."""
+    return ASKED if stored == REASON else stored
 
 
 def _word(scale: Sequence[tuple[float, str]], value: float) -> str:

@@ -81,10 +81,10 @@ RULES: Final[Mapping[str, str]] = {
     "said by others": "Someone else said this, not the one you ask about.",
     "the same question": "It repeats your question and adds nothing.",
     "archived": "Faded, and not relevant enough to reuse.",
-    "already in the window": "Already in the prompt.",
+    "already in the window": "Already in this conversation.",
     "near-duplicate": "A better result says the same.",
     "beyond top-K": f"Relevant, but {MAX_RESULTS} others match better.",
-    "over the token budget": "It wouldn't have fit in the prompt.",
+    "over the token budget": "There was no room left for it.",
     **truth.RULES,
 }
 """Each rule that leaves a memory out, in words."""
@@ -265,7 +265,8 @@ def _build_result(
     elif item.conversation_id:
         link = reverse("conversation", args=[item.conversation_id])
     counted, uncounted = explain_score(item.parts)
-    text = second_person(text) if item.source == "fact" else you_wrote(plain_words(text))
+    text = plain_words(text) if item.source != "fact" else text
+    text = second_person(text) if item.source in ("fact", "episode") else you_wrote(text)
     pieces = mark_matches(excerpt(text, pattern), pattern)
     return Result(item, SOURCES[item.source], ICONS[item.source], where, link, pieces, counted, uncounted, title, badge)
 

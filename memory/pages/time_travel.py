@@ -22,8 +22,7 @@ from memory.models.facts import FactQuerySet
 from memory.models.kinds import Kind
 from memory.pages.about import FACT_ORDER
 from memory.ports import source
-from memory.text.fact_lines import without_marks
-from memory.text.second_person import second_person
+from memory.text.second_person import document_to_user, second_person
 
 MAX_FACTS: Final = 300
 """Facts shown; a day with more says so."""
@@ -217,5 +216,5 @@ def _load_documents(user: User, moment: datetime) -> Iterator[PastDocument]:
     revisions = {row.document_id: row for row in latest if numbers.get(row.document_id) == row.number}
     for pk, document in by_id.items():
         if pk in revisions and revisions[pk].text:
-            now, before = document.display_text, without_marks(revisions[pk].text)
+            now, before = document_to_user(document.text), document_to_user(revisions[pk].text)
             yield PastDocument(document, revisions[pk].number, before, changes(before, now) if now != before else ())

@@ -11,11 +11,12 @@ from django.utils import timezone
 from memory.models import Fact
 from memory.pages import labels, navigation
 from memory.text.fact_lines import Line, lines_of
-from memory.text.second_person import second_person, you_wrote
+from memory.text.second_person import document_to_user, second_person, you_wrote
 
 register = template.Library()
 register.filter("second_person", second_person)
 register.filter("you_wrote", you_wrote)
+register.filter("document_to_user", document_to_user)
 
 
 @register.simple_tag(takes_context=True)
@@ -56,6 +57,12 @@ def whence(fact: Fact) -> str:
 def why_kept(fact: Fact) -> str:
     """Why a proposal waits, such as “about another person”; empty if `whence` says the same."""
     return labels.reason(fact)
+
+
+@register.filter
+def said_reason(reason: str) -> str:
+    """A stored reason as its user reads it."""
+    return labels.said_reason(reason)
 
 
 @register.filter
@@ -116,4 +123,5 @@ def _kind(line: Line) -> str:
 
 def _as_read(line: Line) -> str:
     words = line.unmarked.strip()
-    return words[2:].strip() if words.startswith(BULLETS) else words
+    words = words[2:].strip() if words.startswith(BULLETS) else words
+    return second_person(words) if line.mark else words

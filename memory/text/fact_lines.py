@@ -15,7 +15,7 @@ from typing import Final
 
 # A run of blanks is only tried from its first: the time stays linear in the text's length.
 _MARK: Final = re.compile(r"(?:(?<![ \t])[ \t]+|^)\^(fact|said)-(\d{1,18})[ \t]*$", re.MULTILINE)
-_BULLET: Final = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?")
+BULLET: Final = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?")
 _EMPHASIS: Final = re.compile(r"\*\*|__")
 _SUBJECTS: Final = ("The user's ", "The user’s ", "The user ")
 """Subjects that a statement starts with; on the user's own page they are redundant."""
@@ -65,7 +65,7 @@ def line_of(raw: str) -> Line:
 
 def words_of(raw: str) -> str:
     """The words of a line, whatever its bullet, emphasis and spacing."""
-    return " ".join(_EMPHASIS.sub("", _BULLET.sub("", raw)).split())
+    return " ".join(_EMPHASIS.sub("", BULLET.sub("", raw)).split())
 
 
 def without_marks(text: str) -> str:

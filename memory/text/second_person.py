@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from memory.text.fact_lines import BULLET, Line, lines_of
+
 _AUXILIARIES: Final = {
     "is": "are", "was": "were", "has": "have", "does": "do", "goes": "go",
     "isn't": "aren't", "wasn't": "weren't", "hasn't": "haven't", "doesn't": "don't",
@@ -32,15 +34,40 @@ _ADDRESSED: Final = re.compile(
     r"\b(answer|address|ask|call|correct|give|help|let|remind|send|show|teach|tell|warn|about|for|of|to|with) them\b"
 )
 """The user, in what they want of the assistant: “to answer them in short paragraphs”."""
+_QUOTED: Final = re.compile(r"“(?:[^“”]|“[^“”]*”)*+”?|\"[^\"\n]*\"")
+_QUOTE: Final = "“”"
+"""In the place of quoted words."""
+_NEXT: Final = re.compile(r"(?<=[.!?”]) (?=The user\b)")
 _WROTE: Final = re.compile(r"\bThe user wrote: (?=“)")
 
 
-def second_person(sentence: str) -> str:
-    """The sentence as said to the user.
+def second_person(text: str) -> str:
+    """The text as said to the user; what it quotes stays.
 
     >>> second_person("The user's sister lives in Lisbon.")
     'Your sister lives in Lisbon.'
     """
+    if "user" not in text.lower():
+        return text
+    quotes = iter(_QUOTED.findall(text))
+    said = " ".join(map(_to_user, _NEXT.split(_QUOTED.sub(_QUOTE, text))))
+    return re.sub(_QUOTE, lambda _: next(quotes), said)
+
+
+def document_to_user(text: str) -> str:
+    """A document as its user reads it: without marks, and what Recall learned said to them. Their own lines stay."""
+    return "\n".join(map(_line_to_user, lines_of(text)))
+
+
+def _line_to_user(line: Line) -> str:
+    if line.mark is None:
+        return line.raw
+    bullet = BULLET.match(line.unmarked)
+    start = bullet.end() if bullet else 0
+    return line.unmarked[:start] + second_person(line.unmarked[start:])
+
+
+def _to_user(sentence: str) -> str:
     text = sentence
     if _ORDER.match(text):
         text = _THEIR.sub("your", _ADDRESSED.sub(r"\1 you", text.replace("the assistant", "Recall")))

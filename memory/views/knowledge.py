@@ -31,7 +31,7 @@ from memory.models import Boundary, Document, Episode, Revision, Upload
 from memory.pages import about, knowledge, timeline
 from memory.pages.about import Editor, build_editor
 from memory.pages.time_travel import build_past_profile, build_sliders
-from memory.text.fact_lines import without_marks
+from memory.text.second_person import document_to_user
 from memory.tombstones import ForgottenTextError
 from recall.db.notify import publish_event
 from recall.db.quotas import QuotaError
@@ -333,7 +333,7 @@ def save_document(request: HttpRequest, pk: int) -> HttpResponse:
         shown = build_editor(document, text=text, sentence=str(refusal), is_open=True)
         return _render_document(request, shown, status=409)
     except DocumentChangedError as conflict:
-        against = changes(without_marks(conflict.newest.text), without_marks(text.replace("\r\n", "\n")))
+        against = changes(document_to_user(conflict.newest.text), document_to_user(text.replace("\r\n", "\n")))
         shown = build_editor(conflict.document, text=text, sentence=str(conflict), against=against, is_open=True)
         return _render_document(request, shown, status=409)
     return _render_document(request, build_editor(document, sentence=f"Saved: {document.title}"))

@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import Callable
+from datetime import date, timedelta
 from html import unescape
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import User
 from memory.documents import revisions
 from memory.documents.revisions import beginnings
-from memory.models import Fact
+from memory.librarian.remember import REASON
+from memory.models import Episode, Fact, Revision
 from memory.models.documents import STARTERS
 from memory.pages.labels import STATUS_MEANS
 from memory.templatetags.memory_words import key_words
@@ -72,6 +75,51 @@ def test_pages_for_people_have_no_engine_room_words(alice: User, sign_in: SignIn
         )  # fmt: skip
     page = shown_on(sign_in(alice).get(address).content.decode())
     assert not ENGINE_ROOM.findall(page)
+
+
+@pytest.mark.parametrize("address", ["about", "documents/profile/identity", "versions", "time-travel"])
+def test_a_learned_line_is_said_to_its_user_and_their_own_stays(alice: User, sign_in: SignIn, address: str) -> None:
+    fact = Fact.objects.create(user=alice, statement="Mary is the user's name.", status="active")
+    own, learned = "I said: the user is king.", f"- Mary is the user's name. ^fact-{fact.pk}"
+    revisions.save(alice, "/profile/identity", own, started_from=0)
+    document = revisions.save(alice, "/profile/identity", f"{own}\n{learned}", "librarian", started_from=1)
+    revisions.save(alice, "/profile/identity", f"{own} Yes.\n{learned}", started_from=2)
+    Revision.objects.filter(number__lt=3).update(created_at=timezone.now() - timedelta(days=2))
+    client, fields = sign_in(alice), {"text": f"{own} Or so.\n- Mary is the user's name.", "started_from": 2}
+    if address == "conflict":
+        response = client.post(f"/memory/save/{document.pk}", fields)
+    else:
+        path = {"versions": f"versions/{document.pk}", "time-travel": f"time-travel?at={days_ago(1)}"}
+        response = client.get(f"/memory/{path.get(address, address)}")
+    page = re.sub(r"(?s)<textarea.*?</textarea>", "", unescape(response.content.decode()))
+    assert "Mary is your name." in shown_on(page)
+    assert "Mary is the user's name" not in page
+    assert own.removesuffix(".") in shown_on(page)
+
+
+def days_ago(number: int) -> date:
+    return (timezone.now() - timedelta(days=number)).date()
+
+
+def test_an_episode_is_said_to_its_user_but_their_quoted_words_stay(alice: User, sign_in: SignIn) -> None:
+    Episode.objects.create(
+        user=alice, title="The **shop**", context="Before, the user wrote: “When does the user *pay*?”",
+        summary="The user opened a **shop**. The user wrote: “Now the user pays by card.”",
+    )  # fmt: skip
+    page = shown_on(sign_in(alice).get("/memory/timeline").content.decode())
+    assert "You opened a shop. You wrote: “Now the user pays by card.”" in page
+    assert "Before, you wrote: “When does the user pay?”" in page
+    assert "The shop" in page
+
+
+def test_rules_and_reasons_are_said_to_the_user(alice: User, sign_in: SignIn) -> None:
+    Fact.objects.create(user=alice, statement="The user sings.", status="proposed", reason=REASON)
+    client = sign_in(alice)
+    assert "Asks you before saving." in shown_on(client.get("/memory/rules").content.decode())
+    for address in ("/memory/review", "/memory/about?show=proposed"):
+        page = shown_on(client.get(address).content.decode())
+        assert "Recall was asked to remember it" in page.replace("recall was", "Recall was")
+        assert "assistant" not in page
 
 
 def test_a_fact_page_names_its_key_in_words(alice: User, sign_in: SignIn) -> None:

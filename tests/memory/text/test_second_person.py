@@ -46,6 +46,9 @@ from memory.text.second_person import second_person
         ("New: the user's dog is called Rex.", "New: your dog is called Rex."),
         ("6 turns. The user wrote: “Hello.”", "6 turns. You wrote: “Hello.”"),
         ("Mary called. The user's dog barked.", "Mary called. Your dog barked."),
+        ("The user sings. The user likes tea.", "You sing. You like tea."),
+        ("The user wrote: “Where is the user's “the user” page?”", "You wrote: “Where is the user's “the user” page?”"),
+        ('The user asked: "Where is the user?"', 'You asked: "Where is the user?"'),
         ("", ""),
     ],
 )

@@ -16,6 +16,7 @@ from memory.models import Boundary, Document, Fact, Revision
 from memory.models.kinds import Kind
 from memory.pages.review import Row, with_evidence
 from memory.review.evidence import build_fact_views
+from memory.text.fact_lines import facts_in, without_marks
 
 PAGE_SIZE: Final = 100
 FACT_ORDER: Final = ("kind", "-importance", "-recorded_at", "pk")
@@ -40,6 +41,8 @@ class Editor:
     """The text in the text box."""
     sentence: str = ""
     """The result, or why nothing was saved."""
+    has_learned: bool = False
+    """Whether Recall learned some of its lines."""
     against: Sequence[Change] = ()
     """After a conflict: the newest version compared with the user's text."""
     is_open: bool = False
@@ -71,11 +74,13 @@ def build_about_page(
 
 
 def build_editor(document: Document, number: int | None = None, *, text: str | None = None, **more: Any) -> Editor:
-    """The document's editor; `text` replaces its own text in the text box."""
+    """The document's editor, which hides marks; `text` replaces its own text in the text box."""
     if number is None:
         number = document.revisions.aggregate(newest=Max("number"))["newest"] or 0
     hints = {beginning.path: beginning.hint for beginning in BEGINNINGS}
-    return Editor(document, number, hints.get(document.path, ""), document.text if text is None else text, **more)
+    shown = without_marks(document.text if text is None else text)
+    has_learned = bool(facts_in(document.text))
+    return Editor(document, number, hints.get(document.path, ""), shown, has_learned=has_learned, **more)
 
 
 def locate_in_tabs(fact: Fact) -> tuple[str, int]:

@@ -3,13 +3,14 @@
     - Lives in Lisbon. ^fact-12       states fact 12
     - The beds get morning sun. ^said-7    rests on message 7
 
-The marks are block identifiers, as in Markdown note tools. Pages and prompts hide them; the editor shows them, so that
-a line keeps its mark when its words change. Pure.
+The marks are block identifiers, as in Markdown note tools. Pages and prompts hide them. An editor hides them, too: the
+lines it saves get the marks of the lines they come from (`with_marks_of`). Pure.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Final
 
@@ -183,6 +184,63 @@ def _with_more(lines: list[str], more: list[str]) -> list[str]:
 def with_lines(text: str, more: Iterable[str]) -> str:
     """The text with further librarian lines."""
     return "\n".join(_with_more(text.split("\n") if text else [], list(more)))
+
+
+# Editing without marks -------------------------------------------------------------------------------------------
+
+SAME_LINE: Final = 0.6
+"""Share of letters in common from which a new line in the place of an old one is that line, reworded."""
+MAX_COMPARED: Final = 10_000
+"""Pairs of lines compared in one place. Beyond, none counts as reworded."""
+
+
+def with_marks_of(before: str, after: str) -> str:
+    """`after`, an edit of `before` without its marks, with the marks of the lines that it keeps or rewords.
+
+    Other new lines are the user's own. Lines that have a mark keep it.
+    """
+    was, lines = lines_of(before), lines_of(after)
+    given = {(line.mark, line.number) for line in lines if line.mark}
+    raw = [line.raw for line in lines]
+    for old, new in _pair_lines(was, lines) if _MARK.search(before) else ():
+        line = was[old]
+        if line.mark and not lines[new].mark and (line.mark, line.number) not in given:
+            is_same = raw[new].rstrip() == line.unmarked.rstrip()
+            raw[new] = line.raw if is_same else with_mark(raw[new], line.mark, line.number)
+    return "\n".join(raw)
+
+
+def _pair_lines(was: Sequence[Line], lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
+    """Places of lines before and after an edit that are the same line: unchanged, reworded in their place, or moved."""
+    words = [line.words for line in was], [line.words for line in lines]
+    left, new_ones = dict.fromkeys(range(len(was))), dict.fromkeys(range(len(lines)))
+    for old, new in _pair_in_place(*words):
+        del left[old], new_ones[new]
+        yield old, new
+    moved = {words[0][old]: old for old in reversed(left) if words[0][old]}
+    yield from ((moved.pop(words[1][new]), new) for new in new_ones if words[1][new] in moved)
+
+
+def _pair_in_place(was: Sequence[str], words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    for kind, start, end, new_start, new_end in SequenceMatcher(lambda line: not line, was, words).get_opcodes():
+        old, new = range(start, end), range(new_start, new_end)
+        if kind == "equal":
+            yield from zip(old, new, strict=True)
+        elif kind == "replace" and len(old) * len(new) <= MAX_COMPARED:
+            yield from _most_alike(old, new, was, words)
+
+
+def _most_alike(
+    old: Iterable[int], new: Sequence[int], was: Sequence[str], words: Sequence[str]
+) -> Iterator[tuple[int, int]]:
+    """The pairs of lines that are alike enough, the most alike first, each line once."""
+    alike = [(SequenceMatcher(None, was[one], words[two]).ratio(), one, two) for one in old for two in new]
+    paired: tuple[set[int], set[int]] = set(), set()
+    for share, one, two in sorted(alike, key=lambda found: -found[0]):
+        if share >= SAME_LINE and one not in paired[0] and two not in paired[1]:
+            paired[0].add(one)
+            paired[1].add(two)
+            yield one, two
 
 
 # What a user changed --------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from memory.models import Boundary, Document, Episode, Revision, Upload
 from memory.pages import about, knowledge, timeline
 from memory.pages.about import Editor, build_editor
 from memory.pages.time_travel import build_past_profile, build_sliders
+from memory.text.fact_lines import with_marks_of
 from memory.text.second_person import document_to_user
 from memory.tombstones import ForgottenTextError
 from recall.db.notify import publish_event
@@ -327,13 +328,15 @@ def save_document(request: HttpRequest, pk: int) -> HttpResponse:
         shown = build_editor(document, text=typed.replace("\x00", ""), sentence=first_error(form), is_open=True)
         return _render_document(request, shown, status=422)
     text, started_from = form.cleaned_data["text"], form.cleaned_data["started_from"]
+    before = document.revisions.filter(number=started_from).values_list("text", flat=True).first() or ""
+    text = with_marks_of(before, text.replace("\r\n", "\n"))
     try:
         document = save(signed_in_user(request), document.path, text, started_from=started_from)
     except ForgottenTextError as refusal:
         shown = build_editor(document, text=text, sentence=str(refusal), is_open=True)
         return _render_document(request, shown, status=409)
     except DocumentChangedError as conflict:
-        against = changes(document_to_user(conflict.newest.text), document_to_user(text.replace("\r\n", "\n")))
+        against = changes(document_to_user(conflict.newest.text), document_to_user(text))
         shown = build_editor(conflict.document, text=text, sentence=str(conflict), against=against, is_open=True)
         return _render_document(request, shown, status=409)
     return _render_document(request, build_editor(document, sentence=f"Saved: {document.title}"))

@@ -282,6 +282,31 @@ def test_what_is_listed_as_a_fact_is_folded_away_in_the_profile(alice: User, sig
     assert "How you like to be answered" in shown[1], "an empty one says what belongs there"
 
 
+@pytest.mark.parametrize("page", ["about", "documents/profile/identity"])
+def test_the_editor_hides_marks_and_a_saved_line_keeps_its_own(alice: User, sign_in: SignIn, page: str) -> None:
+    home, bees = fact(alice, "The user lives in Lisbon."), fact(alice, "The user keeps bees.")
+    text = f"I sing.\n- Lives in Lisbon. ^fact-{home.pk}\n- Keeps bees. ^fact-{bees.pk}"
+    document = save(alice, IDENTITY, text, "librarian", started_from=0)
+    client = sign_in(alice)
+
+    boxes = re.findall(r"<textarea[^>]*>(.*?)</textarea>", page_of(client, f"/memory/{page}"), re.DOTALL)
+    assert "\nI sing.\n- Lives in Lisbon.\n- Keeps bees." in boxes
+    assert "^fact" not in page_of(client, f"/memory/{page}")
+
+    edited = "I sing.\r\n- Lives in Lisbon.\r\n- Keeps bees."
+    client.post(f"/memory/save/{document.pk}", {"text": edited, "started_from": 1})
+    document.refresh_from_db()
+    assert document.text == text
+
+    edited = "I sing and dance.\r\n- Lives in Porto."
+    client.post(f"/memory/save/{document.pk}", {"text": edited, "started_from": document.revisions.count()})
+    statuses = {one.statement: one.status for one in Fact.objects.for_user(alice)}
+    assert statuses == {
+        "The user lives in Lisbon.": Fact.Status.SUPERSEDED, "The user lives in Porto.": Fact.Status.ACTIVE,
+        "The user keeps bees.": Fact.Status.REJECTED,
+    }  # fmt: skip
+
+
 def test_going_back_can_be_taken_back(alice: User, sign_in: SignIn) -> None:
     save(alice, IDENTITY, "One.", started_from=0)
     document = save(alice, IDENTITY, "Two.", started_from=1)

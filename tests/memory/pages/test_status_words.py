@@ -77,7 +77,7 @@ def test_pages_for_people_have_no_engine_room_words(alice: User, sign_in: SignIn
     assert not ENGINE_ROOM.findall(page)
 
 
-@pytest.mark.parametrize("address", ["about", "documents/profile/identity", "versions", "time-travel"])
+@pytest.mark.parametrize("address", ["about", "documents/profile/identity", "versions", "time-travel", "conflict"])
 def test_a_learned_line_is_said_to_its_user_and_their_own_stays(alice: User, sign_in: SignIn, address: str) -> None:
     fact = Fact.objects.create(user=alice, statement="Mary is the user's name.", status="active")
     own, learned = "I said: the user is king.", f"- Mary is the user's name. ^fact-{fact.pk}"

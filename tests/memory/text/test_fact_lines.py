@@ -16,6 +16,7 @@ from memory.text.fact_lines import (
     statement_of,
     sync_fact_lines,
     value_of,
+    with_marks_of,
     without_marks,
     words_of,
 )
@@ -86,6 +87,49 @@ def test_a_hundred_thousand_blanks_take_no_time() -> None:
         without_marks(text)
         facts_in(text)
     assert time.monotonic() - began < 2
+
+
+# Editing without marks -------------------------------------------------------------------------------------------
+
+LEARNED = "I sing in a choir.\n\n- Lives in Lisbon. ^fact-1\n-  **Vegetarian.**  ^fact-2"
+OWN = "I sing in a choir."
+
+
+@pytest.mark.parametrize(
+    ("edited", "marked"),
+    [
+        (without_marks(LEARNED), LEARNED),
+        (LEARNED, LEARNED),
+        (f"{OWN}\n\n- Lives in Porto.\n- Vegan.", f"{OWN}\n\n- Lives in Porto. ^fact-1\n- Vegan. ^fact-2"),
+        (f"{OWN}\n- Vegan.\n- Lives in Porto.", f"{OWN}\n- Vegan. ^fact-2\n- Lives in Porto. ^fact-1"),
+        (f"{OWN}\n\n- Vegetarian.", f"{OWN}\n\n- Vegetarian. ^fact-2"),
+        ("My garden has roses.\n- Dances.", "My garden has roses.\n- Dances."),
+        (f"- Lives in Lisbon.\n{OWN}", f"- Lives in Lisbon. ^fact-1\n{OWN}"),
+        ("- Lives in Porto. ^fact-1\n- Lives in Lisbon.", "- Lives in Porto. ^fact-1\n- Lives in Lisbon."),
+        ("", ""),
+    ],
+)
+def test_an_edit_without_marks_keeps_those_of_kept_and_reworded_lines(edited: str, marked: str) -> None:
+    assert with_marks_of(LEARNED, edited) == marked
+
+
+def test_an_own_line_in_the_place_of_a_learned_one_gets_no_mark() -> None:
+    before = "I sing in a choir.\n- Sings in a choir. ^fact-1"
+    assert with_marks_of(before, "I sing in a band.") == "I sing in a band."
+
+
+@given(st.lists(st.sampled_from(["- A. ^fact-1", "*  B.  ^fact-2", "Own.", "", "A.", "- Said. ^said-3"])))
+def test_what_is_saved_as_it_was_shown_is_the_same(lines: list[str]) -> None:
+    before = "\n".join(lines)
+    assert with_marks_of(before, without_marks(before)) == before
+
+
+def test_a_document_of_many_lines_is_marked_in_no_time() -> None:
+    before = "\n".join(f"- Fact {number} of many. ^fact-{number}" for number in range(2_000))
+    began = time.monotonic()
+    with_marks_of(before, without_marks(before).replace("many", "a lot"))
+    with_marks_of(before, "x\n" * 10_000)
+    assert time.monotonic() - began < 3
 
 
 # The librarian writes --------------------------------------------------------------------------------------------

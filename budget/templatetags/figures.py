@@ -19,18 +19,18 @@ CUT_REASONS: Final = {
     # budget/planning/fit.py
     "task state gives way first": "tool results are trimmed first",
     "history gives way in its middle": "middle of the conversation trimmed",
-    "first and last turns: all else is cut already": "prompt full: first and last turns left out",
+    "first and last turns: all else is cut already": "no room: first and last turns left out",
     "memories give way, lowest score first": "lowest scores trimmed first",
     "profile gives way, least important first": "least important trimmed first",
-    "keyed facts: all else is cut already": "prompt full: key facts left out",
+    "keyed facts: all else is cut already": "no room: key facts left out",
     "role instructions give way last": "trimmed last",
     # memory/retrieval/ranking.py
     "below the floor": "not relevant enough",
     "the same question": "repeats your question",
-    "already in the window": "already in the prompt",
+    "already in the window": "already in this conversation",
     "near-duplicate": "duplicate",
     "beyond top-K": "others matched better",
-    "over the token budget": "over budget",
+    "over the token budget": "no room left",
     # chat/prompt/ablation.py
     "left out at your request": "excluded at your request",
 }

@@ -77,7 +77,7 @@ def unread_imports(user: User) -> list[Unread]:
 
 def _sentence(job: ImportJob) -> str:
     if job.state == State.WAITING and not job.total:
-        return "Queued."
+        return "Waiting."
     if job.state in BUSY:
         return f"{job.done:,} of {job.total:,} read." if job.total else "Checking the file."
     if job.state == State.CANCELLED:

@@ -33,7 +33,7 @@ MAX_REPORTS: Final = 60
 """Reports kept per user: two months of nights."""
 STALE_AFTER: Final = timedelta(minutes=1)
 """When a waiting row is queued again: a run takes a second."""
-QUEUED: Final = "Queued. This takes a few seconds."
+QUEUED: Final = "Waiting. This takes a few seconds."
 NOT_DONE: Final = "It didn't finish, and nothing was changed. Recall tries again tonight, or when you start it."
 FIGURES: Final = tuple(field.name for field in fields(Report) if field.name != "user_id")
 

@@ -321,7 +321,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("proposed", "Proposed"),
                             ("active", "Active"),
-                            ("superseded", "Superseded"),
+                            ("superseded", "Replaced"),
                             ("rejected", "Rejected"),
                             ("expired", "Expired"),
                             ("archived", "Archived"),
@@ -520,7 +520,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("user", "You"),
-                            ("librarian", "The librarian"),
+                            ("librarian", "Recall"),
                             ("import", "An import"),
                             ("sync", "Synchronized"),
                         ],

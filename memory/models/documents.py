@@ -85,7 +85,7 @@ class Revision(Owned):
 
     class Author(models.TextChoices):
         USER = "user", "You"
-        LIBRARIAN = "librarian", "The librarian"
+        LIBRARIAN = "librarian", "Recall"
         IMPORT = "import", "An import"
         SYNC = "sync", "Synchronized"
 

@@ -110,7 +110,7 @@ class Fact(Indexed):
     class Status(models.TextChoices):
         PROPOSED = "proposed", "Proposed"
         ACTIVE = "active", "Active"
-        SUPERSEDED = "superseded", "Superseded"
+        SUPERSEDED = "superseded", "Replaced"
         REJECTED = "rejected", "Rejected"
         EXPIRED = "expired", "Expired"
         ARCHIVED = "archived", "Archived"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -171,7 +172,6 @@ class Listed:
     title: str
     """Empty if it equals the name."""
     tags: Sequence[str]
-    tokens: int
     changed_at: datetime
 
     @property
@@ -188,7 +188,7 @@ class Listed:
 def build_documents_page(user: User) -> dict[str, Any]:
     """The start page of the documents: the latest changes. Two queries."""
     latest = Document.objects.for_user(user).written().order_by("-changed_at")[:MAX_LATEST]
-    rows = latest.values_list("path", "title", "tags", "tokens", "changed_at")
+    rows = latest.values_list("path", "title", "tags", "changed_at")
     return {
         "rows": [_build_listed(path, path[1:], *rest) for path, *rest in rows],
         "tree": build_tree(user),
@@ -207,7 +207,6 @@ def build_folder_page(user: User, path: str, number: str | None) -> dict[str, An
         "documents": page,
         "rows": list(page),
         "count": len(below),
-        "tokens": sum(row.tokens for row in below),
         "subfolders": _folders_in(path, below),
         "upload_folder": path,
     }
@@ -215,25 +214,21 @@ def build_folder_page(user: User, path: str, number: str | None) -> dict[str, An
 
 def load_listed(documents: Any, folder: str = "") -> list[Listed]:
     """Documents for a list, in tree order. One query."""
-    rows = documents.values_list("path", "title", "tags", "tokens", "changed_at")
+    rows = documents.values_list("path", "title", "tags", "changed_at")
     return [
         _build_listed(path, path.removeprefix(f"{folder}/") if path != folder else tree.name_of(path), *rest)
         for path, *rest in sorted(rows, key=lambda row: _tree_order(row[0]))
     ]
 
 
-def _build_listed(path: str, name: str, title: str, tags: Sequence[str], tokens: int, changed_at: datetime) -> Listed:
-    return Listed(document_url(path), name, "" if title == tree.name_of(path) else title, tags, tokens, changed_at)
+def _build_listed(path: str, name: str, title: str, tags: Sequence[str], changed_at: datetime) -> Listed:
+    return Listed(document_url(path), name, "" if title == tree.name_of(path) else title, tags, changed_at)
 
 
-def _folders_in(path: str, below: Sequence[Listed]) -> list[tuple[str, str, int, int]]:
-    """URL, name, document count and tokens of each direct subfolder."""
-    counted: dict[str, list[int]] = {}
-    for row in below:
-        name, slash, _ = row.name.partition("/")
-        if slash:
-            counted.setdefault(name, []).append(row.tokens)
-    return [(document_url(f"{path}/{name}"), name, len(tokens), sum(tokens)) for name, tokens in counted.items()]
+def _folders_in(path: str, below: Sequence[Listed]) -> list[tuple[str, str, int]]:
+    """URL, name and document count of each direct subfolder."""
+    counted = Counter(row.name.partition("/")[0] for row in below if "/" in row.name)
+    return [(document_url(f"{path}/{name}"), name, count) for name, count in counted.items()]
 
 
 def build_tag_page(user: User, tag: str) -> dict[str, Any]:
@@ -351,7 +346,7 @@ def _build_upload_view(upload: Any) -> UploadView:
     is_embedding = upload.state == Upload.State.DONE and upload.embedded < upload.total and is_new
     return UploadView(
         upload=upload,
-        sentence=_upload_sentence(upload),
+        sentence=upload_sentence(upload),
         percent=round(100 * upload.embedded / upload.total) if upload.total else 0,
         is_busy=upload.state in uploads.UNFINISHED or is_embedding,
         address=document_url(upload.document.path) if upload.document else "",
@@ -359,13 +354,14 @@ def _build_upload_view(upload: Any) -> UploadView:
     )
 
 
-def _upload_sentence(upload: Any) -> str:
+def upload_sentence(upload: Any) -> str:
+    """How far an upload is, for its user."""
     if upload.state == Upload.State.FAILED:
         return str(upload.error)
     if upload.state != Upload.State.DONE:
-        return "Reading…" if upload.state == Upload.State.READING else "Queued"
+        return "Reading…" if upload.state == Upload.State.READING else "Waiting"
     if upload.document is None:
         return "Done. Its document was deleted later."
     if upload.embedded < upload.total:
-        return f"Searchable by keyword. {upload.embedded} of {upload.total} passages are also searchable by meaning."
-    return f"Done: {upload.total} searchable passage{'' if upload.total == 1 else 's'}."
+        return f"Searchable by its own words. Other words find {upload.embedded} of {upload.total} excerpts so far."
+    return f"Done: {upload.total} searchable excerpt{'' if upload.total == 1 else 's'}."

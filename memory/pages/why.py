@@ -12,14 +12,14 @@ RULE_WORDS: Final[Mapping[str, str]] = {
     "beyond top-K": "Relevant, but other memories match the question better.",
     "over the token budget": "Relevant, but better matches had filled the space for memories.",
     "the same question": "It repeats your question and adds nothing.",
-    "near-duplicate": "Another memory in the prompt says the same.",
+    "near-duplicate": "Another memory that was used says the same.",
 }
 """Each retrieval rule that leaves a memory out, in words."""
-PROMPT_FULL: Final = "The prompt was full."
+NO_ROOM: Final = "There was no room left."
 """For rules of the budget (docs/budget.md)."""
 SEARCH_PARTS: Final = frozenset({"semantic", "keyword"})
 """Score parts that only a search produces."""
-ALWAYS: Final = "Always included in every prompt."
+ALWAYS: Final = "Every answer uses it."
 ALWAYS_AND_FITS: Final = "Always included, and relevant to this question."
 OPENING: Final[Mapping[str, str]] = {
     "episode": "It starts the conversation: your latest episode.",
@@ -65,7 +65,7 @@ def explain_recall(item: Mapping[str, Any], place: int | None, among: int, last_
 
 def _because(item: Mapping[str, Any]) -> str:
     if item["rule"]:
-        return RULE_WORDS.get(item["rule"], PROMPT_FULL)
+        return RULE_WORDS.get(item["rule"], NO_ROOM)
     if "fits" in item:
         return ALWAYS_AND_FITS
     if SEARCH_PARTS & item["parts"].keys():

@@ -96,7 +96,7 @@ def test_a_file_is_read_while_one_watches(gardener: Person) -> None:
     page.get_by_label("Upload to").fill("/garden")
     page.get_by_role("button", name="Upload").click()
 
-    expect(page.get_by_text("Done: 1 searchable passage.")).to_be_visible()
+    expect(page.get_by_text("Done: 1 searchable excerpt.")).to_be_visible()
     tree = page.get_by_role("navigation", name="Documents")
     unfold(tree, "garden")
     tree.get_by_role("link", name="soil.md").click()
@@ -129,7 +129,7 @@ def test_a_file_is_dropped_on_the_page(gardener: Person) -> None:
     page.dispatch_event("[data-drop]", "drop", {"dataTransfer": dropped})
 
     expect(page.locator("#uploads").get_by_text("beans.txt")).to_be_visible()
-    expect(page.get_by_text("Done: 1 searchable passage.")).to_be_visible()
+    expect(page.get_by_text("Done: 1 searchable excerpt.")).to_be_visible()
 
 
 def test_on_a_phone_the_tree_is_a_sheet(gardener: Person) -> None:

@@ -57,7 +57,7 @@ def drag_and_undo(page: Page) -> None:
 def drop_a_file(page: Page) -> None:
     tree = page.get_by_role("navigation", name="Documents")
     folder(tree, "/reference").evaluate(DROP_A_FILE)
-    expect(page.get_by_text("Done: 1 searchable passage.")).to_be_visible()
+    expect(page.get_by_text("Done: 1 searchable excerpt.")).to_be_visible()
     expect(tree.locator('li[data-path="/reference/clay.md"]')).to_be_visible()
 
 

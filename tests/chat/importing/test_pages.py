@@ -46,7 +46,7 @@ def html(response: Any) -> str:
 def test_a_file_that_is_sent_is_read_in_the_background_and_watched(page: Client) -> None:
     response = page.post(reverse("import"), {"file": file()}, follow=True)
     assert 'hx-trigger="every 2s"' in html(response)
-    assert "Queued." in html(response)
+    assert "Waiting." in html(response)
     read_all()
     told = html(page.get(reverse("import_jobs"), headers={"HX-Request": "true"}))
     assert "every 2s" not in told

@@ -143,8 +143,7 @@ def test_a_folder_shows_the_folders_in_it_with_their_sizes(
         page = client.get("/memory/documents/a").content.decode()
 
     assert "31 documents in this folder and its subfolders" in page
-    assert "3,050 tokens" in page
-    assert "30 documents, 3,000 tokens" in page
+    assert "30 documents</span>" in page
     assert 'href="/memory/documents?tag=seeds"' in page
     assert '<input id="new-path" name="path" value="/a/"' in page
 

@@ -83,7 +83,7 @@ def test_a_fact_stands_with_its_words_where_they_were_said(alice: User, sign_in:
     assert "You said so" in page
     assert "<dt>Certainty</dt><dd>Quite sure</dd>" in page
     assert "<dd>Never fades</dd>" in page
-    assert "<dd>In 0 prompts</dd>" in page
+    assert "<dd>In 0 answers</dd>" in page
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_a_fact_that_is_history_is_not_reworded(alice: User, sign_in: SignIn) ->
     fact = know(alice, "The user lives in Porto.", status=Fact.Status.SUPERSEDED)
     response = sign_in(alice).post(f"/memory/facts/{fact.pk}/correct", {"statement": "Other words."})
     assert response.status_code == 409
-    assert "it is now superseded" in response.content.decode()
+    assert "it is now replaced" in response.content.decode()
 
 
 def test_retiring_leads_back_to_the_fact_where_it_can_be_undone(alice: User, sign_in: SignIn) -> None:

@@ -117,7 +117,7 @@ def test_the_page_draws_links_one_can_follow_and_says_them_in_words(alice: User,
 
     drawing = page.split('<svg class="graph"')[1].split("</svg>")[0]
     assert f'<a href="/memory/facts/{move.pk}" class="graph-node graph-node-superseded"' in drawing
-    assert "<title>led to: You moved. (Superseded)</title>" in drawing
+    assert "<title>led to: You moved. (Replaced)</title>" in drawing
     assert "Show as list (1 link)" in page
 
 

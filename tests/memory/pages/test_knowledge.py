@@ -156,7 +156,7 @@ def test_a_document_is_shown_as_markdown_with_what_is_known_of_it(alice: User, s
     assert "The bed</h3>" in page
     assert "Written by you" in page
     assert 'href="/memory/documents?tag=garden">garden</a>' in page
-    assert "Searchable passages: 1" in page
+    assert "Searchable excerpts: 1" in page
     assert 'id="passage-0"' in page
     assert "<script>alert" not in page
     assert "<img src=x" not in page
@@ -171,8 +171,8 @@ def test_a_profile_of_facts_does_not_wait_for_an_index_that_has_none_of_it(alice
 
     page = page_of(sign_in(alice), "/memory/documents/profile/identity")
 
-    assert "Each line is a fact and is searchable as one" in page
-    assert "in every prompt anyway" in page
+    assert "Each line is a fact, and searches find it as one" in page
+    assert "Every answer uses your profile anyway." in page
     assert "Indexing. It will be searchable" not in page
 
 
@@ -428,7 +428,7 @@ def test_files_wait_read_and_stand_in_the_tree(alice: User, sign_in: SignIn) -> 
     page = client.post(
         "/memory/uploads", {"files": [text_file(), text_file("b.txt")], "folder": "/garden"}, headers=HTMX
     ).content.decode()
-    assert page.count("Queued") == 2
+    assert page.count("Waiting") == 2
     assert 'hx-trigger="every 2s"' in page
     assert "tree-of-documents" not in page
 
@@ -436,7 +436,7 @@ def test_files_wait_read_and_stand_in_the_tree(alice: User, sign_in: SignIn) -> 
         uploads.process_upload(upload.pk)
     embed_pending()
     page = client.get("/memory/uploads", headers=HTMX).content.decode()
-    assert "Done: 1 searchable passage." in page
+    assert "Done: 1 searchable excerpt." in page
     assert "every 2s" not in page
     assert 'id="tree-of-documents" hx-swap-oob="true"' in page
     assert 'href="/memory/documents/garden/notes.md"' in page
@@ -448,7 +448,7 @@ def test_without_htmx_the_page_itself_says_how_far_they_are(alice: User, sign_in
     response = client.post("/memory/uploads", {"files": [text_file()]})
 
     assert response["Location"] == "/memory/documents#uploads"
-    assert "Queued" in page_of(client, "/memory/documents")
+    assert "Waiting" in page_of(client, "/memory/documents")
     assert Upload.objects.get().folder == uploads.FOLDER
     assert client.get("/memory/uploads")["Location"] == "/memory/documents#uploads"
 

@@ -124,7 +124,7 @@ def test_the_history_shows_who_changed_what(alice: User, sign_in: SignIn) -> Non
     page = page_of(sign_in(alice), f"/memory/versions/{document.pk}")
 
     assert '<del class="diff-del">Porto </del><ins class="diff-ins">Lisbon </ins>now.' in page
-    assert "The librarian" in page
+    assert "<td>Recall</td>" in page
     assert "from a talk" in page
     assert '<ins class="diff-ins">Added</ins> <del class="diff-del">Removed</del>' in page
     assert f'<a href="/memory/documents{IDENTITY}">{document.title}</a>' in page
@@ -217,7 +217,7 @@ def test_facts_stand_by_kind_with_quote_and_source(alice: User, sign_in: SignIn)
     assert page.index(">Identity ") < page.index("name is Alice") < page.index(">Preference ")
     assert 'Well, <mark class="mark">I hate coriander</mark>.' in page
     assert reverse("message", args=[message.pk]) in page
-    assert page.count(">In every prompt</span>") == 1
+    assert page.count(">Always used</span>") == 1
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_facts_stand_by_kind_with_quote_and_source(alice: User, sign_in: SignIn)
     [
         ("active", {"Active."}),
         ("proposed", {"Proposed."}),
-        ("past", {"Superseded.", "Rejected.", "Expired.", "Archived."}),
+        ("past", {"Replaced.", "Rejected.", "Expired.", "Archived."}),
         ("nonsense", {"Active."}),
     ],
 )

@@ -403,7 +403,7 @@ def test_time_travel_finds_what_was_known_then(alice: User, sign_in: SignIn) -> 
     assert "lives in Porto" in then
     assert "lives in Lisbon" not in then
     assert "As known on 10 January 2026" in then
-    assert '<span class="badge badge-warn">Superseded</span>' in then
+    assert '<span class="badge badge-warn">Replaced</span>' in then
     assert "lives in Lisbon" in now
     assert "lives in Porto" not in now
 

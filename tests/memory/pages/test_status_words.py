@@ -11,12 +11,16 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from memory.documents import revisions
+from budget.templatetags.figures import CUT_REASONS
+from memory.documents import revisions, uploads
 from memory.documents.revisions import beginnings
 from memory.librarian.remember import REASON
-from memory.models import Episode, Fact, Revision
+from memory.models import Document, Episode, Fact, Revision, Upload
 from memory.models.documents import STARTERS
+from memory.pages.knowledge import upload_sentence
 from memory.pages.labels import STATUS_MEANS
+from memory.pages.search import RULES
+from memory.pages.why import ALWAYS, NO_ROOM, OPENING, RULE_WORDS
 from memory.templatetags.memory_words import key_words
 from tests.budget.rows import answer_of
 
@@ -24,7 +28,9 @@ pytestmark = pytest.mark.django_db
 
 SignIn = Callable[[Any], Client]
 ENGINE_ROOM = re.compile(
-    r"\b(user/\w+|rules/\d+|vectors?|embedd\w+|near-duplicate|beyond top-K|below the floor)\b", re.I
+    r"\b(user/\w+|rules/\d+|vectors?|embedd\w+|near-duplicate|beyond top-K|below the floor|index(?:ed|ing)?"
+    r"|tokens?|passages?|queue[ds]?|prompts?|budget|superseded|librarian)\b|\^(?:fact|said)-",
+    re.I,
 )
 
 
@@ -43,6 +49,7 @@ def test_a_fact_that_is_not_in_use_says_what_that_means(alice: User, sign_in: Si
     assert STATUS_MEANS[status] in page.replace("&#x27;", "'")
     assert "Recall will use it" not in page
     assert ("<dt>Proposed</dt>" in page) is (status == Fact.Status.PROPOSED)
+    assert not ENGINE_ROOM.findall(shown_on(page))
 
 
 def test_a_proposal_says_whether_answers_may_still_recall_its_message(alice: User, sign_in: SignIn) -> None:
@@ -65,16 +72,42 @@ def test_a_proposal_says_whether_answers_may_still_recall_its_message(alice: Use
 
 
 @pytest.mark.parametrize(
-    "address", ["/memory/about", "/memory/review", "/memory/timeline", "/memory/history", "/memory/rules"]
-)
+    "address",
+    [
+        "about", "about?show=past", "review", "timeline", "history", "rules", "time-travel?at=2026-01-01", "documents",
+        "documents/profile", "documents/profile/identity", "documents/uploads", "documents/uploads/plan",
+        "documents/uploads/empty",
+    ],
+)  # fmt: skip
 def test_pages_for_people_have_no_engine_room_words(alice: User, sign_in: SignIn, address: str) -> None:
-    for status in ("active", "proposed"):
-        Fact.objects.create(
+    for status in ("active", "proposed", "superseded"):
+        fact = Fact.objects.create(
             user=alice, statement="The user works as a nurse.", status=status, value="nurse",
             key=f"user/job{status}", extracted_by="rules/6", reason="about your work",
         )  # fmt: skip
-    page = shown_on(sign_in(alice).get(address).content.decode())
+    line = f"I sing.\n- Works as a nurse. ^fact-{fact.pk}"
+    revisions.save(alice, "/profile/identity", line, "librarian", started_from=0)
+    revisions.save(alice, "/uploads/plan", "Tulips.", started_from=0)
+    revisions.save(alice, "/uploads/empty", "", started_from=0)
+    uploads.accept(alice, "waiting.md", b"# Roses")
+    done = Upload(user=alice, name="done.md", state="done", document=Document.objects.get(path="/uploads/plan"), size=7)
+    Upload.objects.bulk_create([done])
+    page = shown_on(sign_in(alice).get(f"/memory/{address}").content.decode())
+    assert page
     assert not ENGINE_ROOM.findall(page)
+
+
+def test_an_upload_says_how_far_it_is_without_engine_room_words(alice: User) -> None:
+    document = revisions.save(alice, "/uploads/plan", "Tulips.", started_from=0)
+    upload: Any = Upload(user=alice, name="plan.md", state="done", document=document, size=7)
+    for state, total, embedded in (("waiting", 0, 0), ("reading", 0, 0), ("done", 7, 3), ("done", 7, 7)):
+        upload.state, upload.total, upload.embedded = state, total, embedded
+        assert not ENGINE_ROOM.findall(upload_sentence(upload))
+
+
+def test_why_a_memory_was_used_or_left_out_is_said_without_engine_room_words() -> None:
+    said = [*CUT_REASONS.values(), *RULE_WORDS.values(), *RULES.values(), *OPENING.values(), NO_ROOM, ALWAYS]
+    assert not ENGINE_ROOM.findall("\n".join(said))
 
 
 @pytest.mark.parametrize("address", ["about", "documents/profile/identity", "versions", "time-travel", "conflict"])

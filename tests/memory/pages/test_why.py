@@ -125,7 +125,7 @@ def test_every_rule_and_every_part_has_words() -> None:
 @pytest.mark.parametrize("step", PRUNING_ORDER, ids=lambda step: str(step.section))
 def test_a_rule_of_the_budget_is_told_as_a_full_prompt(step: Any) -> None:
     explained = explain_recall(item(Fact(pk=1, statement="x"), kept=False, rule=step.rule), 3, 9, 0.7)
-    assert explained.because == "The prompt was full."
+    assert explained.because == "There was no room left."
     assert not explained.kept
 
 

@@ -51,7 +51,7 @@ def _build_provenance(receipt: Receipt, user: User) -> AnswerProvenance:
     question = receipt.message.parent
     return AnswerProvenance(
         receipt.message_id,
-        _excerpt(question.text if question else ""),
+        _excerpt(_in_one_line(question.text[: 2 * EXCERPT_CHARS]) if question else ""),
         _excerpt(_in_one_line(receipt.message.text[: 2 * EXCERPT_CHARS])),
         receipt.created_at.astimezone(user.zone),
         memories,

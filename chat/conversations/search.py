@@ -21,6 +21,7 @@ from accounts.models import User
 from chat.conversations.search_query import SearchQuery, highlight, parse_query, snippet
 from chat.messages.rendering import format_time
 from chat.models import Conversation, Message
+from memory.text.plain_words import plain_words
 from recall.db.acting import searching_for
 
 MAX_RANKED: Final = 200
@@ -247,7 +248,7 @@ def _build_results(
         hits = [
             _build_hit(texts[row.id], words, row.id in followed, user, now) for row in rows_of[: _hits_shown(filters)]
         ]
-        title = highlight(conversations[pk].title or "Untitled", words)
+        title = highlight(plain_words(conversations[pk].title) or "Untitled", words)
         found.append(FoundConversation(conversations[pk], title, hits, len(rows_of) - len(hits)))
     return found
 

@@ -22,6 +22,7 @@ from memory.forget_epoch import lock_forget_epoch
 from memory.ports.spending import Usage
 from memory.secrets.secrets_filter import mask_secrets, secret_values, sensitive
 from memory.text.message_kinds import is_small_talk
+from memory.text.plain_words import plain_words
 from recall.celery import enqueue_on_commit
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
@@ -74,6 +75,10 @@ class FirstExchange:
 
 def first_words(text: str) -> str:
     """The initial title: the first clauses of a message behind its greeting, or as many words as there is room for."""
+    return _clauses(plain_words(text).strip() or text)
+
+
+def _clauses(text: str) -> str:
     text = _without_greeting(" ".join(text.split()))
     whole, room = " ".join(mask_secrets(text).split()), _room(text)
     ends = [seam.start() for seam in _SEAM.finditer(room) if seam.start() in CLAUSE_CHARS]
@@ -95,8 +100,8 @@ def given_title(text: str) -> str:
 
 
 def is_of_first_words(title: str, text: str) -> bool:
-    """Whether the title was made from this message: until version 0.2 it was cut at a word, not at a clause."""
-    return title in (first_words(text), _room(text))
+    """Whether the title was made from this message: earlier ones were cut at a word, or kept Markdown's marks."""
+    return title in (first_words(text), _clauses(text), _room(text))
 
 
 def _room(text: str) -> str:

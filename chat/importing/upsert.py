@@ -21,6 +21,7 @@ from chat.conversations.titles import given_title
 from chat.importing.tree import TITLE_CHARS
 from chat.models import Conversation, Message
 from memory.index.indexer import index_conversation
+from memory.text.plain_words import plain_words
 from memory.tombstones import mask
 from recall.db.postgres import new_ids
 from recall.llm.tokens import count_tokens
@@ -109,7 +110,7 @@ def _conversation(user: User, thread: ImportedConversation) -> tuple[Conversatio
 
 def _first_words(thread: ImportedConversation) -> str:
     words = next((message.text for message in thread.messages if message.speaker == "user"), "")
-    return given_title(words)[:FIRST_WORDS_CHARS]
+    return given_title(plain_words(words))[:FIRST_WORDS_CHARS]
 
 
 def _load_stored(conversation: Conversation) -> dict[str, _StoredMessage]:

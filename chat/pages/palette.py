@@ -23,6 +23,7 @@ from chat.conversations.search_query import parse_query, snippet
 from chat.models import Conversation, Project
 from chat.pages.settings import SECTIONS
 from memory.models import Fact
+from memory.text.plain_words import plain_words
 from memory.text.second_person import second_person
 
 type When = Literal["always", "looked for", "in a conversation", "pinned", "not pinned", "archived", "not archived"]
@@ -209,7 +210,9 @@ def _find_conversations(user: User, words: list[str], current: UUID | None) -> Q
 
 def _build_conversation_option(row: Conversation) -> Option:
     note = "Archived" if row.archived_at else "Pinned" if row.pinned_at else ""
-    return Option(row.title or "Untitled", "message-square", reverse("conversation", args=[row.pk]), note=note)
+    return Option(
+        plain_words(row.title) or "Untitled", "message-square", reverse("conversation", args=[row.pk]), note=note
+    )
 
 
 def _find_messages(user: User, typed: str, without: Collection[UUID]) -> Iterator[Option]:
@@ -219,7 +222,7 @@ def _find_messages(user: User, typed: str, without: Collection[UUID]) -> Iterato
         return
     query = parse_query(typed)
     for row in find_messages(user, typed, timezone.now(), without, MAX_FACTS):
-        title, link = row.conversation.title or "Untitled", reverse("message", args=[row.pk])
+        title, link = plain_words(row.conversation.title) or "Untitled", reverse("message", args=[row.pk])
         yield Option(title, "message-square", link, detail=snippet(row.text, query))
 
 

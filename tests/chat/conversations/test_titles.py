@@ -80,6 +80,8 @@ def test_a_short_question_is_its_own_title(alice: Any) -> None:
             "Any ideas for a trip with Priya…",
         ),
         ("hi, how are you?", "hi, how are you?"),
+        ("## Why is `x = 1`\n- **slow**?", "Why is x = 1 slow?"),
+        ("```\n```", "``` ```"),
         ("...", "..."),
     ],
 )
@@ -261,3 +263,5 @@ def test_a_title_of_an_earlier_version_is_known_as_the_first_words() -> None:
     assert is_of_first_words(first_words(said), said)
     assert is_of_first_words(cut_at_a_word, said)
     assert not is_of_first_words("Lisbon", said)
+    assert is_of_first_words("Why is **this** slow?", "Why is **this** slow?")
+    assert is_of_first_words("**My sister** Mary lives in Lisbon…", said.replace("My sister", "**My sister**"))

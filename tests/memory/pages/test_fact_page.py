@@ -160,7 +160,7 @@ def test_the_lines_and_episodes_that_tell_it_are_named(alice: User, sign_in: Sig
 
 def test_the_prompts_it_stood_in_and_was_cut_from_are_listed(alice: User, sign_in: SignIn) -> None:
     fact, other = know(alice, "The user sings in a choir."), know(alice, "Something else.")
-    receipt(answer(say(alice, "When do I sing?")), item(fact), item(other))
+    receipt(answer(say(alice, "- When do **I** sing?")), item(fact), item(other))
     receipt(answer(say(alice, "What do I like?")), item(other), item(fact, kept=False))
     receipt(answer(say(alice, "Unrelated?")), item(other))
 

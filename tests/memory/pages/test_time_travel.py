@@ -244,11 +244,11 @@ def answered(user: User, at: datetime, text: str, *labels: str) -> Message:
 
 
 def test_answers_up_to_a_day_stand_with_what_they_were_given(alice: User, bob: User, sign_in: SignIn) -> None:
-    early = answered(alice, on(2026, 3, 1), "Where was I", "The user lives in Porto.")
+    early = answered(alice, on(2026, 3, 1), "## Before\n\nWhere **was** I", "The user lives in Porto.")
     answered(alice, on(2026, 6, 1), "Where am I", "The user lives in Lisbon.")
     answered(bob, on(2026, 3, 1), "Who is Bob", "The user is Bob.")
     page = sign_in(alice).get("/answers", {"until": "1 April 2026"}).content.decode()
-    assert "Where was I?" in page
+    assert "Before; Where was I?" in page
     assert "You live in Porto." in page
     assert f"/m/{early.pk}" in page
     assert "Where am I?" not in page

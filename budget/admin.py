@@ -13,9 +13,19 @@ from budget.models import BudgetPlan, Calibration, Limit, Price, ProfileSnapshot
 from budget.planning.user_plan import InvalidPlanError, validate_plan
 from budget.spending import prices
 from budget.spending.limits import InvalidLimitError, What, validate_amount
+from recall.figures import money
 
 LONG = ("items", "sections", "rounds", "ingredients", "prefix", "base_by_class", "timings")
 """Large columns of a receipt that lists don't load."""
+
+
+class WithCost:
+    """A list whose cost is printed as pages print it."""
+
+    @admin.display(description="Cost", ordering="cost")
+    def shown_cost(self, row: Any) -> str:
+        """US dollars; empty: unknown."""
+        return money(row.cost)
 
 
 def _is_list(request: HttpRequest) -> bool:
@@ -24,10 +34,10 @@ def _is_list(request: HttpRequest) -> bool:
 
 
 @admin.register(Receipt)
-class ReceiptAdmin(RecordAdmin):
+class ReceiptAdmin(WithCost, RecordAdmin):
     """Receipts, one per turn."""
 
-    list_display = ["created_at", "user", "turn", "model", "state", "total_input", "output_tokens", "cost"]
+    list_display = ["created_at", "user", "turn", "model", "state", "total_input", "output_tokens", "shown_cost"]
     list_filter = ["state", "usage_is_estimated", "created_at"]
     found_by = ["pk", "message", "conversation"]
     list_select_related = ["user"]
@@ -176,9 +186,9 @@ class LimitAdmin(LoggedAdmin):
 
 
 @admin.register(UsageDay)
-class UsageDayAdmin(RecordAdmin):
+class UsageDayAdmin(WithCost, RecordAdmin):
     """Usage per user, day of their time zone, and model."""
 
-    list_display = ["day", "user", "model", "turns", "tokens", "cost", "unpriced"]
+    list_display = ["day", "user", "model", "turns", "tokens", "shown_cost", "unpriced"]
     list_filter = ["day"]
     list_select_related = ["user"]

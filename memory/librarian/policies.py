@@ -19,6 +19,7 @@ from memory.librarian.decision import DEFAULT_POLICY, SURE_CONFIDENCE, Policy, R
 from memory.models import Fact, KindPolicy, ReviewAction
 from memory.models.kinds import Kind
 from recall.db.prepared import PreparedQuery
+from recall.figures import percent
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -33,7 +34,7 @@ BY_REASON: Final[Mapping[str, str]] = {Reason.HEALTH: HEALTH, Reason.THIRD_PARTY
 """The subject of a proposal by its reason; with any other reason it is the kind."""
 
 MEANS: Final[Mapping[Rule, str]] = {
-    Rule.AUTOMATIC: f"Saved right away if you said it yourself, Recall is at least {100 * SURE_CONFIDENCE:.0f}% sure "
+    Rule.AUTOMATIC: f"Saved right away if you said it yourself, Recall is at least {percent(SURE_CONFIDENCE)} sure "
     "and nothing contradicts it. You are asked about the rest.",
     Rule.ASK: "Asks you before saving.",
     Rule.NEVER: "Never saved, not even as a proposal. What Recall already knows stays until you reject or forget it.",

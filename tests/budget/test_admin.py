@@ -45,6 +45,13 @@ def test_every_list_and_every_row_opens_and_can_be_searched(staff: Any, rows: li
         assert staff.get(address(row)).status_code == 200
 
 
+def test_lists_print_costs_as_pages_do(staff: Any, rows: list[Any]) -> None:
+    Receipt.objects.update(cost=Decimal("0.01312345"))
+    UsageDay.objects.update(cost=Decimal("1204.50000000"))
+    assert '<td class="field-shown_cost">$0.013</td>' in staff.get(address(rows[0], "")).content.decode()
+    assert '<td class="field-shown_cost">$1,204.50</td>' in staff.get(address(rows[5], "")).content.decode()
+
+
 def test_what_happened_cannot_be_rewritten(staff: Any, rows: list[Any]) -> None:
     for row in (*rows[:2], rows[5]):
         assert staff.post(address(row), {"turn": 99, "text": "other"}).status_code == 403

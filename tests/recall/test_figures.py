@@ -10,6 +10,11 @@ from tests.running import PROJECT
 
 BY_HAND = re.compile(r"\$\{\{|\}\}\s*%[^}]|widthratio|floatformat:\d+ *\}\}%")
 """A figure that a template formats itself."""
+IN_CODE = re.compile(r"\$\{[^}]*:[,.]|:\.\df\}[ \u00a0]?%|toFixed\(\d\)\}?[ \u00a0]?%")
+"""A figure that code formats itself."""
+APPS = ("accounts", "budget", "chat", "memory", "recall")
+MEASURES = {"evaluation", "management", "labeled.py", "marked.py", "figures.py"}
+"""Code that prints figures for developers, and the one that formats them for pages."""
 
 
 @pytest.mark.parametrize(
@@ -51,3 +56,15 @@ def test_a_percentage_has_a_decimal_below_ten(share: float, shown: str) -> None:
 def test_no_template_formats_money_or_a_share_itself() -> None:
     templates = (PROJECT / "templates").rglob("*.html")
     assert {path.name: found for path in templates if (found := BY_HAND.findall(path.read_text()))} == {}
+
+
+def test_no_code_of_pages_formats_money_or_a_share_itself() -> None:
+    apps = [path for app in APPS for path in (PROJECT / app).rglob("*.py")]
+    code = [path for path in [*apps, *(PROJECT / "static" / "js").glob("*.js")] if not MEASURES & {*path.parts}]
+    assert len(code) > 200
+    assert {path.name: found for path in code if (found := IN_CODE.findall(path.read_text()))} == {}
+
+
+def test_no_page_of_the_docs_has_a_space_before_its_percent_sign() -> None:
+    pages = [*(PROJECT / "docs").rglob("*.md"), *PROJECT.glob("*.md")]
+    assert {path.name: found for path in pages if (found := re.findall(r"\d[ \u00a0]%", path.read_text()))} == {}

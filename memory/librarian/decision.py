@@ -358,7 +358,7 @@ def _apply_policy(proposal: ProposedFact, evidence: Utterance | None, policy: Po
 
 # Predicates -----------------------------------------------------------------------------------------------------
 
-_STRICTNESS = {Rule.AUTOMATIC: 0, Rule.ASK: 1, Rule.NEVER: 2}
+STRICTNESS = {Rule.AUTOMATIC: 0, Rule.ASK: 1, Rule.NEVER: 2}
 
 
 def _rule(proposal: ProposedFact, policy: Policy) -> tuple[Rule, Reason]:
@@ -368,7 +368,7 @@ def _rule(proposal: ProposedFact, policy: Policy) -> tuple[Rule, Reason]:
         rules.insert(0, (policy.health, Reason.HEALTH))
     if proposal.about_third_party:
         rules.insert(0, (policy.third_parties, Reason.THIRD_PARTY))
-    return max(rules, key=lambda rule: _STRICTNESS[rule[0]])
+    return max(rules, key=lambda rule: STRICTNESS[rule[0]])
 
 
 def _same_key(proposal: ProposedFact, fact: KnownFact) -> bool:

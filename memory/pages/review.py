@@ -14,7 +14,7 @@ from pgvector.django import CosineDistance
 from accounts.models import User
 from memory.facts.contradiction import CHOICES, Choice
 from memory.forms import StatementForm
-from memory.librarian.decision import Reason, Rule
+from memory.librarian.decision import STRICTNESS, Reason, Rule
 from memory.librarian.policies import (
     MEANS,
     NAMES,
@@ -312,7 +312,9 @@ def build_rules_page(user: User) -> dict[str, Any]:
             "is_default": rule == default_rule(subject),
             "default": default_rule(subject),
             "tally": tallies[subject],
-            "asks_about_others": subject == Kind.PERSON and rule == Rule.AUTOMATIC and rules[THIRD_PARTIES] == Rule.ASK,
+            "overruled_by": rules[THIRD_PARTIES]
+            if subject == Kind.PERSON and STRICTNESS[rules[THIRD_PARTIES]] > STRICTNESS[rule]
+            else "",
         }
         for subject, rule in rules.items()
     ]

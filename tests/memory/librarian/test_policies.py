@@ -1,5 +1,6 @@
 """What may be stored without asking: the user's rules, what they mean, and how often past proposals were right."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -162,17 +163,23 @@ def test_the_page_shows_each_rule_beside_its_precision(alice: User, sign_in: Sig
 
 
 @pytest.mark.parametrize(
-    ("person", "others", "is_said"),
-    [(Rule.AUTOMATIC, Rule.ASK, True), (Rule.AUTOMATIC, Rule.AUTOMATIC, False), (Rule.ASK, Rule.ASK, False)],
+    ("person", "others", "said"),
+    [
+        (Rule.AUTOMATIC, Rule.ASK, ["asks first"]),
+        (Rule.AUTOMATIC, Rule.NEVER, ["never saves them"]),
+        (Rule.ASK, Rule.NEVER, ["never saves them"]),
+        (Rule.ASK, Rule.ASK, []),
+        (Rule.NEVER, Rule.ASK, []),
+    ],
 )
-def test_the_person_row_says_that_recall_asks_about_other_people(
-    alice: User, sign_in: SignIn, person: Rule, others: Rule, *, is_said: bool
+def test_the_person_row_says_what_a_stricter_rule_about_other_people_does(
+    alice: User, sign_in: SignIn, person: Rule, others: Rule, said: list[str]
 ) -> None:
     set_rules(alice, {Kind.PERSON: person, THIRD_PARTIES: others})
 
     page = sign_in(alice).get("/memory/rules").content.decode()
 
-    assert ("also follow the rule “Other people”" in page) == is_said
+    assert re.findall(r"follow the stricter rule “Other people” below: Recall ([\w ]+)\.", page) == said
 
 
 def test_saving_sets_the_rules_that_were_sent_and_leaves_the_others(alice: User, sign_in: SignIn) -> None:

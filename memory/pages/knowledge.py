@@ -18,7 +18,7 @@ from accounts.models import User
 from memory.documents import tree, uploads
 from memory.documents.profile import FOLDER
 from memory.documents.readers.formats import ENDINGS, KNOWN
-from memory.documents.revisions import MAX_TEXT, WENT_BACK, Change, changes, part
+from memory.documents.revisions import MAX_TEXT, PART, WENT_BACK, Change, changes, part
 from memory.models import Chunk, Document, Upload
 from memory.pages.about import Editor, build_editor
 from memory.text.second_person import document_to_user, you_wrote
@@ -268,19 +268,22 @@ def build_versions_page(document: Document, number: int | None) -> dict[str, Any
     """
     versions = list(document.revisions.defer("text")[:MAX_VERSIONS])
     newest = versions[0].number if versions else 0
-    chosen, changed = None, list[Change]()
+    chosen, changed, text = None, list[Change](), ""
     if versions:
         chosen = document.revisions.get(number=newest if number is None else number)
         before = document.revisions.filter(number__lt=chosen.number).values_list("text", flat=True).first()
+        text = document_to_user(chosen.text)
         # The first version has nothing to be compared with.
-        changed = changes(document_to_user(chosen.text if before is None else before), document_to_user(chosen.text))
+        changed = changes(text if before is None else document_to_user(before), text)
+    has_changes = any(change.what != "same" for change in changed)
     return {
         "document": document,
         "versions": versions,
         "newest": newest,
         "chosen": chosen,
         "changes": changed,
-        "has_changes": any(change.what != "same" for change in changed),
+        "has_changes": has_changes,
+        "html": render(you_wrote(text)) if text.strip() and not has_changes and len(text) <= PART else "",
         "has_notes": any(version.note for version in versions),
         "later": min((row.number for row in versions if chosen and row.number > chosen.number), default=0),
         "earlier": max(

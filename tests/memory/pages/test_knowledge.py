@@ -233,8 +233,21 @@ def test_the_history_of_a_document_leads_back_to_it(alice: User, sign_in: SignIn
 
     page = page_of(sign_in(alice), f"/memory/versions/{document.pk}")
 
-    assert f'<a href="/memory/documents/notes/one">{document.title}</a>' in page
-    assert "Back to Profile" not in page
+    way_back = page.partition('<p class="way-back">')[2].partition("</p>")[0]
+    assert '<a href="/memory/documents/notes/one">' in way_back
+    assert way_back.endswith(f"{document.title}</a>")
+
+
+def test_a_version_without_changes_is_shown_as_markdown(alice: User, sign_in: SignIn) -> None:
+    document = add(alice, "/notes/one", "# Soil\n\nClay.")
+    revisions.write(document, "# Soil\n\nLoam.", Revision.Author.USER)
+    client = sign_in(alice)
+
+    first = page_of(client, f"/memory/versions/{document.pk}/1")
+
+    assert "Soil</h3>" in first
+    assert "# Soil" not in first
+    assert "# Soil" in page_of(client, f"/memory/versions/{document.pk}/2"), "changes are compared as they were typed"
 
 
 @pytest.mark.parametrize("path", ["nowhere", "notes", "../notes/one"])

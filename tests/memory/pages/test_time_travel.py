@@ -144,7 +144,7 @@ def test_somebody_of_whom_nothing_is_known_has_one_day(alice: User) -> None:
 
 def test_an_account_with_one_day_says_that_there_is_no_earlier_one(alice: User, sign_in: SignIn) -> None:
     page = sign_in(alice).get("/memory/time-travel").content.decode()
-    assert "there's no earlier day yet" in page
+    assert "No fact was learned before today, so there's no earlier day yet" in page
     assert page.count(" disabled>") == 2
 
 

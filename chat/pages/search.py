@@ -24,7 +24,7 @@ MAX_PAGES: Final = 1_000
 FIRST: Final = 4
 """Results of each kind under All."""
 WEAK_SCORE: Final = 0.3
-"""Under All, a result below this without a word of the query is collapsed where other results have the words."""
+"""A memory below this without a word of the query is collapsed where other results have the words."""
 
 PLACES: Final[Mapping[str, str]] = {
     "": "All",
@@ -138,7 +138,9 @@ def _find(user: User, form: SearchForm, memory: MemoryForm, query: QueryDict, pl
         memory.cleaned_data["source"] = [*SOURCES["conversations"], *SOURCES[""]]
     found = build_search_page(user, memory) if by_meaning else {}
     remembered: list[Result] = found.get("results", [])
-    strong, weak = (remembered, []) if place else _split_weak(remembered, has_words=bool(results.found))
+    strong, weak = remembered, list[Result]()
+    if place != "conversations":  # there, all of them are under “Similar in meaning”
+        strong, weak = _split_weak(remembered, has_words=bool(results.found))
     sections = _build_sections(query, place, strong, results.found)
     mine = Conversation.objects.not_deleted().for_user(user)
     return {

@@ -211,12 +211,13 @@ def test_a_question_whose_words_no_conversation_has_finds_what_was_said(
     assert "Cork" not in page
 
 
-def test_what_is_only_near_in_meaning_comes_after_what_has_the_words(alice: User, sign_in: SignIn) -> None:
+@pytest.mark.parametrize("where", ["", "facts"])
+def test_what_is_only_near_in_meaning_comes_after_what_has_the_words(alice: User, sign_in: SignIn, where: str) -> None:
     know(alice, "The user's sister Mary lives in Lisbon.")
     know(alice, "The user lives in Porto.")
     embed_pending()
 
-    page = results_of(sign_in(alice), q="Lisbon")
+    page = results_of(sign_in(alice), where, q="Lisbon")
 
     assert page.index("Mary lives in Lisbon.") < page.index("Similar in meaning: 1") < page.index("You live in Porto.")
 

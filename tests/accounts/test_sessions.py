@@ -54,6 +54,13 @@ def test_each_session_is_listed_by_its_browser_and_ones_own_is_marked(alice: Use
     assert "Safari on iPhone" in html
     assert re.search(r"Firefox on Linux\s*<span[^>]*>Current</span>", html)
     assert html.count("127.0.0.1") == 2
+    assert "Don't recognize a session? End it" in html
+
+
+def test_an_only_session_has_nothing_that_one_is_asked_to_end(alice: User) -> None:
+    html = signed_in(alice).get(reverse("settings_security")).content.decode()
+    assert "Sign out" in html
+    assert "End it" not in html
 
 
 def test_ones_own_session_stands_first(alice: User) -> None:

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 
 from accounts import reauthentication, sessions
@@ -74,8 +75,17 @@ def _render_preview(request: HttpRequest, target: Target, sentence: str = "", st
         "others": sum_up(target, would),
         "sentence": sentence,
         "confirmed_by": CONFIRMED_BY,
+        "back": _way_back(request, target),
     }
     return render(request, "memory/forget.html", context, status=status)
+
+
+def _way_back(request: HttpRequest, target: Target) -> str:
+    """Where Cancel leads: the page of this site that led here, which the form hands on, but not one that signs in."""
+    came_from = request.POST.get("back") or request.headers.get("Referer", "")
+    if url_has_allowed_host_and_scheme(came_from, {request.get_host()}) and "/accounts/" not in came_from:
+        return came_from
+    return reverse("memory:forgotten" if target.what == What.EVERYTHING else "memory:about")
 
 
 @signed_in_form

@@ -76,8 +76,35 @@ def test_the_dry_run_names_what_goes_and_asks_before_it_lists_the_rest(told: Tol
     for (what, pk), heading in named.items():
         page = html.unescape(client.get(ADDRESS, {"what": what, "id": pk}).content.decode())
         assert f"<h1>{heading}</h1>" in page
-        assert page.index("Forget permanently") < page.index("This will delete")
+        assert page.index("Forget permanently") < page.index("This will delete or change")
         assert "<details open" not in page
+
+
+CANCEL = re.compile(r'href="([^"]*)">Cancel<')
+SITE = "http://testserver"
+
+
+@pytest.mark.parametrize(
+    ("came_from", "leads_to"),
+    [
+        (f"{SITE}/memory/timeline?kind=plain", f"{SITE}/memory/timeline?kind=plain"),
+        ("", "/memory/about"),
+        ("https://evil.example/memory/timeline", "/memory/about"),
+        ("javascript:alert(1)", "/memory/about"),
+        (f"{SITE}/accounts/reauthenticate/?next=/memory/forget", "/memory/about"),
+    ],
+)
+def test_cancel_leads_back_to_the_page_of_this_site_that_one_came_from(
+    told: Told, sign_in: SignIn, came_from: str, leads_to: str
+) -> None:
+    client = sign_in(told.user)
+
+    page = client.get(ADDRESS, asked_for(told), headers={"Referer": came_from}).content.decode()
+
+    assert CANCEL.findall(page) == [leads_to]
+    refused = client.post(ADDRESS, {**fields_of(page), "expected": "0"}, headers={"Referer": f"{SITE}{ADDRESS}"})
+    assert refused.status_code == 409
+    assert CANCEL.findall(refused.content.decode()) == [leads_to], "also after a refusal"
 
 
 def test_the_dry_run_sums_up_what_else_goes_and_says_inner_types_in_one_sentence() -> None:

@@ -89,7 +89,7 @@ COMMANDS: Final = (
     Command("History", "memory:history", "memory decisions undo", "rotate-ccw", when="looked for"),
     Command("Time travel", "memory:time_travel", "memory past day known", "calendar-days", when="looked for"),
     Command("Access log", "memory:access_log", "admin staff viewed", "info", when="looked for"),
-    Command("Forget something", "memory:forgotten", "delete remove memory", "trash-2"),
+    Command("Forget something", "memory:forgotten", "delete remove memory", "eraser"),
     Command("Projects", "projects", "folder instructions", "folder"),
     Command("Roles", "roles", "persona instructions behave", "drama"),
     Command("Usage", "usage", "tokens cost limits budget money", "receipt-text"),

@@ -38,7 +38,7 @@ SHOWN: Final = (
 NAMES: Final = {
     "memory.Episode": ("entry in your timeline", "entries in your timeline"),
     "memory.ReviewAction": ("review decision", "review decisions"),
-    "budget.Receipt": ("record of what an answer used", "records of what answers used"),
+    "budget.Receipt": ("context of an answer", "contexts of answers"),
 }
 """Singular and plural where the model's own name is no word of the user's."""
 SESSION_BATCH: Final = 500

@@ -179,7 +179,7 @@ TABLE_NAMES: Final = {
     "revisions": "document versions",
     "deleted documents": "deleted documents that can be restored",
     "uploads": "uploaded files",
-    "receipts": "answer receipts",
+    "receipts": "contexts of answers",
     "profile snapshots": "profile snapshots",
     "review actions": "review decisions",
     "forgettings": "erasure receipts",

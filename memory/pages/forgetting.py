@@ -182,7 +182,7 @@ TABLE_NAMES: Final = {
     "receipts": "contexts of answers",
     "profile snapshots": "profile snapshots",
     "review actions": "review decisions",
-    "forgettings": "erasure receipts",
+    "forgettings": "records of forgetting",
     "personal indexes": "search word lists",
     "kind policies": "memory rules",
     "librarian runs": "librarian jobs",

@@ -36,7 +36,6 @@ SHOWN: Final = (
 )
 """Models that the confirmation page counts."""
 NAMES: Final = {
-    "memory.Episode": ("entry in your timeline", "entries in your timeline"),
     "memory.ReviewAction": ("review decision", "review decisions"),
     "budget.Receipt": ("context of an answer", "contexts of answers"),
 }

@@ -41,7 +41,12 @@ MEANS: Final[Mapping[Rule, str]] = {
 }
 """What each rule does, in the words of the page."""
 
-NAMES: Final[Mapping[str, str]] = {**dict(Kind.choices), HEALTH: "Health", THIRD_PARTIES: "Other people"}
+NAMES: Final[Mapping[str, str]] = {
+    **dict(Kind.choices),
+    Kind.FACT: "Other facts",
+    HEALTH: "Health",
+    THIRD_PARTIES: "Other people",
+}
 SUCH_AS: Final[Mapping[str, str]] = {
     Kind.IDENTITY: "your name, what to call you",
     Kind.BIOGRAPHY: "home, origin, job, birthday",

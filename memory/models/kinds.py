@@ -18,7 +18,7 @@ class Kind(models.TextChoices):
     DECISION = "decision", "Decision"
     PROCEDURE = "procedure", "How you do it"
     ENTITY = "entity", "Pets and things"
-    FACT = "fact", "Fact"
+    FACT = "fact", "Other"
 
 
 class EpisodeKind(models.TextChoices):

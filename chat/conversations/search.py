@@ -19,7 +19,6 @@ from django.utils.safestring import SafeString
 
 from accounts.models import User
 from chat.conversations.search_query import SearchQuery, highlight, parse_query, snippet
-from chat.messages.rendering import format_time
 from chat.models import Conversation, Message
 from memory.text.plain_words import plain_words
 from recall.db.acting import searching_for
@@ -61,7 +60,6 @@ class Hit:
     id: int
     author: str
     snippet: SafeString
-    when: str
     said_at: datetime
     is_followed: bool
     """It is on the active branch."""
@@ -112,7 +110,7 @@ def search(user: User, typed: str, filters: Filter, now: datetime, page: int = 1
     ordered = _rank_conversations(rows, titled, filters, now)
     page_ids = ordered[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
     return Results(
-        found=_build_results(user, query, page_ids, rows, filters, now),
+        found=_build_results(user, query, page_ids, rows, filters),
         next_page=page + 1 if len(ordered) > page * PAGE_SIZE else 0,
         conversations=len(ordered),
         is_cut=len(rows) == MAX_RANKED,
@@ -235,7 +233,7 @@ def freshness(age: timedelta) -> float:
 
 
 def _build_results(
-    user: User, words: SearchQuery, shown: Sequence[UUID], rows: Sequence[_Row], filters: Filter, now: datetime
+    user: User, words: SearchQuery, shown: Sequence[UUID], rows: Sequence[_Row], filters: Filter
 ) -> list[FoundConversation]:
     conversations = Conversation.objects.not_deleted().for_user(user).in_bulk(shown)
     followed = _active_messages(conversations)
@@ -245,9 +243,7 @@ def _build_results(
     found: list[FoundConversation] = []
     for pk in shown:
         rows_of = by_conversation.get(pk, [])
-        hits = [
-            _build_hit(texts[row.id], words, row.id in followed, user, now) for row in rows_of[: _hits_shown(filters)]
-        ]
+        hits = [_build_hit(texts[row.id], words, row.id in followed) for row in rows_of[: _hits_shown(filters)]]
         title = highlight(plain_words(conversations[pk].title) or "Untitled", words)
         found.append(FoundConversation(conversations[pk], title, hits, len(rows_of) - len(hits)))
     return found
@@ -284,12 +280,11 @@ def _active_messages(conversations: dict[UUID, Conversation]) -> set[int]:
     return followed
 
 
-def _build_hit(message: Message, words: SearchQuery, is_followed: bool, user: User, now: datetime) -> Hit:
+def _build_hit(message: Message, words: SearchQuery, is_followed: bool) -> Hit:
     return Hit(
         id=message.pk,
         author=message.author or ("You" if message.role == Message.Role.USER else "Recall"),
         snippet=snippet(message.text, words),
-        when=format_time(message.created_at, user.zone, now),
         said_at=message.created_at,
         is_followed=is_followed,
     )

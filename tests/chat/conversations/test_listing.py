@@ -124,7 +124,11 @@ def test_a_row_is_light_as_its_menu_comes_when_it_is_opened(sign_in: SignIn, ali
     assert all(
         word in sheet for word in ("Title", "Save</button>", "Pin</button>", "Archive", "Export as Markdown", "Delete")
     )
-    assert sheet.index("Delete</button>") < sheet.index("You can undo it right after.") < sheet.index("Forget its memories")
+    assert (
+        sheet.index("Delete</button>")
+        < sheet.index("You can undo it right after.")
+        < sheet.index("Forget its memories")
+    )
     assert sheet.index("Forget its memories") < sheet.index("This can't be undone.")
     assert "<h1>Here</h1>" in client.get(f"/c/{found.pk}/menu").content.decode(), "a page where there is no script"
 

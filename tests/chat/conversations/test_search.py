@@ -262,6 +262,8 @@ def test_every_hit_leads_to_its_message(sign_in: SignIn, alice: Any) -> None:
     assert f'href="/m/{first.pk}"' in html
     assert "We saw <mark>badgers</mark>" in html
     assert client.get(f"/m/{first.pk}")["Location"].endswith(f"#m-{first.pk}")
+    said = first.created_at.astimezone(alice.zone)
+    assert f">{said.day} {said:%B %Y, %H:%M}</time>" in html, "with its day, also today"
 
 
 def test_more_comes_by_a_link_that_htmx_follows(sign_in: SignIn, alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ def test_moving_a_slider_by_keyboard_shows_what_would_change_and_saves_nothing(
     person = newcomer("Pia")
     with_a_turn(person, offline, "Say something, that I may plan.")
     page = person.tab("/usage/advanced")
-    slider = page.get_by_role("slider", name="History, slider")
+    slider = page.get_by_role("slider", name="Earlier messages, slider")
     slider.focus()
     before = number(page, "Earlier messages").input_value()
     slider.press("ArrowLeft")

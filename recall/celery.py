@@ -229,14 +229,23 @@ def refuse_shared_sessions(**_: Any) -> None:
     """End a worker or a clock behind a pooler in transaction mode. A database that is away is waited for later.
 
     Raises:
-        SystemExit: with the sentence. Celery only logs what else a signal's receiver raises.
+        SystemExit: the sentence is logged. Celery only logs what else a signal's receiver raises.
     """
     try:
         check_sessions(make_conninfo(**settings.DATABASE_DSN))
     except ImproperlyConfigured as error:
-        raise SystemExit(str(error)) from error
+        logger.critical("%s", error)
+        raise SystemExit(1) from error
     except psycopg.OperationalError as error:
         logger.warning("The database isn't answering yet (%s).", type(error).__name__)
+
+
+@celeryd_init.connect
+def log_all_that_is_said(**_: Any) -> None:
+    """What a stopping worker prints past its log is a log line, too."""
+    from celery.apps import worker
+
+    worker.safe_say = lambda message, *_: logger.info("%s", message)  # type: ignore[attr-defined]
 
 
 def enqueue_on_commit(name: str, *args: str | int) -> None:

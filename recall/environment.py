@@ -103,7 +103,7 @@ class Environment(BaseSettings):
     sign_up: Literal["open", "first", "closed"] = Field(
         "open", description="Who can sign up: anyone, only the first user, or no one"
     )
-    email_url: str | None = Field(None, description="SMTP server, smtp://user:password@host:port; unset: the console")
+    email_url: str | None = Field(None, description="SMTP server, smtp://user:password@host:port; unset: the log")
     default_from_email: str = Field("recall@localhost", description="Sender of Recall's mail")
 
     # Limits

@@ -237,7 +237,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 DEFAULT_FROM_EMAIL = ENVIRONMENT.default_from_email
-MAILERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "django.core.mail.backends.console.EmailBackend"}}
+MAILERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "recall.observability.logged_mail.LoggedMail"}}
 if ENVIRONMENT.email_url:
     _MAIL = urlsplit(ENVIRONMENT.email_url)
     MAILERS["default"] = {
@@ -272,6 +272,7 @@ CACHES = {
 }
 """One table for all processes, with Redis or without."""
 
+LOGGING_CONFIG = "recall.observability.logs.configure"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -288,6 +289,7 @@ LOGGING = {
         "uvicorn": {"level": "INFO", "propagate": True},
         "uvicorn.error": {"level": max(logging.INFO, logging.getLogger("uvicorn.error").level)},  # its --log-level
         "uvicorn.access": {"level": "WARNING", "propagate": False},  # addresses, with the words of a search
+        "recall.mail": {"level": "INFO"},
         "celery.worker.strategy": {"level": "WARNING"},  # each message
         "celery.app.trace": {"level": "WARNING"},  # each task; a failed one is an ERROR
         "celery.beat": {"level": "WARNING"},  # each tick of the clock

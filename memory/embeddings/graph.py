@@ -117,7 +117,11 @@ def _in_child(build: Callable[[], bytes]) -> bytes:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", "import pickle, sys; sys.stdout.buffer.write(pickle.load(sys.stdin.buffer)())"]
     given = pickle.dumps(build)
-    return subprocess.run(command, input=given, stdout=subprocess.PIPE, env=environment, check=True).stdout  # noqa: S603
+    try:
+        return subprocess.run(command, input=given, capture_output=True, env=environment, check=True).stdout  # noqa: S603
+    except subprocess.CalledProcessError as failed:
+        logger.error("The graph was not built: %s", failed.stderr.decode(errors="replace"))
+        raise
 
 
 def _is_whole(path: Path) -> bool:

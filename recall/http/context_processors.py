@@ -5,8 +5,8 @@ from typing import Final
 from django.conf import settings
 from django.http import HttpRequest
 
-CONSOLE: Final = "django.core.mail.backends.console.EmailBackend"
-"""The mail backend without `EMAIL_URL`: prints to the console."""
+LOGGED: Final = "recall.observability.logged_mail.LoggedMail"
+"""The mail backend without `EMAIL_URL`."""
 
 
 def model_in_use(request: HttpRequest) -> dict[str, object]:
@@ -15,5 +15,5 @@ def model_in_use(request: HttpRequest) -> dict[str, object]:
 
 
 def mail_in_use(request: HttpRequest) -> dict[str, object]:
-    """`mail_is_printed`: mail goes to the console, so pages point to the server log."""
-    return {"mail_is_printed": settings.MAILERS["default"]["BACKEND"] == CONSOLE}
+    """`mail_is_printed`: mail goes to the server log, so pages point there."""
+    return {"mail_is_printed": settings.MAILERS["default"]["BACKEND"] == LOGGED}

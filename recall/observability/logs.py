@@ -1,17 +1,23 @@
 """Log formats: plain lines, or one JSON object per line (LOG_FORMAT=json) with its fields.
 
-Recall's log lines never contain text of a user or a model: only ids, counts, states and times.
+Recall's log lines never contain text of a user or a model: only ids, counts, states and times. (`recall.mail` is the
+exception: where no server sends mail, the log has it.)
 `tests/chat/turns/test_logs.py` checks that for whole turns at DEBUG level.
 """
 
 import json
 import logging
+import logging.config
+import sys
+import threading
 import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from recall.observability import request_id
+
+logger = logging.getLogger(__name__)
 
 FIELDS: Final = "fields"
 """Attribute of a log record: `log.info("…", extra=with_fields(turn=3))`."""
@@ -29,6 +35,22 @@ MORE_THAN_IDS: Final = {
     "httpcore2": "WARNING",  # each request's address
     "httpx2": "WARNING",
 }
+
+
+def configure(logging_settings: dict[str, Any]) -> None:
+    """Django's LOGGING_CONFIG. With JSON lines, what Python itself would print becomes one, too: a warning, and an
+    exception that no code handles."""
+    logging.config.dictConfig(logging_settings)
+    if logging_settings["handlers"]["console"]["formatter"] == "json":
+        logging.captureWarnings(True)
+        sys.excepthook = lambda *error: logger.critical("The process ends with an exception.", exc_info=error)
+        threading.excepthook = lambda error: _uncaught("A thread ends with an exception.", error)
+        sys.unraisablehook = lambda error: _uncaught("An exception was ignored.", error)
+
+
+def _uncaught(message: str, error: Any) -> None:
+    if error.exc_type is not SystemExit and error.exc_value is not None:
+        logger.error(message, exc_info=(error.exc_type, error.exc_value, error.exc_traceback))
 
 
 def with_fields(**fields: Any) -> dict[str, dict[str, Any]]:

@@ -2,8 +2,10 @@
 
 import json
 import logging
+import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -23,6 +25,7 @@ from recall.observability import request_id
 from recall.observability.logs import FIELDS, MORE_THAN_IDS, TASKS, JsonLines, PlainLines, with_fields
 from tests.chat.conftest import Provider, Tabs, settled
 from tests.memory.index.test_indexer import said
+from tests.running import PROJECT, clean_environment
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queued")]
 
@@ -182,6 +185,38 @@ async def test_a_refused_frame_is_named_and_one_that_met_a_fault_names_itself_in
     (line,) = [one for one in map(json.loads, caplog.text.splitlines()) if one["logger"] == "chat.consumer"]
     assert (line["request"], kind.__name__ in line["message"]) == (failed["request"], True)
     assert SECRETS[0] not in caplog.text
+
+
+PRINTS = """
+import threading, warnings
+import django
+django.setup()
+from django.core.mail import send_mail
+class Broken:
+    def __del__(self):
+        raise TypeError("Lisbon")
+send_mail("A link", "Hello,\\n\\nopen it.", None, ["alice@example.org"])
+warnings.warn("old")
+Broken()
+thread = threading.Thread(target=int, args=["Lisbon"])
+thread.start()
+thread.join()
+raise RuntimeError("Lisbon")
+"""
+
+
+def test_with_json_lines_nothing_is_printed_past_the_log(tmp_path: Path) -> None:
+    environment = clean_environment(
+        DJANGO_SETTINGS_MODULE="recall.settings", VAR_DIR=str(tmp_path), LOG_FORMAT="json", LOG_LEVEL="WARNING"
+    )
+    ended = subprocess.run([sys.executable, "-c", PRINTS], cwd=PROJECT, env=environment, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    lines = [json.loads(line) for line in ended.stderr.splitlines()]
+    mail, warning, *errors = [line["message"] for line in lines]
+    assert mail == "No mail server is set. To alice@example.org: A link\n\nHello,\n\nopen it."
+    assert "UserWarning: old" in warning
+    assert [line["exception"] for line in lines[2:]] == ["TypeError", "ValueError", "RuntimeError"]
+    assert "Lisbon" not in "".join(errors)
 
 
 def test_an_exception_is_told_by_type_and_place_alone() -> None:

@@ -3,11 +3,13 @@ contain."""
 
 import math
 import multiprocessing
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -251,6 +253,15 @@ def test_a_graph_is_built_in_another_process_which_gives_its_memory_back(
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)  # importing it fails in this process
     np.testing.assert_array_equal(MiniLM(tmp_path).embed(["Lisbon"]), model.embed(["Lisbon"]))
+
+
+def test_a_build_that_fails_is_logged_and_prints_nothing(
+    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        graph._in_child(partial(bytes.fromhex, "no number"))
+    assert "ValueError: non-hexadecimal" in caplog.text
+    assert capfd.readouterr().err == ""
 
 
 def test_a_graph_holds_the_layers_and_not_the_table_of_words_which_is_mapped(

@@ -22,6 +22,7 @@ import psycopg
 import pytest
 import redis
 import uvicorn
+import yaml
 from psycopg.conninfo import make_conninfo
 
 from recall.environment import Environment
@@ -29,6 +30,7 @@ from recall.process import embedded_postgres
 from tests import prepared
 
 PROJECT = Path(__file__).resolve().parent.parent
+COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT / "docker" / "compose.yaml").read_text())["services"]
 
 
 def wait_until(
@@ -132,7 +134,7 @@ def own_server(
 
 
 class RedisServer:
-    """A Redis of a test's own, which may be killed and restarted."""
+    """A Redis of a test's own with the compose file's options, which may be killed and restarted."""
 
     def __init__(self) -> None:
         self.port = free_port()
@@ -141,7 +143,7 @@ class RedisServer:
 
     def start(self) -> None:
         """Start it, empty, and wait until it answers."""
-        command = ["redis-server", "--port", str(self.port), "--save", "", "--bind", "127.0.0.1"]
+        command = [*COMPOSE["redis"]["command"], "--port", str(self.port), "--bind", "127.0.0.1"]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         wait_until(self._answers)
 

@@ -33,8 +33,8 @@ from bench.results import Figures, arguments, record
 from tests.processes.conftest import Provider, Rows
 from tests.processes.crowd import Memory, Person
 from tests.processes.invariants import violations
-from tests.processes.machine import COMPOSE, Machine, documented
-from tests.running import RedisServer, Server, free_port, open_folder, own_redis, own_server, wait_until
+from tests.processes.machine import Machine, documented
+from tests.running import COMPOSE, RedisServer, Server, free_port, open_folder, own_redis, own_server, wait_until
 
 MODES: Final = ("notify", "redis")
 PEOPLE: Final = 6

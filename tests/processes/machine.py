@@ -1,5 +1,6 @@
 """A machine as the documentation describes it: the commands it prints, run in an environment with nothing else."""
 
+import copy
 import os
 import re
 import shlex
@@ -8,24 +9,52 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Self
+from urllib.parse import quote
 
 import psycopg
-import yaml
 
-from tests.running import PROJECT, Server, clean_environment, free_port, share_caches, wait_until
+from recall.process import embedded_postgres
+from tests.running import COMPOSE, PROJECT, Server, clean_environment, free_port, share_caches, wait_until
 
-COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT / "docker" / "compose.yaml").read_text())["services"]
 PROGRAMS = str(Path(sys.executable).parent)
 
 
 def documented(program: str) -> str:
     """The line of "Many machines" that starts with these words."""
-    text = (PROJECT / "docs" / "self-hosting.md").read_text()
-    section = text.partition("## Many machines")[2].partition("\n## ")[0]
-    (line,) = re.findall(rf"^    ({program}.*?)(?: +#.*)?$", section, re.MULTILINE)
+    (line,) = re.findall(rf"^({program}.*?)(?: +#.*)?$", printed("## Many machines"), re.MULTILINE)
     assert isinstance(line, str)
     return line
+
+
+def printed(heading: str) -> str:
+    """The indented lines below a heading of the page for operators."""
+    text = (PROJECT / "docs" / "self-hosting.md").read_text()
+    section = text.partition(f"\n{heading}\n")[2].partition("\n#")[0]
+    return "\n".join(re.findall(r"^    (.*)$", section, re.MULTILINE))
+
+
+def make_own_database(server: Server) -> dict[str, str]:
+    """Make logins and a database with the commands of "Your own PostgreSQL"; its addresses. Passwords are checked."""
+    with psycopg.connect(server.conninfo, dbname="postgres", autocommit=True) as superuser:
+        superuser.execute("DROP DATABASE recall")  # a test's server has both already
+        superuser.execute("DROP ROLE recall_app")
+        (server.cluster.data / "pg_hba.conf").write_text("local all postgres trust\nlocal all all scram-sha-256\n")
+        superuser.execute("SELECT pg_reload_conf()")
+    socket = str(server.cluster.socket)
+    environment = {
+        "PATH": f"{embedded_postgres.programs()}:{os.environ['PATH']}",
+        "PGHOST": socket,
+        "PGUSER": "postgres",
+    }
+    page = printed("### Your own PostgreSQL")
+    for command in re.findall(r"^sudo -u postgres (.*)$", page.replace("\\\n", ""), re.MULTILINE):
+        password = "password\npassword\n"  # read from here where no terminal is
+        subprocess.run(
+            command, shell=True, env=environment, start_new_session=True, input=password, text=True, check=True
+        )
+    addresses = dict(re.findall(r"^(DATABASE_\w+)=(.*)$", page, re.MULTILINE))
+    return {name: url.replace("localhost", quote(socket, safe="")) for name, url in addresses.items()}
 
 
 class Machine:
@@ -51,6 +80,12 @@ class Machine:
             .replace("8100", str(self.offline))
             .replace("/var/lib/recall", str(self.folder))
         )
+
+    def also(self, **addresses: str) -> Self:
+        """The same machine, for processes that get these addresses, too."""
+        other = copy.copy(self)
+        other.environment = {**self.environment, **addresses}
+        return other
 
     def run(self, command: str) -> None:
         """Run a command to its end."""

@@ -15,8 +15,8 @@ from recall.db.requirements import POOLED_BY_TRANSACTION, check_sessions
 from recall.process.embedded_postgres import as_account
 from tests.processes.browser import Browser
 from tests.processes.conftest import Provider, Turn
-from tests.processes.machine import COMPOSE, Machine, documented, is_embedded
-from tests.running import Server, free_port, own_server, wait_until
+from tests.processes.machine import Machine, documented, is_embedded
+from tests.running import COMPOSE, Server, free_port, own_server, wait_until
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
 

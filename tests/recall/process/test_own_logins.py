@@ -13,8 +13,7 @@ import pytest
 
 from recall.db.requirements import EXTENSIONS
 from recall.process import embedded_postgres
-from tests.processes.machine import COMPOSE
-from tests.running import PROJECT, Server, clean_environment, own_server
+from tests.running import COMPOSE, PROJECT, Server, clean_environment, own_server
 
 pytestmark = pytest.mark.processes
 

@@ -64,6 +64,7 @@ def upgrade(var_dir: Path, restore: Callable[[Path], object], *, again: bool = F
 def remove_old(var_dir: Path) -> list[Path]:
     """Remove the data, dumps and programs that upgrades left; what was removed."""
     left = [path for path in var_dir.glob("postgres-*") if path.is_dir()] + [var_dir / "upgrade"]
+    left += embedded_postgres.place_for_programs(var_dir).glob(f"{PACKAGE}-*")
     for path in left:
         if path.is_symlink():
             shutil.rmtree(path.resolve())

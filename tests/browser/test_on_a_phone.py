@@ -341,7 +341,7 @@ def test_the_composers_tools_share_one_row_on_a_narrow_phone(pia: Person) -> Non
 def test_the_tabs_of_a_narrow_phone_are_one_whole_row(pia: Person) -> None:
     page = pia.tab()
     page.set_viewport_size(NARROWEST)
-    for address in ("/memory/about", "/memory/timeline", "/search", "/settings", "/settings/data"):
+    for address in ("/memory/about", "/memory/timeline", "/memory/rules", "/search", "/settings", "/settings/data"):
         page.goto(address)
         page.locator("#tab-count").evaluate_all("them => them.forEach((it) => it.replaceChildren(12))")
         page.locator("#tab-count").evaluate_all("them => them.forEach((it) => { it.hidden = false; })")

@@ -64,6 +64,8 @@ class Folder:
     unlisted: int = 0
     """Documents directly in it that the tree leaves out."""
     is_open: bool = False
+    is_current: bool = False
+    """The page is about it, and not about a document of the same path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,10 @@ def build_folder(node: tree.Node, current: str, places: Iterator[int]) -> Folder
     """A folder of the tree; each listed document takes one of the remaining `places`. Pure."""
     has_document = node.document is not None
     is_open = node.path == tree.ROOT or f"{current}/".startswith(f"{node.path}/")
-    shown = Folder(node.path, node.name, document_url(node.path), count=node.documents - has_document, is_open=is_open)
+    shown = Folder(
+        node.path, node.name, document_url(node.path), count=node.documents - has_document, is_open=is_open,
+        is_current=node.path == current and not has_document,
+    )  # fmt: skip
     for child in node.below:
         if child.below:
             shown.folders.append(build_folder(child, current, places))

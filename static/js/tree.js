@@ -169,7 +169,9 @@ function restore() {
     if (open.has(folder.getAttribute("data-path") ?? "")) folder.querySelector("details")?.setAttribute("open", "");
   }
   const here = tree?.dataset.here;
-  if (here) document.querySelector(`#tree-of-documents li[data-path="${CSS.escape(here)}"] > a`)?.setAttribute("aria-current", "page");
+  const item = here && `#tree-of-documents li[data-path="${CSS.escape(here)}"]`;
+  const current = item && (document.querySelector(`${item} > a`) ?? document.querySelector(`${item} > details > summary`));
+  if (current) current.setAttribute("aria-current", "page");
   makeFoldersDraggable();
 }
 

@@ -172,6 +172,8 @@ def test_every_page_fits_a_phone_and_can_be_read_in_light_and_dark(
     page.get_by_role("button", name="Conversations").click()
     expect(page.get_by_role("link", name="New conversation")).to_be_visible()
     fits_the_screen(page)
+    page.get_by_role("button", name="Close conversations").click()
+    expect(page.locator("#conversations")).to_be_hidden()
 
 
 def test_every_menu_of_the_chat_opens_inside_the_narrowest_window(somebody: Person) -> None:

@@ -5,13 +5,14 @@ screen readers, and a table of its figures.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 WIDTH, HEIGHT = 360, 176
 """The frame in chart units: about one pixel each on a phone, so that text keeps its size there."""
-LEFT, RIGHT, TOP, BOTTOM = 52, 8, 10, 20
+LEFT, RIGHT, TOP, BOTTOM = 60, 8, 10, 20
 """Margins: axis figures, half a mark, half a letter, and the labels below."""
 PLOT_WIDTH, PLOT_HEIGHT = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 TICKS: Final = 4
@@ -24,6 +25,9 @@ MAX_COLUMN_WIDTH: Final = 36
 """Units: a chart of two days shouldn't be two wide blocks."""
 FLAT: Final = 1e-9
 """Values closer than this are equal: grid lines have twelve decimals."""
+DECIMALS: Final = re.compile(r"\.(\d+)%?$")
+FIGURE: Final = re.compile(r"^(\D*[\d,]+)(?:\.(\d+))?(%?)$")
+"""A sum of money or a percentage: the figures of an axis, except zero, have equally many decimals."""
 type Format = Callable[[float], str]
 
 
@@ -261,7 +265,16 @@ class _Axis:
     def rules(self, format_value: Format) -> list[Rule]:
         number = round((self.high - self.low) / self.step)
         figures = [round(self.low + self.step * n, 12) for n in range(number + 1)]
-        return [Rule(self.y(figure), format_value(figure)) for figure in figures]
+        texts = [format_value(figure) for figure in figures]
+        most = max((len(found[1]) for text in texts if (found := DECIMALS.search(text))), default=0)
+
+        def level(found: re.Match[str]) -> str:
+            return f"{found[1]}.{found[2] or '':0<{most}}{found[3]}"
+
+        return [
+            Rule(self.y(figure), FIGURE.sub(level, text) if figure and most else text)
+            for figure, text in zip(figures, texts, strict=True)
+        ]
 
 
 def _step(span: float) -> float:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from budget.pages.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TICKS, TOP, WIDTH, Chart, points, stacked, within
 from budget.pages.trends import signed
+from recall.figures import money
 
 PARTS = {"history": "History", "memories": "Recalled memories", "task": "Current task"}
 FLOOR = HEIGHT - BOTTOM
@@ -135,6 +136,14 @@ def test_the_axis_has_few_lines_at_round_figures_and_one_at_zero(most: float, le
     assert any(float(rule.text) == 0 for rule in chart.rules)
     steps = {round(lower.y - upper.y) for lower, upper in pairwise(chart.rules)}
     assert max(steps) - min(steps) <= 1
+
+
+def test_the_figures_of_an_axis_have_equally_many_decimals() -> None:
+    for most, shown in ((0.015, ["$0", "$0.005", "$0.010", "$0.015"]), (8, ["$0", "$2.00", "$4.00", "$6.00", "$8.00"])):
+        chart = points("x", "X", [("1 May", most)], ("Day", "Cost"), money)
+        assert [rule.text for rule in chart.rules] == shown
+    chart = points("x", "X", [("1 May", 10)], ("Day", "Error"), signed)
+    assert [rule.text for rule in chart.rules] == ["0%", "+2.5%", "+5.0%", "+7.5%", "+10.0%"]
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,12 @@ def test_the_review_is_cleared_by_taps(pia: Person, app: App) -> None:
     expect(page.get_by_role("heading", name="To review", exact=True)).to_be_in_viewport()
     assert page.evaluate(SHIFTED) == 0
     fits_the_screen(page)
+    for part in (".keybar", "#keys"):
+        expect(page.locator(part)).to_be_hidden()
+    for verb in ("Accept", "Reject"):
+        box = proposals.first.get_by_role("button", name=verb, exact=True).bounding_box()
+        assert box
+        assert box["height"] >= 44, verb
 
     decide(page, 0, "Reject", "rejected")
     page.locator("#undo-toast").get_by_role("button", name="Undo").tap()

@@ -141,6 +141,19 @@ def test_neither_the_keys_nor_the_last_decision_lie_over_what_comes_next(reviewe
             button = row.get_by_role("button", name=name, exact=False).first
             expect(button).to_be_in_viewport(ratio=1)
             assert not page.evaluate(COVERED, [button.element_handle(), toast.element_handle()])
+    page.reload()
+    left(page, waiting - 1)
+    press(page, "e", "Control+a")
+    page.keyboard.type("A few words more. " * 10)  # the toast has two lines
+    press(page, "Control+Enter")
+    left(page, waiting - 2)
+    expect(toast).to_be_visible()
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    link = page.get_by_role("link", name="All decisions")
+    assert not page.evaluate(COVERED, [link.element_handle(), toast.element_handle()])
+    box = page.locator("[data-select]").last.bounding_box()
+    assert box
+    assert box["width"] >= 24 <= box["height"]
 
 
 def test_a_pressed_edit_has_the_focus_in_its_field_and_escape_gives_it_back(reviewer: Person) -> None:

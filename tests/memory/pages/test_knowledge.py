@@ -47,7 +47,7 @@ def test_an_empty_knowledge_base_says_what_to_do(alice: User, sign_in: SignIn) -
     assert "No documents yet." in page
     assert "Notes and files" in page
     assert "Recall reads text, Markdown, PDF" in page
-    assert "Up to 20 MB each" in page
+    assert "Up to 20&nbsp;MB each" in page
 
 
 def test_folders_fold_and_count_what_is_in_them(alice: User, sign_in: SignIn) -> None:

@@ -140,13 +140,13 @@ def test_the_way_to_the_versions_is_called_as_their_page_and_not_as_memorys_hist
         assert "History" not in link
 
 
-def test_the_first_version_is_plain_text_and_offers_the_way_back(alice: User, sign_in: SignIn) -> None:
+def test_the_first_version_marks_no_changes_and_offers_the_way_back(alice: User, sign_in: SignIn) -> None:
     save(alice, IDENTITY, "One.", started_from=0)
     document = save(alice, IDENTITY, "Two.", started_from=1)
 
     page = page_of(sign_in(alice), f"/memory/versions/{document.pk}/1")
 
-    assert '<div class="diff">One.</div>' in page
+    assert "<p>One.</p>" in page
     assert "diff-ins" not in page
     assert "Restore this version" in page
     assert ">Note</th>" not in page, "no version has one"

@@ -15,7 +15,6 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from tests.browser.people import (
     DESKTOP,
     DESKTOP_SIZE,
-    PASSWORD,
     PHONE_SIZE,
     OfflineServer,
     Person,
@@ -28,6 +27,7 @@ from tests.browser.people import (
 from tests.browser.test_keyboard import focus_shows
 from tests.browser.test_look import ENOUGH_CONTRAST, HARD_TO_READ
 from tests.browser.tour import ENTRANCES, PLACES, furnish, visit
+from tests.conftest import PASSWORD
 from tests.running import App
 from tests.test_isolation import HERS, OWN_PAGES
 

@@ -93,7 +93,7 @@ class Server:
 
     def hear(self, page: Page, type_: str, number: int = 1) -> Frame:
         """The `number`-th frame of this type."""
-        for _ in range(100):
+        for _ in range(400):
             found = [frame for frame in self.heard if frame["type"] == type_]
             if len(found) >= number:
                 return found[number - 1]

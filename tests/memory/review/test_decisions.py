@@ -199,7 +199,7 @@ def test_what_no_longer_waits_is_refused_with_a_sentence(
     fact = propose(alice, status=status)
     before = row(fact)
 
-    with pytest.raises(RefusedError, match=f"changed: it is now {status}"):
+    with pytest.raises(RefusedError, match=f"changed: it is now {fact.get_status_display().lower()}"):
         decide(fact, by=alice)
 
     assert row(fact) == before

@@ -25,7 +25,6 @@ MAX_COLUMN_WIDTH: Final = 36
 """Units: a chart of two days shouldn't be two wide blocks."""
 FLAT: Final = 1e-9
 """Values closer than this are equal: grid lines have twelve decimals."""
-DECIMALS: Final = re.compile(r"\.(\d+)%?$")
 FIGURE: Final = re.compile(r"^(\D*[\d,]+)(?:\.(\d+))?(%?)$")
 """A sum of money or a percentage: the figures of an axis, except zero, have equally many decimals."""
 type Format = Callable[[float], str]
@@ -266,7 +265,7 @@ class _Axis:
         number = round((self.high - self.low) / self.step)
         figures = [round(self.low + self.step * n, 12) for n in range(number + 1)]
         texts = [format_value(figure) for figure in figures]
-        most = max((len(found[1]) for text in texts if (found := DECIMALS.search(text))), default=0)
+        most = max((len(found[2] or "") for text in texts if (found := FIGURE.match(text))), default=0)
 
         def level(found: re.Match[str]) -> str:
             return f"{found[1]}.{found[2] or '':0<{most}}{found[3]}"

@@ -321,7 +321,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("proposed", "Proposed"),
                             ("active", "Active"),
-                            ("superseded", "Replaced"),
+                            ("superseded", "Superseded"),
                             ("rejected", "Rejected"),
                             ("expired", "Expired"),
                             ("archived", "Archived"),
@@ -520,7 +520,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("user", "You"),
-                            ("librarian", "Recall"),
+                            ("librarian", "The librarian"),
                             ("import", "An import"),
                             ("sync", "Synchronized"),
                         ],

@@ -1377,6 +1377,9 @@ def test_a_question_or_a_story_that_was_recalled_is_quoted_with_doubt(qualifier:
          "Your sister Marie works as a nurse."),
         ("My flight to Rome is on 4 March", "oops, 5 March", "When is my flight?",
          "Your flight to Rome is on 5 March."),
+        ("I live in Perth.", "Adelaide, I mean", "Where do I live?", "You live in Adelaide."),
+        ("I live in Perth.", "I mean Adelaide", "Where do I live?", "You live in Adelaide."),
+        ("My aunt Mary works as a nurse.", "*Marie", "What does my aunt do?", "Your aunt Marie works as a nurse."),
     ],
 )  # fmt: skip
 def test_a_correction_right_after_counts_at_once(said: str, corrected: str, asked: str, expected: str) -> None:
@@ -1427,6 +1430,11 @@ def test_a_profile_that_was_edited_meanwhile_counts(
     fact = memory("The user lives in Nice.", "fact:3") | {"answers": "home", "qualifier": "current"}
     body = request(*turns, current(asked, *[fact] * is_recalled, update=["New: The user lives in Nice."]))
     assert answer(body).startswith(expected)
+
+
+def test_thanks_before_an_apology_correct_nothing() -> None:
+    turns = [user("I live in Perth."), assistant("Noted."), user("Thanks, sorry"), assistant("Okay.")]
+    assert ask_after(turns, "Where do I live?").startswith("You live in Perth.")
 
 
 def test_a_correction_that_may_mean_either_name_changes_neither() -> None:

@@ -22,9 +22,19 @@ _MENDED: Final = re.compile(
     rf"(?P<star>\*)?\W*(?:(?i:{OOPS}|oh|ah|it['’]?s|that['’]?s|i meant?)\W{{1,3}}){{0,4}}(?P<name>[A-Z][\w'-]+)"
     r"(?=,? (?i:i meant?)\b| is (?:his|her|its|their|the) name\b|(?P<alone>[.,;!](?:\s|$)|$))"
 )
+_CUE_LAST: Final = re.compile(
+    rf"(?i)(?!(?:{OOPS}|i meant?)\b)(?P<said>[^,.;!?\n]{{1,40}}?)[.,]? (?:i meant?|sorry|my bad|typo|autocorrect"
+    r"|oops|rather)\W*"
+)
 _SURE: Final = re.compile(rf"(?i)\W*(?:{SURELY}|i meant?)\b")
 _NO_NAME: Final = as_set("the my our we he she it they you and but so in on at") | {*WEEKDAYS, *MONTHS}
 _NAME: Final = re.compile(rf"\b(?!(?i:{alternatives(_NO_NAME)})\b)[A-Z][\w-]+")
+
+
+def with_cue_first(text: str) -> str:
+    """A message whose cue comes last as one that opens with a cue, any other as it is: “5 March, sorry”."""
+    found = _CUE_LAST.fullmatch(text.strip())
+    return f"no, I meant {found['said']}" if found else text
 
 
 def find_mended_name(text: str) -> re.Match[str] | None:

@@ -47,7 +47,7 @@ from memory.text.denials import (
 from memory.text.keywords import FILLER, content, stem
 from memory.text.keywords import words as plain_words
 from memory.text.language import alternatives
-from memory.text.mended_names import OOPS, SURELY, find_mended_name, name_like
+from memory.text.mended_names import OOPS, SURELY, find_mended_name, name_like, with_cue_first
 from memory.text.relations import PEOPLE as PEOPLE_AROUND
 from memory.text.relations import PETS
 from memory.text.replaced_statement import DATED, ORDINAL, replaced_statement, without_part
@@ -480,7 +480,7 @@ def _find_other_weekday(user_text: str, utterance: Utterance, facts: Sequence[Kn
 
 def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """What was said just before with a date that the message mends: “oops no, 9th of June”."""
-    mended = _MENDS.match(user_text)
+    mended = _MENDS.match(with_cue_first(user_text))
     day = find_date(mended["rest"], utterance.said_at.date()) if mended else None
     if mended is None or day is None or day.first != day.last:
         return
@@ -493,8 +493,14 @@ def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
     for fact, old in alike:
         new = re.sub(r"^(?:on|in) ", "", day.words) if DATED.match(old) else f"{day.first.day} {day.first:%B}"
         new = mended["rest"] if ORDINAL.fullmatch(mended["rest"]) else new  # of the month that is known
-        quote, value = utterance.text[: mended.end("rest")].strip(), f"{day.first:%A}" if is_weekday else new
+        quote, value = _quote_of(utterance, mended, "rest"), f"{day.first:%A}" if is_weekday else new
         yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
+
+
+def _quote_of(utterance: Utterance, mended: re.Match[str], group: str) -> str:
+    """The opening up to a group; all of a message that has its cue last."""
+    is_as_written = utterance.text.startswith(mended.string[: mended.end(group)])
+    return (utterance.text[: mended.end(group)] if is_as_written else utterance.text).strip()
 
 
 _MENDED_NUMBER: Final = re.compile(
@@ -508,7 +514,7 @@ _NUMBER: Final = re.compile(r"(?<![\w:.,-])\d{1,3}(?:,\d{3})*(?:[:.]\d\d)?(?![\w
 
 def _find_mended_number(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """What was said just before with one number, or one hour, that the message mends."""
-    mended = _MENDED_NUMBER.match(user_text)
+    mended = _MENDED_NUMBER.match(with_cue_first(user_text))
     if mended is None:
         return
     said = [
@@ -519,7 +525,7 @@ def _find_mended_number(user_text: str, utterance: Utterance, facts: Sequence[Kn
     ]
     if len({number for _, number in said}) != 1:
         return  # which of them is meant isn't said
-    quote = utterance.text[: mended.end("value")].strip()
+    quote = _quote_of(utterance, mended, "value")
     for fact, number in said:
         yield Correction(fact, Change.REPLACE, quote, utterance.number, mended["value"], old=number)
 
@@ -534,6 +540,33 @@ def _find_mended_name(user_text: str, utterance: Utterance, facts: Sequence[Know
     for fact in said:
         if wrong and re.search(rf"\b{re.escape(wrong)}\b", fact.statement):
             yield Correction(fact, Change.REPLACE, quote, utterance.number, mended["name"], old=wrong)
+
+
+_MENDED_VALUE: Final = re.compile(
+    rf"(?i)\W*(?:(?:{OOPS}|oh)\W{{1,3}}){{0,4}}(?:i meant|make (?:it|that)|correction:?) (?:an? |the |in |at )?"
+    r"(?P<value>[^\W\d][\w'-]+(?: [\w'-]+){0,2})\W*"
+)
+"""A message that only says a value in the place of the one just said: “Bradford I mean”."""
+
+
+def _find_mended_value(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
+    """What was said just before with one value of an attribute, if the message says nothing but another one."""
+    mended = _MENDED_VALUE.fullmatch(with_cue_first(user_text).strip())
+    if mended is None or not content(mended["value"]):
+        return
+    said = [(fact, value) for fact in _just_said(utterance, facts) if (value := _value_said(fact))]
+    if len({value for _, value in said}) != 1:
+        return  # which of them is meant isn't said
+    for fact, old in said:
+        new = mended["value"].title() if old.istitle() and mended["value"].islower() else mended["value"]
+        if old[0].isupper() or new[0].islower():  # a name takes no thing's place
+            yield Correction(fact, Change.REPLACE, utterance.text.strip(), utterance.number, new, old=old)
+
+
+def _value_said(fact: KnownFact) -> str:
+    """The words of a statement that are its value, or the thing in its key: “kiwi” of an allergy."""
+    value = fact.key.rpartition(":")[2] if fact.value == "yes" else fact.value
+    return value if fact.key and find_phrase(fact.statement, value) else ""
 
 
 def _just_said(utterance: Utterance, facts: Sequence[KnownFact]) -> list[KnownFact]:
@@ -850,6 +883,7 @@ _READERS: Final = (
     _find_mended,
     _find_mended_number,
     _find_mended_name,
+    _find_mended_value,
     _find_joked,
     _find_deaths,
     _find_diets,

@@ -20,6 +20,7 @@ from memory.text.dates import MONTHS, WEEKDAYS
 from memory.text.denials import find_phrase, find_value, fits, kind_of_phrase, read_denials
 from memory.text.keywords import FILLER, content
 from memory.text.language import alternatives, is_english
+from memory.text.mended_names import with_cue_first
 from memory.text.message_kinds import only_asks
 from memory.text.relations import FEMALE, MALE, PEOPLE, PETS
 from memory.text.user_text import mask_foreign_text
@@ -144,7 +145,7 @@ def _with_hour(correction: Correction) -> Correction:
 
 def mends_last(text: str) -> bool:
     """Whether a message opens like one that corrects the message before."""
-    return _MENDS.match(text) is not None
+    return _MENDS.match(with_cue_first(text)) is not None
 
 
 def find_changed(utterance: Utterance, earlier: Mapping[int, str]) -> Iterator[int]:

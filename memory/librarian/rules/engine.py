@@ -69,7 +69,7 @@ from memory.text.replaced_statement import replaced_statement
 from memory.updates.pairs import pair_of, read
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/32"
+VERSION: Final = "rules/33"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -414,7 +414,7 @@ def _corrected(
     sentence: Sentence, message: _Message, earlier: list[ProposedFact], known: Iterable[KnownFact]
 ) -> Candidate | None:
     """“Actually it's Lyon”: another value for what was said last, or for what the assistant just repeated."""
-    found = tagged.INSTEAD.match(sentence.text)
+    found = tagged.find_instead(sentence.text)
     if found is None or not found["value"][0].isupper() or not clean_name(found["value"]):
         return None
     last = next((fact for fact in reversed(earlier) if fact.key and fact.value), None)

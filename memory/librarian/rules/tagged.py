@@ -30,6 +30,7 @@ from memory.text import relations
 from memory.text.dates import find_date
 from memory.text.keywords import content
 from memory.text.language import alternatives
+from memory.text.mended_names import with_cue_first
 
 SURE_FROM: Final = 0.9
 ASK_FROM: Final = 0.6
@@ -197,12 +198,16 @@ _WAS: Final = re.compile(
 """Before a value that is no more so."""
 
 
-INSTEAD: Final = re.compile(
+_INSTEAD: Final = re.compile(
     r"(?i)(?:(?:actually|no|nope|sorry|correction|wait|oops|i meant|i mean)[,:. -]*){1,3}(?:it's|it is|i meant|i mean"
     r"|make that|that's)? ?(?P<value>[A-Z][\w' -]{1,30}?)(?: now| not .{1,30}|, not .{1,30}|,? (?:typo|autocorrect"
     r"|sorry|my bad))?[.!]?$"
 )
-"""Another value for what was said last: “Actually it's Lyon”."""
+
+
+def find_instead(sentence: str) -> re.Match[str] | None:
+    """Another value for what was said last, as group `value`: “Actually it's Lyon”, “Lyon, I mean”."""
+    return _INSTEAD.match(with_cue_first(sentence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +269,7 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
     """
     waiting = [tag for tag in tags if tag.sure >= ASK_FROM]
     for sentence in sentences(user_text):
-        if INSTEAD.match(sentence.text) or (sentence.asked and _WHETHER.match(sentence.text)):
+        if find_instead(sentence.text) or (sentence.asked and _WHETHER.match(sentence.text)):
             continue  # what it corrects says whose it is; “Am I vegetarian?” doesn't say
         for _ in people_in(sentence.text, people, month):
             pass  # notes in `people` whom the sentence names

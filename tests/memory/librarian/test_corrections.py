@@ -144,6 +144,7 @@ def test_what_is_denied_of_one_who_is_named_is_not_of_the_others() -> None:
     [
         ("Make that 11. I was counting the empty boxes along.", "The user keeps 14 hives.", "14"),
         ("No, 9:20. Reading it off the card now.", "Physio is on Thursday, 3 December 2026 at 8:40.", "8:40"),
+        ("16 I mean", "The user was 15 years old in April 2026.", "15"),
         ("wait, I meant 16!", "The user was 15 years old in April 2026.", "15"),
         ("No, 9 eggs is too much", "The user keeps 14 hives.", ""),
         ("make that 11", "The user lives in Leeds.", ""),
@@ -296,6 +297,7 @@ def mended(text: str, later: timedelta = timedelta(minutes=2)) -> list[tuple[int
         ("oops no, 9th of june. i always mix that up", [(31, "Tuesday, 9 June 2026"), (32, "9 June")]),
         ("sorry i meant the 21st of may, not the 8th", [(31, "Thursday, 21 May 2026"), (32, "21 May")]),
         ("wait, it's on Friday", [(34, "Friday")]),
+        ("the 21st of May, I mean", [(31, "Thursday, 21 May 2026"), (32, "21 May")]),
         ("ugh, it's the 21st, I was looking at the wrong week", [(31, "21st"), (32, "21st")]),
         ("sorry, can you do 3 may for the party too", []),
         ("we go to Rome on 3 May", []),
@@ -329,6 +331,32 @@ def test_a_name_said_just_before_is_mended_by_one_like_it(text: str, expected: l
 
 
 DERRY = "The user lives in Derry."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("bradford i mean", "Bradford"),
+        ("no, make that Bradford!", "Bradford"),
+        ("i mean seriously", None),
+        ("I meant it", None),
+        ("Bradford I mean, he hates it there", None),
+    ],
+)
+def test_a_message_of_one_value_mends_the_only_one_just_said(text: str, expected: str | None) -> None:
+    brother = known(44, "The user's brother lives in Leeds.", "user/brother/home", "Leeds")
+    just_said = replace(brother, said_at=NOW - timedelta(minutes=2), message_id=7)
+    found = find_corrections(Utterance(9, 3, "user", text, NOW), [just_said])
+    assert [one.value for one in found] == ([expected] if expected else [])
+
+
+def test_a_name_alone_mends_no_thing_and_no_second_value() -> None:
+    pet = known(45, "The user has a dog.", "user/pet:dog", "yes")
+    homes = [known(n, f"The user's {who} lives in {home}.", f"user/{who}/home", home)
+             for n, who, home in ((46, "aunt", "Leeds"), (47, "uncle", "Ghent"))]  # fmt: skip
+    for facts in ([pet], homes):
+        just_said = [replace(one, said_at=NOW - timedelta(minutes=2), message_id=7) for one in facts]
+        assert not list(find_corrections(Utterance(9, 3, "user", "Bisto I mean", NOW), just_said))
 
 
 def test_a_date_of_another_day_is_not_mended_without_naming_it() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.text.mended_names import find_mended_name, name_like
+from memory.text.mended_names import find_mended_name, name_like, with_cue_first
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,17 @@ def test_a_message_that_opens_with_the_right_name_mends_one(text: str, name: str
 )
 def test_it_was_meant_for_the_only_name_like_it(name: str, text: str, wrong: str) -> None:
     assert name_like(name, text) == wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "with_cue"),
+    [
+        ("Adelaide, I mean", "no, I meant Adelaide"),
+        ("5 March, sorry!", "no, I meant 5 March"),
+        ("3:45 rather", "no, I meant 3:45"),
+        ("I mean Bisto, autocorrect", "I mean Bisto, autocorrect"),
+        ("What do you mean? Sorry", "What do you mean? Sorry"),
+    ],
+)
+def test_a_cue_that_comes_last_is_put_first(text: str, with_cue: str) -> None:
+    assert with_cue_first(text) == with_cue

@@ -60,13 +60,19 @@ _UNIT: Final = re.compile(
 )
 _DATED: Final = re.compile(rf"\b(?:since|until|in|from|{_MONTH})\s$", re.IGNORECASE)
 _DAY_OR_TIME: Final = re.compile(r"\d{1,2}(?:st|nd|rd|th)|(?:[01]?\d|2[0-3])[.:h][0-5]\d", re.IGNORECASE)
+_NO_KEY: Final = re.compile(
+    r"(?:in|under|on|behind|inside|beside|next to|by|above|below) [a-z].*"
+    r"|(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?:,? and )?)+",
+    re.IGNORECASE,
+)
+"""Where a key lies that opens a door, or when: “window lock key in blue jug”."""
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
 def is_something_else(text: str, start: int, end: int) -> bool:
-    """Whether the value there is an amount, a year, or a number whose own noun names no secret."""
+    """Whether the value there is an amount, a day, a place, or a number whose own noun names no secret."""
     value = text[start:end]
-    if _DAY_OR_TIME.fullmatch(value):
+    if _DAY_OR_TIME.fullmatch(value) or (_NO_KEY.fullmatch(value) and not is_named_secret(text, start)):
         return True
     if (amount := _AMOUNT.match(value)) and _is_amount(text, start, start + amount.end(), whole=amount[0] == value):
         return True

@@ -733,8 +733,10 @@ def _of_the_asked(memory: Memory, asked: str) -> str:
     said = sentences(written)
     others = [one for one in said if is_about_another(asked, one, wanted, stems(one))]
     about = [one for one in said if one not in others]
-    is_shared_by_others = ONE_SUBJECT.search(asked) and _share(others, wanted) and not _share(about, wanted)
-    is_unnamed = any(map(PRONOUN_SUBJECT.match, said))  # “they're married since 1975” may be of those asked for
+    asks_of_user = ONE_SUBJECT.search(asked) is not None
+    is_shared_by_others = asks_of_user and _share(others, wanted) and not _share(about, wanted)
+    # “they're married since 1975” may be of those asked for
+    is_unnamed = not asks_of_user and any(map(PRONOUN_SUBJECT.match, said))
     if is_shared_by_others or (others and not _share(about, wanted) and not is_unnamed):
         return ""
     return without_contrast(" ".join(written.split())) if said else ""

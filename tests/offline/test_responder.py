@@ -746,6 +746,14 @@ def test_what_followed_about_someone_else_is_not_quoted_for_the_rest_of_its_word
     assert "Kaveh" not in ask("What am I intolerant to?", lead, more | {"answers": "followed"})
 
 
+def test_what_followed_is_no_more_of_the_user_because_it_says_she() -> None:
+    home = memory("The user lives in Stroud.", "fact:3") | {"answers": "home"}
+    more = "My neighbour Pauline is moving to Malta. Could you write her a card? She's 71 and swears like a docker."
+    told = ask("Where do I live?", home, memory(more, "message:6") | {"answers": "followed"})
+    assert told.startswith("You live in Stroud.")
+    assert "Malta" not in told
+
+
 def test_what_followed_a_likely_message_is_quoted_after_it() -> None:
     lead = memory("my parents' 50th anniversary, ideas, they hate parties", "message:5") | {"answers": "question"}
     more = memory("they're married since 20 September 1975", "message:6") | {"answers": "followed"}

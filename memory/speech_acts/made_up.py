@@ -15,6 +15,11 @@ MADE_UP: Final[Literal["made up"]] = "made up"
 """What such a passage is marked with in the index."""
 FROM: Final = 0.9
 """Probability from which a message is made up: 85 of 100 that are reach it, and 98 of 100 that reach it are."""
+_KEPT: Final = re.compile(
+    r"(?i)\b(?:sav(?:e|ing)|keep(?:ing)?|not(?:e|ing)|remember|stor(?:e|ing)) (?:this|these|those|that|it|them)\b"
+    r"|\bfor (?:my|the|our) (?:notes|records?|files?)\b"
+)
+"""Said of what is meant in earnest: “saving these here”."""
 _PLAY_BEGINS: Final = re.compile(
     r"(?i)\b(?:role[- ]?play(?:ing)?|let'?s (?:play|pretend|act|do)|(?:let us|we) (?:pretend|act out)|d ?& ?d|dnd"
     r"|improv|dungeon master|in character|you(?:'re| are|r)? (?:a|an|the|my)\b.{0,80}\bi(?:'m| am|m)"
@@ -52,7 +57,9 @@ def is_about_fiction(question: str) -> bool:
 
 def is_made_up(text: str) -> bool:
     """Whether the message makes something up or gives words to work on, by its beginning."""
-    return bool(text.strip()) and (_OF_FICTION.match(text) is not None or read_act(text).made_up >= FROM)
+    if not text.strip() or (_KEPT.search(text) and not is_about_fiction(text)):
+        return False
+    return _OF_FICTION.match(text) is not None or read_act(text).made_up >= FROM
 
 
 def made_up(messages: Iterable[str]) -> Iterator[bool]:

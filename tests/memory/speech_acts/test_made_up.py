@@ -35,6 +35,11 @@ def test_what_has_no_words_is_not_made_up() -> None:
     assert not is_made_up(" \n")
 
 
+def test_what_is_given_to_be_kept_is_meant_in_earnest() -> None:
+    assert not is_made_up("people for the house, saving these here. plumber: Stan. window cleaner: Ali, every 6 weeks.")
+    assert is_made_up("Save this chapter: Sir Roland lives in a tower of glass and fears nothing but owls.")
+
+
 def test_a_line_without_a_sign_is_said_in_earnest() -> None:
     lines = ("~ I'm a pirate", "= I'm a nurse", "I'm a nurse", "+ I'm a nurse", "- thanks")
     assert [read_line(line).labels for line in lines] == [(1, -1), (0, -1), (0, -1), (0, 0), (-1, 1)]

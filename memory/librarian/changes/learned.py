@@ -370,6 +370,8 @@ def _likelihood(reading: _Reading) -> float:
     return reading.update.doubted + reading.nearness
 
 
+MIN_NAME: Final = 4
+"""Letters of a first word that may be a whole name: “St” is the start of “St Mark's”."""
 _NO_NAME: Final = alternatives(
     frozenset({*WEEKDAYS, *MONTHS, "since", "until", "for", "and", "but", "so", "now", "today"})
 )
@@ -447,6 +449,8 @@ def _correction(reading: _Reading, said: Utterance) -> Correction:
     if _HOUR.fullmatch(new) and not _HOUR.search(update.old):  # an hour is no day: “No, 9:20.”
         return Correction(fact, Change.ASK, reading.quote, number)
     old = _place_taken(fact.statement, update, reading.quote)
+    if len(old) < MIN_NAME or " " in new:
+        old = _whole_name(old, fact.statement)
     if _says_where_other_is(fact.statement, old, new, reading.quote):
         return Correction(fact, Change.ASK, reading.quote, number)
     date = find_value(fact.statement, "date") if kind_of_phrase(new) == "date" else ""

@@ -51,7 +51,7 @@ from memory.librarian.rules.retell import (
     with_article,
 )
 from memory.librarian.rules.statement import Note, finished
-from memory.librarian.rules.table import LABEL_OF, Row, Value, compiled_rows, items, thing
+from memory.librarian.rules.table import LABEL_OF, SCHOOL, Row, Value, compiled_rows, items, thing
 from memory.librarian.rules.user_lists import MAX_SENTENCE, list_changed, read_list
 from memory.librarian.rules.words import ADVERBS, AFFLICTED
 from memory.librarian.tagger.tags import WEIGHTS as TAGGER
@@ -122,12 +122,28 @@ class RuleEngine:
             more, replaced = tagged.proposals(found, stated, utterance.number, today)
             more = [fact for fact in more if not _is_on_a_list(fact, stated, (*facts, *reading.known))]
             new = [*(fact for fact in stated if fact not in replaced), *select_facts(more, utterance.text)]
-            for fact in new:
+            for fact in map(_at_school, new):
                 if not _is_short_name(fact, facts, reading.known):
                     facts.append(_asked_if_the_other_holds(fact, reading.known))
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
         episode, stories = episode_in(reading.utterances, names), stories_in(reading.utterances, reading.zone)
         return Extraction(facts, episode=episode, stories=stories, skipped=skipped)
+
+
+_OF_A_CHILD: Final = re.compile(
+    r"The user's (?:[a-z-]+ )?(?:(?:grand|step)?(?:son|daughter|child)|boy|girl|kid|toddler|nephew|niece)\b"
+)
+_EMPLOYED: Final = re.compile(r"(?i)\b(?:work\w*|jobs?|shifts?|teach\w*|hired|cooks?|cooking|clean\w*|as an?)\b")
+
+
+def _at_school(fact: ProposedFact) -> ProposedFact:
+    """The fact, with the school of a child that was read as where they work: “my son started at Fairfield High”."""
+    is_child = fact.attribute == "employer" and _OF_A_CHILD.match(fact.statement)
+    if not is_child or not SCHOOL.search(fact.value) or _EMPLOYED.search(fact.quote):
+        return fact
+    return fact.model_copy(
+        update={"statement": fact.statement.replace(" works at ", " goes to ", 1), "attribute": "school"}
+    )
 
 
 def _list_ordered(utterance: Utterance, stated: Iterable[ProposedFact]) -> list[ProposedFact]:
@@ -363,7 +379,8 @@ def _read_sentence(sentence: Sentence, message: _Message, limit: CpuLimit) -> It
     for clause in clauses_of(sentence):
         supposed = supposed or clause.hypothetical
         if not clause.hypothetical:
-            yield from _read_clause(clause, message, limit)
+            read = _read_clause(clause, message, limit)
+            yield from (one for one in read if not mentions.only_lists(one.fact.statement, sentence.text))
     for note in () if supposed else mentions.presupposed(sentence.text, message.month):
         yield message.noted(note, sentence)
     if not supposed and (event := _event_in(sentence, message)):
@@ -401,6 +418,8 @@ def _event_in(sentence: Sentence, message: _Message) -> Candidate | None:
     day = find_date(sentence.text, message.today)
     found = _DUE.search(sentence.text[max(0, day.start - 80) : day.start]) if day else None
     if day is None or found is None or (sentence.asked and "my " not in found[0].lower()):
+        return None
+    if found["what"].lower() == "birthday":  # which has an attribute of its own
         return None
     statement = f"The user has {with_article(found['what'])} {day.words}."
     return message.candidate(sentence, "mention", statement, Kind.EVENT, value=_span(day), confidence=ASK)

@@ -221,16 +221,18 @@ _WHERE_I_LIVE: Final = re.compile(
     r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in |^(?:up|down"
     r"|over|out|back|here) in (?=[A-Z])"
 )
-_ASIDE: Final = r"(?: \([^()]{1,60}\)|,? who(?:'s| is) \d{1,2})?"
+_AGED: Final = r"(?:,? who(?:'s| is)|,? aged|,| is)? (?!\d{1,2}[-:/.%]\w)"
+_ASIDE: Final = rf"(?: \([^()]{{1,60}}\)|{_AGED}\d{{1,2}}\b)?"
 _NAMES: Final = rf"{NAME}{_ASIDE}(?:(?:, | and | & | \+ |, and ){NAME}{_ASIDE}){{1,5}}"
 """“Martin (he's in Leeds) and Steve”."""
-_NAMED_AND_AGED: Final = re.compile(rf"(?P<name>{NAME})(?: \(|,? who(?:'s| is) )(?P<age>\d{{1,2}})(?=[,) ]|$)")
+_NAMED_AND_AGED: Final = re.compile(rf"(?P<name>{NAME})(?: \(|{_AGED})(?P<age>\d{{1,2}})(?=[,) ]|$)")
 _SEVERAL: Final = re.compile(
     r"(?i)\b(?:my|our|the(?= (?:kids|twins|children|boys|girls))|two|three|four|five|six|\d) (?:[a-z-]+ ){0,2}?"
     rf"(?P<rel>{alternatives(relations.GROUPS | relations.PET_GROUPS)})"
-    rf"(?:(?:,| called| named|:| \(|'s names are|,? \()? ?(?-i:(?P<names>{_NAMES}))"
+    rf"(?:(?:,| called| named|:| \(|'s names are| are(?: called)?|,? \()? ?(?-i:(?P<names>{_NAMES}))"
     r"|(?:,? aged|,| \() ?(?P<ages>\d{1,2}(?:(?:, | and | & |, and )\d{1,2}){1,4})\b)"
 )
+_WORDS: Final = re.compile(r"\w+")
 _ANOTHERS: Final = re.compile(
     rf"(?:\b(?i:s?he|they|(?:my|our|his|her|their) (?:[\w-]+ )?(?:{alternatives(relations.PEOPLE | relations.GROUPS)}))"
     r"(?: [A-Z][\w-]+)?|\b(?!I\b|We\b)[A-Z][\w-]+)(?:'s|'ve| has| have| had)(?: also| now| already| just| got)* $"
@@ -286,6 +288,14 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
         if _ANOTHERS.search(sentence[max(0, found.start() - MAX_OWNER) : found.start()]):
             continue
         yield from _several(found["rel"].lower(), found["names"], found["ages"], month)
+
+
+def only_lists(statement: str, sentence: str) -> bool:
+    """Whether a statement says no more than the names and ages that a sentence lists: “The user's kids: Noor, 7.”"""
+    found = _SEVERAL.search(sentence)
+    if found is None or not _NAMED_AND_AGED.search(found["names"] or ""):
+        return False
+    return not {*_WORDS.findall(statement)} - {*_WORDS.findall(found[0])} - {"The", "user", "s", "has"}
 
 
 def _reached(sentence: str, month: str) -> Iterator[Note]:

@@ -57,7 +57,7 @@ def _read_piece(piece: str, month: str) -> Iterator[Note]:
     relation = singular(label) if label in GROUPS | {"pets"} or singular(label) in PETS else label
     if not value or _NONE.match(value):
         return
-    if relation in PEOPLE | PETS | {"pet"}:
+    if relation in PEOPLE | PETS | {"pet"} or (labeled and relation.split()[-1] in PEOPLE):  # “window cleaner: Ali”
         beings = list(_beings(relation, value, month))
         yield from beings if labeled or len(piece.split()) <= 2 * len(beings) + 1 else ()
     elif label in LABEL_OF:
@@ -76,7 +76,8 @@ def _beings(relation: str, value: str, month: str) -> Iterator[Note]:
             continue
         kind_of = (found["what"] or found["kind"] or "").strip()
         relation = kind_of if kind_of in PEOPLE | PETS else relation
-        kind, subject = Kind.ENTITY if is_pet else Kind.PERSON, related(relation, name)
+        *what, role = relation.split()
+        kind, subject = Kind.ENTITY if is_pet else Kind.PERSON, related(role, name, " ".join(what))
         whose, key = ("user/pet", "name") if relation == "pet" else name_key(subject)
         yield Note(kind, f"The user's {relation} is called {name}.", key, name, whose, tags=subject.tags)
         if found["years"]:

@@ -62,6 +62,11 @@ _FRONTED: Final = re.compile(
     r"|today|tonight)(?<! to)(?<! for)(?<! of)(?<! about),? (?P<main>(?:I|we|my|our)(?:'m|'ve|'re|'d|'ll)? .+)"
 )
 """“Two days ago I adopted a greyhound”: the time or place comes last."""
+_ON_DAYS: Final = re.compile(
+    r"(?i)(?P<when>(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|weekdays)"
+    r"(?: (?:mornings?|afternoons?|evenings?|nights?))?,?) (?=(?:I|we|my|our)\b)"
+)
+"""“Tuesday evenings I'm at a class”: on Tuesday evenings."""
 _TOUCHES_USER: Final = re.compile(
     r"(?i)\b(?:me|my|us|our)\b|\b(?:is|are|was|starts?|begins?|ends?|comes?|leaves?) (?:on|in|at|next|this|tomorrow)\b"
 )
@@ -216,6 +221,9 @@ def is_role(word: str) -> bool:
 def read_claim(clause: Clause, people: People) -> Claim | None:
     """The subject and predicate of a clause; None if it is neither about the user nor about anything of theirs."""
     text = _TOGETHER.sub("we ", clause.text)
+    if days := _ON_DAYS.match(text):
+        when = days["when"].lower() if days["when"].lower().startswith("week") else days["when"].capitalize()
+        text = f"on {when}{text[days.end('when') :]}"
     if first := _FIRST.match(text):
         return Claim(THE_USER, third_person(text[first.end() :], user=True))
     fronted = None if _AS_A.match(text) else _FRONTED.match(text)

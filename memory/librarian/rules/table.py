@@ -98,6 +98,17 @@ def organisation(text: str) -> Value | None:
     return " ".join(word.capitalize() for word in words) if small else value, rest
 
 
+SCHOOL: Final = re.compile(r"(?i)\b(?:school|high|primary|academy|nursery|kindergarten|preschool|elementary|grammar)$")
+"""How the name of a school ends."""
+
+
+def school(text: str) -> Value | None:
+    """“St Mark's primary and …” → St Mark's primary."""
+    found = organisation(text)
+    is_named = found is not None and found[0][0].isupper() and SCHOOL.search(found[0])
+    return found if is_named else None
+
+
 def job(text: str) -> Value | None:
     """“software engineer at Google” → software engineer, if the last word is an occupation; or “head of …”."""
     named, comma, more = text.partition(",")
@@ -249,6 +260,7 @@ ROWS: Final = (
         correction=True),
     _life("employer", "works at {v}.",
         rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}(?:at|for|with|by) ", organisation),
+    _life("school", "goes to {v}.", rf"(?:goes|is {_EVER}going) {_EVER}to (?=[A-Z])|attends (?=[A-Z])", school),
     _life("job", "is {a} {v}.",
         rf"(?:is|has been) {_EVER}(?:an? |the )(?:only |proud |professional |full-time |part-time )?", job),
     _life("", "belongs to a {v}.", r"is a (?=(?:[a-z-]+ )?(?:family|household|couple|team|group) of )",

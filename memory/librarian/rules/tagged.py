@@ -432,6 +432,8 @@ _FOR_FUN: Final = re.compile(r"(?i)\b(?:weekends?|(?:spare|free) time|hobb(?:y|i
 """Beside what someone does when they don't work."""
 _OF_SOMEONE: Final = re.compile(r"(?i)\b(?:my|our|his|her|their) (?:(?!work\b|job\b|career\b)[a-z-]+ )?$")
 """Before the work of someone else: “my physiotherapist's invoice”."""
+_WHO_DOES: Final = re.compile(r" ?[:=] ?[A-Z]")
+"""Behind the work of someone who is named: “electrician: Keeley”."""
 _ROLE: Final = re.compile(
     r"(?i)\b(?:it's|its|interview|apply|applying|applied|ad|vacancy|post|role|job) for (?:an? |the )?$"
     r"|\bdo(?:es)? an? $"
@@ -491,11 +493,13 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         and _ROLE.search(_before(value, sentence)) is None
         and _TRAINS.search(_before(value, sentence)) is None
         and not (is_occupation(value.split()[-1]) and _OF_SOMEONE.search(_before(value, sentence)))
+        and not _WHO_DOES.match(sentence[len(_before(value, sentence)) + len(value) :])
     ),
     "car": lambda value, sentence: (
         _DRIVES.search(sentence) is not None
         and not (
             _NO_CAR.search(value)
+            or value.isdigit()  # “its a 2012”
             or value.lower() in {"car", "van", "truck", "motor", "vehicle"}
             or _WANTED.search(_before(value, sentence))
             or _OTHER_THING.search(_before(value, sentence))

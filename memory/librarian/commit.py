@@ -268,8 +268,8 @@ def _oppose_unkeyed(fact: Fact, said: Utterance, state: RunState) -> None:
 
 
 def _other_values(key: str, value: str, said: Utterance, state: RunState) -> list[KnownFact]:
-    """Older open facts without a key that state another value of it, or repeat a fact that has it; and the job that
-    names another employer."""
+    """Older open facts without a key that state another value of it, or repeat a fact that has it; the job that names
+    another employer, and what was said of the partner before."""
     if not key:
         return []
     known = [fact for fact in state.known if fact.status in OPEN]
@@ -283,7 +283,9 @@ def _states_other(fact: KnownFact, key: str, keyed: Iterable[KnownFact]) -> bool
     subject, attribute = split_key(key)
     if fact.key:
         is_job = attribute == "employer" and fact.key == make_key(subject, "job")
-        return is_job and any(old.value and normal(old.value) in normal(fact.statement) for old in keyed)
+        names_employer = is_job and any(old.value and normal(old.value) in normal(fact.statement) for old in keyed)
+        is_partner = key == make_key(USER, "partner") and fact.key != key
+        return names_employer or (is_partner and states_attribute(fact.statement, key))
     return states_attribute(fact.statement, key) or any(
         old.message_id == fact.message_id is not None and repeats(fact.statement, old.key, old.value) for old in keyed
     )

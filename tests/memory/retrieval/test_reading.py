@@ -69,6 +69,8 @@ def test_what_is_supposed_quoted_or_of_someone_else_answers_nothing_of_the_user(
         ("How old is my parrot?", "My parrot is 31.", "My parrot is rather old."),
         ("What's our dog's name?", "Our dog is Bisto.", "Our dog is a mongrel; what's in a name?"),
         ("Who is my dentist?", "My dentist is Dr Okafor.", "I was at my dentist, and who else is?"),
+        ("What's my boss's name?", "My boss is called Ines.", "My boss is nice. How do I thank him?"),
+        ("Which school does Ivo go to?", "Ivo goes to Acorn school.", "Ivo's school is nice. Can I label socks?"),
     ],
 )
 def test_what_has_no_number_or_name_where_one_is_asked_for_loses_by_it(asked: str, said: str, other: str) -> None:

@@ -472,7 +472,9 @@ _SHORT: Final = (
     (
         re.compile(
             r"^'s(?= (?:\w+ )?(?:got|been|had|lost|moved|lived|become|gone|started|stopped|joined|left|quit|passed"
-            r"|finished|changed|decided|bought|sold|taken|begun)\b)"
+            r"|finished|changed|decided|bought|sold|taken|begun)\b"
+            r"| (?:always|never|long|already) (?:loved|liked|hated|wanted|enjoyed|preferred|worked|played|needed|feared"
+            r"|known|kept|supported|owned|collected|dreamt|dreamed)\b)"
         ),
         " has",
     ),

@@ -452,6 +452,12 @@ _TREATED: Final = re.compile(
     r"|dialysis|tests?|seen|patient|admitted|born|stay(?:ed|ing)?|clinic|ward)\b[^,.;:]{0,20} (?:at|in) (?:the )?$"
 )
 """Before where someone is treated: “doing IVF at the Hollis clinic”."""
+_HELD: Final = re.compile(
+    r"(?i)\b(?:\d{1,3}(?:st|nd|rd|th)|birthday|party|wedding|anniversary|retirement|funeral|reception|christening|dinner"
+    r"|lunch|drinks|do|concert|reunion|graduation)(?: is| was|['’]s| will be)?(?: being held| held)?"
+    r" (?:at|in) (?:the )?$"
+)
+"""Before where something is celebrated: “Mum's 60th is at the Crown Hotel”."""
 _WORK: Final = re.compile(
     r"(?i)\b(?:work\w*|jobs?|shifts?|employ\w*|staff|team|boss|manager|colleagues?|started|hired|intern\w*|volunteer\w*"
     r"|teach\w*|nurse|as an?)\b"
@@ -509,6 +515,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         value.split()[-1].lower() not in _NO_EMPLOYER
         and not (value.startswith("the ") and value.islower() and _WORK.search(sentence) is None)
         and not _TREATED.search(_before(value, sentence))
+        and not _HELD.search(_before(value, sentence))
     ),
     "likes": lambda value, sentence: (
         not (

@@ -533,6 +533,8 @@ def assert_says(texts: list[str], said: str, never: str) -> None:
         ),
         (["tuesday evenings I'm at a pottery class"], "at a pottery class on Tuesday evenings", "mentions"),
         (["weekends I'm at the allotment"], "at the allotment on weekends", "mentions"),
+        (["My grandad is Bert. He's always loved trains"], "has always loved trains", "is always"),
+        (["Mum's 60th is at the Crown Hotel"], "Mum's 60th is at the Crown Hotel", "works"),
         (["its a 2012, i drive it to work"], "", "drives a 2012"),
         (["our dog's a beagle called Biscuit", "I mean Bisto, autocorrect"], "called Biscuit", "name is Bisto"),
         (["My cat is called Marek… No wait, Marec"], "cat is called Marec", "Marek"),

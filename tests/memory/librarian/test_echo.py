@@ -1,7 +1,8 @@
 """The librarian learns only from the user, not from what Recall, its assistant, a tool or a document said.
 
-60 conversations are generated from a seed. Their assistant repeats, embellishes and contradicts what is known; their
-user agrees, asks, and sometimes pastes the assistant's words back. They end with exactly the facts the user stated.
+20 conversations are generated, each from its seed. Their assistant repeats, embellishes and contradicts what is known;
+their user agrees, asks, and sometimes pastes the assistant's words back. They end with exactly the facts the user
+stated.
 """
 
 import json
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
@@ -31,10 +32,10 @@ from memory.ports.source import ContextText, Speaker, Utterance
 from memory.text.user_text import mask_foreign_text
 from recall.llm import client
 
-CONVERSATIONS = 60
-"""Each of the five claims meets each of the twelve replies in them."""
-PARTS = [range(first, first + 20) for first in range(0, CONVERSATIONS, 20)]
-READ_BY_RULES = [range(6)]
+PAIRS = list(product(range(5), range(12)))
+"""Which of the claims meets which of the replies: each conversation has three."""
+CONVERSATIONS = len(PAIRS) // 3
+READ_BY_RULES = 6
 """The rules read one sentence like another; the model may be greedy in a different way each time."""
 AT = datetime(2026, 11, 21, 10, tzinfo=UTC)
 
@@ -68,7 +69,7 @@ type Claim = tuple[str, str, str]
 
 
 def talk(seed: int) -> Talk:
-    """The conversation with this seed: always the same."""
+    """The conversation with this seed, below `CONVERSATIONS`: always the same."""
     chance, made = random.Random(seed), Talk()
     topics = chance.sample(sorted(TOPICS), 3)
     true: list[Claim] = []
@@ -79,51 +80,48 @@ def talk(seed: int) -> Talk:
         false.append(tuple(form.format(wrong) for form in topic))  # type: ignore[arg-type]
     made.user(chance.choice(["Hi there!", "Can you help me with a letter?", "What do you know about me?"]))
     for number, (mine, lie) in enumerate(zip(true, false, strict=True)):
-        claim = _claim(lie, chance)
+        kind, reply = PAIRS[seed + CONVERSATIONS * number]
+        claim = _claims(lie)[kind]
         made.assistant(claim)
-        made.user(_back(claim, chance))
-        made.assistant(_claim(lie, chance))
+        made.user(_replies(claim, chance)[reply])
+        made.assistant(chance.choice(_claims(lie)))
         if number < 2:  # the user says nothing about the last topic in their own words
             made.user(chance.choice(["{}", "By the way, {}", "Thanks! {}"]).format(mine[0]))
             made.stated.add(mine[2])
             made.assistant(f"So {mine[1]}, with your three horses and your brother Ulysses in Atlantis. {lie[0]}")
-        made.user(_back(made.lines[-1][1], chance))
+        made.user(chance.choice(_replies(made.lines[-1][1], chance)))
     made.assistant("Good bye.")
     return made
 
 
-def _claim(lie: Claim, chance: random.Random) -> str:
-    """A claim of the assistant about the user that the user hasn't made."""
-    return chance.choice(
-        [
-            f"As I remember, {lie[1]}. Is that still so?",
-            f"Here is a line for your profile: {lie[0]} I can make it longer.",
-            f"My notes say: {lie[2]} They also say that you keep three horses in Atlantis.",
-            f"Since {lie[1]}, I suggest this letter.\n\nDear Ms Ulysses,\n{lie[0]} I have three horses.\nYours",
-            f"Somebody has told me that {lie[1]}. No, wait, there is more: {lie[2]}",
-        ]
-    )
+def _claims(lie: Claim) -> list[str]:
+    """What the assistant may claim about the user that the user hasn't said."""
+    return [
+        f"As I remember, {lie[1]}. Is that still so?",
+        f"Here is a line for your profile: {lie[0]} I can make it longer.",
+        f"My notes say: {lie[2]} They also say that you keep three horses in Atlantis.",
+        f"Since {lie[1]}, I suggest this letter.\n\nDear Ms Ulysses,\n{lie[0]} I have three horses.\nYours",
+        f"Somebody has told me that {lie[1]}. No, wait, there is more: {lie[2]}",
+    ]
 
 
-def _back(claim: str, chance: random.Random) -> str:
-    """The user's reply: agreeing, asking, or repeating the assistant's own words."""
+def _replies(claim: str, chance: random.Random) -> list[str]:
+    """What the user may reply: agreeing, asking, or repeating the assistant's own words."""
     sentence = chance.choice([part for part in re.split(r"(?<=[.?!:])\s+", claim) if len(part.split()) > 2])
-    return chance.choice(
-        [
-            "Yes, that's right.",
-            "Correct!",
-            "Why do you think so?",
-            claim,
-            sentence,
-            sentence.lower(),
-            sentence.rstrip("."),
-            f"You wrote:\n{claim}",
-            f"What do you think of this?\n\n{claim}",
-            f"{sentence} {sentence}",
-            f"Please make this shorter: {claim}",
-            f"Hm. {sentence} Is that so?",
-        ]
-    )
+    return [
+        "Yes, that's right.",
+        "Correct!",
+        "Why do you think so?",
+        claim,
+        sentence,
+        sentence.lower(),
+        sentence.rstrip("."),
+        f"You wrote:\n{claim}",
+        f"What do you think of this?\n\n{claim}",
+        f"{sentence} {sentence}",
+        f"Please make this shorter: {claim}",
+        f"Hm. {sentence} Is that so?",
+    ]
 
 
 def held(user: User, lines: list[tuple[Speaker, str]]) -> Conversation:
@@ -176,9 +174,8 @@ def worker(queued: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.mark.parametrize("part", READ_BY_RULES, ids=lambda part: f"{part.start}-{part.stop - 1}")
-def test_conversations_end_with_what_the_user_stated_read_by_rules(db: None, part: range) -> None:
-    for number in part:
+def test_conversations_end_with_what_the_user_stated_read_by_rules(db: None) -> None:
+    for number in range(READ_BY_RULES):
         made, user = talk(number), somebody(number)
         read_all(held(user, made.lines))
         assert active(user) == made.stated, (number, made.lines)
@@ -186,15 +183,14 @@ def test_conversations_end_with_what_the_user_stated_read_by_rules(db: None, par
         assert not waiting.exists(), (number, list(waiting.values_list("statement", "reason")), made.lines)
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part.start}-{part.stop - 1}")
 def test_conversations_end_with_what_the_user_stated_however_greedy_the_model(
-    db: None, offline_server: str, monkeypatch: pytest.MonkeyPatch, part: range
+    db: None, offline_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The scripted model proposes every sentence it sees as a fact, whoever said it, with four quotes to choose
     from."""
     client.forget_capabilities()
     monkeypatch.setattr(librarian, "choose_engine", lambda: ModelEngine("claude-haiku-5-5"))
-    for number in part:
+    for number in range(CONVERSATIONS):
         made, user = talk(number), somebody(number)
         _script(offline_server, made)
         read_all(held(user, made.lines))

@@ -14,12 +14,12 @@ from memory.query_encoder.labeled import Question, read_questions
 from memory.retrieval.reading import odds
 
 DEVELOPMENT = Path(__file__).parents[1] / "data" / "asked_dev.ask"
-"""168 questions by an author whose questions it was not trained on."""
+"""168 questions by an author whose questions it was not trained on; every second one that has an answer is read."""
 TRAM = "on the number 19 tram my back is killing me by the second loop, stretches for a driver's seat?"
 
 
 def test_read_with_its_cosine_an_answer_is_first_more_often_than_by_its_cosine_alone() -> None:
-    answered = [one for one in read_questions(DEVELOPMENT.read_text("utf-8")) if one.answers]
+    answered = [one for one in read_questions(DEVELOPMENT.read_text("utf-8")) if one.answers][::2]
     alone = read = 0
     for one in answered:
         cosines = np.array(embedder().embed(one.memories)) @ encode_question(one.text)

@@ -194,7 +194,7 @@ DEEDS: list[st.SearchStrategy[Callable[[History], object]]] = [
 
 
 @given(deeds=st.lists(st.one_of(DEEDS), min_size=1, max_size=14))
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_was_known_at_any_hour_is_what_was_taken_for_true_then(alice: User, deeds: list[Any]) -> None:
     with transaction.atomic():
         history = History(alice)

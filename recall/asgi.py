@@ -1,6 +1,7 @@
 """The ASGI application of a web process: Django over HTTP, /mcp, Channels' sockets, and the lifespan around them."""
 
 import asyncio
+import gc
 import logging
 import os
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 
 from django.core.asgi import get_asgi_application
 
+gc.disable()  # while modules and models load: it looks a hundred times through what stays, for a tenth of a start
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "recall.settings")
 # WhiteNoise passes Django a plain iterator for each static file, and Django warns each time; the files are small.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
@@ -96,16 +98,20 @@ async def start() -> list[asyncio.Task[Any]]:
 def load_models() -> None:
     """Load what turns use. One after another: loaded side by side, their leftovers lie between what stays, and a tenth
     of the process is lost."""
-    tokens.exact()
-    import_module("anthropic")
-    encode_question("")
-    secrets.load_network()
-    speech_acts.load_network()
-    answers.load_network()
-    updates.load_network()
-    forget_requests.load_network()
-    embedder()
-    give_back()
+    gc.disable()
+    try:
+        tokens.exact()
+        import_module("anthropic")
+        encode_question("")
+        secrets.load_network()
+        speech_acts.load_network()
+        answers.load_network()
+        updates.load_network()
+        forget_requests.load_network()
+        embedder()
+    finally:
+        gc.enable()
+        give_back()
 
 
 async def wait_for_database() -> None:
@@ -153,3 +159,4 @@ application = ProtocolTypeRouter(
         "lifespan": lifespan,
     }
 )
+gc.enable()

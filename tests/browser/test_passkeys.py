@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.people import ON_BOTH, Person
+from tests.browser.people import Person
 from tests.conftest import PASSWORD
 
 
@@ -32,12 +31,8 @@ def sign_in_by_name(page: Page, person: Person) -> str:
     return home
 
 
-@ON_BOTH
-def test_a_passkey_is_made_and_signs_in_without_a_password(
-    newcomer: Callable[[str], Person], screen: dict[str, Any]
-) -> None:
+def test_a_passkey_is_made_and_signs_in_without_a_password(newcomer: Callable[[str], Person]) -> None:
     person = newcomer("Pia")
-    person.screen = screen
     page = person.sign_up()
     home = sign_in_by_name(page, person)
     with_authenticator(page)

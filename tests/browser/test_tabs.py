@@ -2,12 +2,11 @@
 
 import re
 import time
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.people import ON_BOTH, OfflineServer, Person, ask, being_written, grown, last_answer, tap
+from tests.browser.people import OfflineServer, Person, ask, being_written, grown, last_answer, tap
 from tests.running import wait_until
 
 pytestmark = pytest.mark.browser
@@ -24,11 +23,7 @@ def ask_for_a_slow_answer(page: Page, offline: OfflineServer, question: str, sec
     expect(page).to_have_url(re.compile("/c/"))
 
 
-@ON_BOTH
-def test_an_answer_goes_on_through_a_reload_and_in_a_second_tab(
-    somebody: Person, offline: OfflineServer, screen: dict[str, Any]
-) -> None:
-    somebody.screen = screen
+def test_an_answer_goes_on_through_a_reload_and_in_a_second_tab(somebody: Person, offline: OfflineServer) -> None:
     page = somebody.tab()
     ask_for_a_slow_answer(page, offline, "Count for me while I reload.", 0.12)
 
@@ -45,11 +40,7 @@ def test_an_answer_goes_on_through_a_reload_and_in_a_second_tab(
         expect(tab.locator(".message")).to_have_count(2)
 
 
-@ON_BOTH
-def test_stop_in_a_second_tab_ends_the_answer_within_a_second(
-    somebody: Person, offline: OfflineServer, screen: dict[str, Any]
-) -> None:
-    somebody.screen = screen
+def test_stop_in_a_second_tab_ends_the_answer_within_a_second(somebody: Person, offline: OfflineServer) -> None:
     page = somebody.tab()
     question = "Count for me until I stop you."
     ask_for_a_slow_answer(page, offline, question, 0.3)

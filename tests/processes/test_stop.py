@@ -11,35 +11,7 @@ pytestmark = pytest.mark.processes
 STORY = " ".join(f"word{number}" for number in range(60))
 
 
-def test_told_to_stop_in_mid_stream_it_keeps_the_answer_and_leaves_nothing_running() -> None:
-    port = free_port()
-    with running(OFFLINE_PORT=str(port), OFFLINE_ADMIN="1", DRAIN_SECONDS="1") as app:
-        alice = Browser(app.url)
-        alice.sign_up("alice@example.org")
-        turn = Turn(alice, "Tell me, and stop.")
-        Provider(port).will_say(turn.asked, STORY, pause=0.1)
-        turn.send()
-        heard = turn.tab.hear_until(turn.answer, characters=20)
-        everything = app.processes()
-        assert app.stop() == 0
-        assert [process for process in everything if process.is_running()] == []
-        assert "did not stop within" not in app.output()
-        assert "Traceback" not in app.output()
-
-        database = Server(app.var_dir)  # unaided: no following start has cleaned up
-        try:
-            rows = Rows(database.conninfo)
-            question, answer = rows.messages(turn.conversation)
-            assert question == Said(1, "user", "complete", turn.asked)
-            assert answer == Said(2, "assistant", "interrupted", answer.text)
-            assert STORY.startswith(answer.text)
-            assert answer.text.startswith(heard.strip())
-            assert rows.receipts(turn.conversation) == ["stopped"]
-        finally:
-            database.stop()
-
-
-def test_an_interrupted_answer_is_counted_and_one_is_finished_within_the_time_set() -> None:
+def test_told_to_stop_it_keeps_what_is_written_within_the_time_set_and_leaves_nothing_running() -> None:
     port = free_port()
     settings = {"OFFLINE_PORT": str(port), "OFFLINE_ADMIN": "1"}
     with running(**settings, DRAIN_SECONDS="60") as app:
@@ -49,9 +21,13 @@ def test_an_interrupted_answer_is_counted_and_one_is_finished_within_the_time_se
             interrupted = Turn(bob, "Tell me, and end.")
             Provider(port).will_say(interrupted.asked, STORY, pause=0.1)
             interrupted.send()
-            interrupted.tab.hear_until(interrupted.answer, characters=20)
+            heard = interrupted.tab.hear_until(interrupted.answer, characters=20)
         rows = Rows(app.conninfo())
-        assert rows.messages(interrupted.conversation)[1].status == "interrupted"
+        question, answer = rows.messages(interrupted.conversation)
+        assert question == Said(1, "user", "complete", interrupted.asked)
+        assert answer == Said(2, "assistant", "interrupted", answer.text)
+        assert STORY.startswith(answer.text)
+        assert answer.text.startswith(heard.strip())
         assert rows.receipts(interrupted.conversation) == ["stopped"]
         query = "SELECT input_tokens > 0, output_tokens > 0 FROM budget_receipt WHERE conversation_id = %s"
         assert rows.ask(query, interrupted.conversation) == [(True, True)]
@@ -62,10 +38,13 @@ def test_an_interrupted_answer_is_counted_and_one_is_finished_within_the_time_se
         Provider(port).will_say(turn.asked, STORY, pause=0.1)
         turn.send()
         turn.tab.hear_until(turn.answer, characters=20)
+        everything = app.processes()
         assert app.stop() == 0
+        assert [process for process in everything if process.is_running()] == []
+        assert "did not stop within" not in app.output()
         assert "Traceback" not in app.output()
 
-        database = Server(app.var_dir)
+        database = Server(app.var_dir)  # unaided: no following start has cleaned up
         try:
             rows = Rows(database.conninfo)
             assert rows.messages(turn.conversation)[1] == Said(2, "assistant", "complete", STORY)

@@ -96,17 +96,18 @@ def test_a_request_waits_while_a_killed_page_starts_again(app: App) -> None:
 # It ends -----------------------------------------------------------------------------------------------------------
 
 
-def test_stopped_and_started_again_it_keeps_the_data_and_shows_no_password(app: App) -> None:
+def test_stopped_and_started_again_it_keeps_the_data_and_shows_no_password_with_logs_of_json(app: App) -> None:
     everything = app.processes()
-    assert app.stop() == 0
+    assert app.stop(signal.SIGINT) == 0
     assert alive(everything) == []
     assert "Traceback" not in app.output()
 
-    again = App(app.var_dir)
+    with (app.var_dir / "run" / "supervisor.pid").open("w") as stale:
+        stale.write("999999")
+    again = App(app.var_dir, LOG_FORMAT="json")
     try:
         again.wait_until_ready()
-        line = [line for line in again.output().splitlines() if "Recall is ready" in line][-1]
-        assert "sign in as demo@recall.local (password lost: python manage.py changepassword" in line
+        again.kill("offline")
         assert users(again) == ["demo@recall.local"]
         left_behind = again.processes()
         again.supervisor.send_signal(signal.SIGKILL)
@@ -114,25 +115,12 @@ def test_stopped_and_started_again_it_keeps_the_data_and_shows_no_password(app: 
         wait_until(lambda: alive(left_behind) == [])
     finally:
         again.stop()
-
-
-def test_after_a_kill_the_next_start_goes_on_from_there_with_logs_of_json(app: App) -> None:
-    with (app.var_dir / "run" / "supervisor.pid").open("w") as stale:
-        stale.write("999999")
-    again = App(app.var_dir, LOG_FORMAT="json")
-    try:
-        again.wait_until_ready()
-        again.kill("offline")
-        everything = again.processes()
-        assert again.stop(signal.SIGINT) == 0
-        assert alive(everything) == []
-    finally:
-        again.stop()
     lines = [json.loads(line) for line in again.output().splitlines()]
     assert all(line["time"] and line["logger"] and "message" in line for line in lines)
     messages = [line["message"] for line in lines]
     assert "The last run (process 999999) didn't stop cleanly; recovering." in messages
-    assert any("Recall is ready" in message for message in messages)
+    (ready,) = [message for message in messages if "Recall is ready" in message]
+    assert "sign in as demo@recall.local (password lost: python manage.py changepassword" in ready
 
 
 # It refuses --------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 LONGEST_FIRST = (
-    *("tests/processes", "tests/browser/1", "tests/memory/librarian/test_echo.py", "tests/browser/2"),
+    *("tests/processes", "tests/browser/1", "tests/browser/2"),
     *(
         "tests/processes/test_chaos.py",
         "tests/chat/pages/test_page_script.py",
@@ -63,6 +63,7 @@ LONGEST_FIRST = (
         "tests/chat/prompt/test_cache_layout.py",
         "tests/memory/pages/test_review_keys.py",
         "tests/memory/librarian/test_kills.py",
+        "tests/memory/librarian/test_echo.py",
         "tests/memory/librarian/rules/test_speed.py",
         "tests/recall/process/test_supervisor.py",
     ),

@@ -386,6 +386,12 @@ def _whole_name(new: str, quote: str) -> str:
     return found[0] if found and new[:1].isupper() else new
 
 
+def _whole_date(new: str, quote: str) -> str:
+    """The date in the message that a number belongs to: “4 April”, not “4”."""
+    date = find_value(quote, "date") if new.isdigit() else ""
+    return date if new in re.findall(r"\d+", date) else new
+
+
 def _has_values(reading: _Reading) -> bool:
     """Whether a fact that is replaced has words that are, and others that take their place."""
     return reading.update.outcome != "replaced" or bool(reading.update.old and reading.update.new)
@@ -453,6 +459,7 @@ def _correction(reading: _Reading, said: Utterance) -> Correction:
         old = _whole_name(old, fact.statement)
     if _says_where_other_is(fact.statement, old, new, reading.quote):
         return Correction(fact, Change.ASK, reading.quote, number)
+    new = _whole_date(new, reading.quote)
     date = find_value(fact.statement, "date") if kind_of_phrase(new) == "date" else ""
     if date and old in date:  # “June 2027”, of which the network marks the year alone
         old, new = date, in_full(new, date, said.said_at)

@@ -135,6 +135,17 @@ def test_a_new_place_takes_that_of_the_old_one_whatever_words_are_marked(outcome
     assert (found.change, found.old, found.value) == (Change.REPLACE, "Brixton", "Deptford")
 
 
+def test_of_a_day_or_a_name_all_of_it_is_replaced(outcomes: dict[str, Update]) -> None:
+    outcomes["The user's exam is on Sunday, 14 March 2027."] = replaced("14 March", "4", 0.97)
+    assert changes("the whole cohort sits the exam on 4 April", *outcomes) == [
+        (1, Change.REPLACE, "Saturday, 4 April 2026")
+    ]
+    school = known(1, "Leo goes to St Mark's primary.")
+    outcomes[school.statement] = replaced("St", "Fairfield High", 0.97)
+    (other,) = with_changes(said("Leo started at Fairfield High"), (), [school], {1: 1})
+    assert (other.old, other.value) == ("St Mark's", "Fairfield High")
+
+
 def test_the_place_of_something_else_is_asked_about(outcomes: dict[str, Update]) -> None:
     outcomes["The user's dissertation is on peat bogs in Connacht."] = replaced("Connacht", "Clew Bay", 0.97)
     assert changes("new dissertation title: oyster reefs in Clew Bay", *outcomes) == [(1, Change.ASK, "")]

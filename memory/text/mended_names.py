@@ -23,8 +23,9 @@ _MENDED: Final = re.compile(
     r"(?=,? (?i:i meant?)\b| is (?:his|her|its|their|the) name\b|(?P<alone>[.,;!](?:\s|$)|$))"
 )
 _CUE_LAST: Final = re.compile(
-    rf"(?i)(?!(?:{OOPS}|i meant?)\b)(?P<said>[^,.;!?\n]{{1,40}}?)[.,]? (?:i meant?|sorry|my bad|typo|autocorrect"
-    r"|oops|rather)\W*"
+    rf"(?i)(?!(?:{OOPS}|i meant?|seriously|honestly|really|obviously|literally|basically|clearly|frankly|hopefully)\b)"
+    r"(?:(?P<said>[^,.;!?\n]{1,40}?)[.,]? (?:i meant?|typo|autocorrect)"
+    r"|(?P<number>(?=[^,.;!?\n]*\d)[^,.;!?\n]{1,40}?)[.,]? (?:sorry|my bad))\W*"
 )
 _SURE: Final = re.compile(rf"(?i)\W*(?:{SURELY}|i meant?)\b")
 _NO_NAME: Final = as_set("the my our we he she it they you and but so in on at") | {*WEEKDAYS, *MONTHS}
@@ -34,7 +35,7 @@ _NAME: Final = re.compile(rf"\b(?!(?i:{alternatives(_NO_NAME)})\b)[A-Z][\w-]+")
 def with_cue_first(text: str) -> str:
     """A message whose cue comes last as one that opens with a cue, any other as it is: “5 March, sorry”."""
     found = _CUE_LAST.fullmatch(text.strip())
-    return f"no, I meant {found['said']}" if found else text
+    return f"no, I meant {found['said'] or found['number']}" if found else text
 
 
 def find_mended_name(text: str) -> re.Match[str] | None:

@@ -70,7 +70,7 @@ JOY = re.compile(
 FEELS = re.compile(r"\b(?:i'?m|i am|i've been|i feel|i felt|feeling|makes me|i was|i can't wait)\b", re.IGNORECASE)
 MEANT = re.compile(r"^\W*(?:(?:no|nope|sorry|oops|wait)\W+)*i meant? ([^.!?\n]{1,80})[.!]*$", re.IGNORECASE)
 CORRECTS = re.compile(
-    r"^(?:\*|(?=[^,.?!]{1,40}[,.]? (?i:i meant?|sorry|rather|i should say)\W*$)"
+    r"^(?:\*|(?=[^,.?!]{1,40}[,.]? (?i:i meant?)\W*$|[^,.?!]{0,30}\d[^,.?!]{0,20}[,.]? (?i:sorry)\W*$)"
     r"|\W*(?:(?i:no|nope|oops|wait|sorry|actually|correction|hang on|i meant?)\b\W*)+)"
     r"(?:(?i:it's|it is|i meant?|make that|that's|should be|on"
     r"|(?:his|her|its|their|the) name(?: is|'s)|(?:s?he|it|they)(?:'s| is|'re| are) called) )?"

@@ -1440,8 +1440,9 @@ def test_a_profile_that_was_edited_meanwhile_counts(
     assert answer(body).startswith(expected)
 
 
-def test_thanks_before_an_apology_correct_nothing() -> None:
-    turns = [user("I live in Perth."), assistant("Noted."), user("Thanks, sorry"), assistant("Okay.")]
+@pytest.mark.parametrize("said", ["Thanks, sorry", "Wrong chat, sorry", "Nothing. Sorry"])
+def test_an_apology_that_comes_last_corrects_no_name(said: str) -> None:
+    turns = [user("I live in Perth."), assistant("Noted."), user(said), assistant("Okay.")]
     assert ask_after(turns, "Where do I live?").startswith("You live in Perth.")
 
 

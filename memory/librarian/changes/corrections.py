@@ -542,33 +542,6 @@ def _find_mended_name(user_text: str, utterance: Utterance, facts: Sequence[Know
             yield Correction(fact, Change.REPLACE, quote, utterance.number, mended["name"], old=wrong)
 
 
-_MENDED_VALUE: Final = re.compile(
-    rf"(?i)\W*(?:(?:{OOPS}|oh)\W{{1,3}}){{0,4}}(?:i meant|make (?:it|that)|correction:?) (?:an? |the |in |at )?"
-    r"(?P<value>[^\W\d][\w'-]+(?: [\w'-]+){0,2})\W*"
-)
-"""A message that only says a value in the place of the one just said: “Bradford I mean”."""
-
-
-def _find_mended_value(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
-    """What was said just before with one value of an attribute, if the message says nothing but another one."""
-    mended = _MENDED_VALUE.fullmatch(with_cue_first(user_text).strip())
-    if mended is None or not content(mended["value"]):
-        return
-    said = [(fact, value) for fact in _just_said(utterance, facts) if (value := _value_said(fact))]
-    if len({value for _, value in said}) != 1:
-        return  # which of them is meant isn't said
-    for fact, old in said:
-        new = mended["value"].title() if old.istitle() and mended["value"].islower() else mended["value"]
-        if old[0].isupper() or new[0].islower():  # a name takes no thing's place
-            yield Correction(fact, Change.REPLACE, utterance.text.strip(), utterance.number, new, old=old)
-
-
-def _value_said(fact: KnownFact) -> str:
-    """The words of a statement that are its value, or the thing in its key: “kiwi” of an allergy."""
-    value = fact.key.rpartition(":")[2] if fact.value == "yes" else fact.value
-    return value if fact.key and find_phrase(fact.statement, value) else ""
-
-
 def _just_said(utterance: Utterance, facts: Sequence[KnownFact]) -> list[KnownFact]:
     """The facts of the last message before this one, if it isn't long ago."""
     recent = [fact for fact in facts if utterance.said_at - fact.said_at <= JUST_BEFORE and fact.message_id]
@@ -883,7 +856,6 @@ _READERS: Final = (
     _find_mended,
     _find_mended_number,
     _find_mended_name,
-    _find_mended_value,
     _find_joked,
     _find_deaths,
     _find_diets,

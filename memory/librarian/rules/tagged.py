@@ -454,7 +454,7 @@ _TREATED: Final = re.compile(
 """Before where someone is treated: “doing IVF at the Hollis clinic”."""
 _HELD: Final = re.compile(
     r"(?i)\b(?:\d{1,3}(?:st|nd|rd|th)|birthday|party|wedding|anniversary|retirement|funeral|reception|christening|dinner"
-    r"|lunch|drinks|do|concert|reunion|graduation)(?: is| was|['’]s| will be)?(?: being held| held)?"
+    r"|lunch|drinks|concert|reunion|graduation)(?: is| was|['’]s| will be)?(?: being held| held)?"
     r" (?:at|in) (?:the )?$"
 )
 """Before where something is celebrated: “Mum's 60th is at the Crown Hotel”."""

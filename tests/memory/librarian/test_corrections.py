@@ -333,32 +333,6 @@ def test_a_name_said_just_before_is_mended_by_one_like_it(text: str, expected: l
 DERRY = "The user lives in Derry."
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("bradford i mean", "Bradford"),
-        ("no, make that Bradford!", "Bradford"),
-        ("i mean seriously", None),
-        ("I meant it", None),
-        ("Bradford I mean, he hates it there", None),
-    ],
-)
-def test_a_message_of_one_value_mends_the_only_one_just_said(text: str, expected: str | None) -> None:
-    brother = known(44, "The user's brother lives in Leeds.", "user/brother/home", "Leeds")
-    just_said = replace(brother, said_at=NOW - timedelta(minutes=2), message_id=7)
-    found = find_corrections(Utterance(9, 3, "user", text, NOW), [just_said])
-    assert [one.value for one in found] == ([expected] if expected else [])
-
-
-def test_a_name_alone_mends_no_thing_and_no_second_value() -> None:
-    pet = known(45, "The user has a dog.", "user/pet:dog", "yes")
-    homes = [known(n, f"The user's {who} lives in {home}.", f"user/{who}/home", home)
-             for n, who, home in ((46, "aunt", "Leeds"), (47, "uncle", "Ghent"))]  # fmt: skip
-    for facts in ([pet], homes):
-        just_said = [replace(one, said_at=NOW - timedelta(minutes=2), message_id=7) for one in facts]
-        assert not list(find_corrections(Utterance(9, 3, "user", "Bisto I mean", NOW), just_said))
-
-
 def test_a_date_of_another_day_is_not_mended_without_naming_it() -> None:
     assert mended("oops no, 9th of june", timedelta(hours=2)) == []
 

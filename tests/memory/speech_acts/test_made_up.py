@@ -37,6 +37,7 @@ def test_what_has_no_words_is_not_made_up() -> None:
 
 def test_what_is_given_to_be_kept_is_meant_in_earnest() -> None:
     assert not is_made_up("people for the house, saving these here. plumber: Stan. window cleaner: Ali, every 6 weeks.")
+    assert is_made_up("Translate into Spanish and keep it formal: 'I live in Rome and I am a nurse.'")
     assert is_made_up("Save this chapter: Sir Roland lives in a tower of glass and fears nothing but owls.")
 
 

@@ -43,7 +43,9 @@ def test_it_was_meant_for_the_only_name_like_it(name: str, text: str, wrong: str
     [
         ("Adelaide, I mean", "no, I meant Adelaide"),
         ("5 March, sorry!", "no, I meant 5 March"),
-        ("3:45 rather", "no, I meant 3:45"),
+        ("Wrong chat, sorry", "Wrong chat, sorry"),
+        ("Seriously, I mean", "Seriously, I mean"),
+        ("I would rather", "I would rather"),
         ("I mean Bisto, autocorrect", "I mean Bisto, autocorrect"),
         ("What do you mean? Sorry", "What do you mean? Sorry"),
     ],

@@ -198,6 +198,14 @@ def test_the_context_lists_memories_first_and_folds_tokens_and_cost_into_one_lin
     expect(panel.locator(".legend")).to_be_visible()
 
 
+SMALL_TARGETS = """() => [...document.querySelectorAll("a, button, summary, input, select, textarea")]
+  .filter((it) => it.checkVisibility({ visibilityProperty: true }) && !it.closest(".visually-hidden, .skip-link, p"))
+  .filter((it) => it.type !== "checkbox") // those have a label around them
+  .map((it) => [it, it.getBoundingClientRect()])
+  .filter(([, { width, height }]) => Math.min(width, height) < 24)
+  .map(([it, { width, height }]) => `${it.outerHTML.slice(0, 80)}: ${width} × ${height}`)"""
+
+
 def test_at_400_percent_the_messages_have_a_height_and_one_can_write(somebody: Person, offline: OfflineServer) -> None:
     address = hold(somebody, offline).url
     page = somebody.open_browser(viewport={"width": 320, "height": 256}).new_page()
@@ -210,6 +218,18 @@ def test_at_400_percent_the_messages_have_a_height_and_one_can_write(somebody: P
     expect(last_answer(page)).to_have_text("About flutes.")
     page.get_by_role("button", name="Send").scroll_into_view_if_needed()
     expect(page.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
+
+
+def test_targets_are_at_least_24_pixels_wide_and_high(somebody: Person, offline: OfflineServer) -> None:
+    page = hold(somebody, offline)
+    ask(page, "My nephew lives in Ulm.")
+    expect(last_answer(page)).to_contain_text("Ulm")
+    save_memories(page)
+    expect(page.locator("#librarian")).to_contain_text("to review")
+    pages = ("/", "/memory/review", "/memory/about", "/memory/documents", "/search", "/usage", "/settings")
+    for address in (page.url, *pages):
+        page.goto(address)
+        assert page.evaluate(SMALL_TARGETS) == [], address
 
 
 @ON_BOTH

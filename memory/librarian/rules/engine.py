@@ -134,6 +134,7 @@ _OF_A_CHILD: Final = re.compile(
     r"The user's (?:[a-z-]+ )?(?:(?:grand|step)?(?:son|daughter|child)|boy|girl|kid|toddler|nephew|niece)\b"
 )
 _EMPLOYED: Final = re.compile(r"(?i)\b(?:work\w*|jobs?|shifts?|teach\w*|hired|cooks?|cooking|clean\w*|as an?)\b")
+"""Says that who is at a school works there."""
 
 
 def _at_school(fact: ProposedFact) -> ProposedFact:

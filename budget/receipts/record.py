@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from budget.counting import calibration
@@ -50,6 +51,8 @@ _EARLIER: Final = PreparedQuery(
 _SAVED: Final = PreparedInsert(
     Receipt, f"(message_id) DO UPDATE SET {', '.join(f'{name} = EXCLUDED.{name}' for name in FINAL_COLUMNS)}"
 )
+PROCESS_ENDED: Final = "process_ended"
+"""Stop reason of an answer whose process ended before it."""
 TO_THE_CENT_OF_A_CENT: Final = Decimal("0.000001")
 
 
@@ -195,12 +198,16 @@ def learned_from(receipt: Receipt, first: RequestUsage) -> tuple[list[Observatio
 
 
 def close_abandoned(message_id: int) -> None:
-    """Finalize the receipt of an answer whose process died: it cost its input and the saved part of its text."""
+    """Finalize the receipt of an answer whose process died: it cost its input and the saved part of its text.
+
+    It may have been closed so before: a process that was taken for dead writes more of the answer when it is asked to.
+    """
+    unfinished = Q(state=State.OPEN) | Q(state=State.STOPPED, stop_reason=PROCESS_ENDED)
     with transaction.atomic(savepoint=False):
         receipts = Receipt.objects.select_for_update(of=("self",)).select_related("message")
-        receipt = receipts.filter(message_id=message_id, state=State.OPEN).first()
+        receipt = receipts.filter(unfinished, message_id=message_id).first()
         if receipt is not None:
-            finalize_receipt(receipt, TurnOutcome(State.STOPPED, (), receipt.message.text, stop_reason="process_ended"))
+            finalize_receipt(receipt, TurnOutcome(State.STOPPED, (), receipt.message.text, stop_reason=PROCESS_ENDED))
 
 
 def close(

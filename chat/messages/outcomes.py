@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from budget.receipts.record import PROCESS_ENDED
 from chat.models import Message
 from chat.turn import MAX_ROUNDS, MESSAGE_TOO_LONG
 
@@ -17,7 +18,6 @@ class Outcome:
 
 DONE = Outcome()
 STOPPED = "stopped"
-CRASHED = "process_ended"
 
 BY_STOP_REASON: dict[str, Outcome] = {
     "end_turn": DONE,
@@ -31,7 +31,7 @@ BY_STOP_REASON: dict[str, Outcome] = {
         ("new",),
     ),
     STOPPED: Outcome("You stopped this answer.", ("continue", "retry"), Message.Status.INTERRUPTED),
-    CRASHED: Outcome(
+    PROCESS_ENDED: Outcome(
         "Recall was interrupted while writing this. Nothing you sent was lost.",
         ("continue", "retry"),
         Message.Status.INTERRUPTED,

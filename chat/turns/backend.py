@@ -1,9 +1,11 @@
 """`TurnBackend`: where a turn reads and writes. `StoredTurn` uses rows, `chat/turns/temporary.py` the process."""
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from accounts.models import User
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.prompt.preflight import store_result
 from chat.tools.registry import run_tool
@@ -80,6 +82,9 @@ class StoredTurn:
 
     def abandon(self, text: str, progress: Progress) -> list[Frame]:
         """Leave the answer to `mark_abandoned_answers`, with its text."""
+        if progress.prompt is not None:
+            with suppress(User.DoesNotExist):  # logged by `run_turn`
+                save_draft_receipt(self.turn, progress.prompt)
         save_partial(self.turn.answer.pk, text, progress.run.thinking)
         abandon_answer(self.turn.answer.pk)
         return []

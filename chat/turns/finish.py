@@ -13,6 +13,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from budget.counting.estimate import TextClass, estimate
@@ -113,9 +114,12 @@ def save_partial(message_id: int, text: str, thinking: str = "") -> None:
     """Save the text and thinking so far: all that a crash of this process would leave.
 
     Not into an answer that was marked abandoned: its receipt counts the text it had, and forgetting has passed over it.
+    Not before its receipt is saved: after a crash nothing would count what the text has cost.
     """
     changed: dict[str, Any] = {"event_data": merged_event_data(thinking=thinking)} if thinking else {}
-    Message.objects.streaming().filter(pk=message_id, process_key=PROCESS_KEY).update(text=text, **changed)
+    has_receipt = Exists(Receipt.objects.filter(message=OuterRef("pk")))  # no join: the update reads the row again
+    answer = Message.objects.streaming().filter(has_receipt, pk=message_id, process_key=PROCESS_KEY)
+    answer.update(text=text, **changed)
 
 
 def finish_turn(

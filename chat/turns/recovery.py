@@ -9,8 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
-from budget.receipts.record import close_abandoned
-from chat.messages.outcomes import CRASHED
+from budget.receipts.record import PROCESS_ENDED, close_abandoned
 from chat.messages.thinking import masked_thinking, merged_event_data, thinking_of
 from chat.models import Message
 from memory.forget_epoch import forgotten_since, try_lock_user
@@ -64,7 +63,7 @@ def _abandoned_contents(message: Message) -> dict[str, Any]:
     its prompt held it."""
     try_lock_user(message.user_id)
     if forgotten_since(message.user_id, message.created_at):
-        return {"event_data": merged_event_data(stop_reason=CRASHED, thinking=""), "text": FORGOTTEN}
+        return {"event_data": merged_event_data(stop_reason=PROCESS_ENDED, thinking=""), "text": FORGOTTEN}
     question = message.parent.text if message.parent is not None else ""
     thinking = masked_thinking(thinking_of(message.event_data), question)
-    return {"event_data": merged_event_data(stop_reason=CRASHED, **({"thinking": thinking} if thinking else {}))}
+    return {"event_data": merged_event_data(stop_reason=PROCESS_ENDED, **({"thinking": thinking} if thinking else {}))}

@@ -15,7 +15,8 @@ import psycopg
 from django.db import InterfaceError, OperationalError
 
 from accounts.models import User
-from chat.messages.outcomes import CRASHED, STOPPED
+from budget.receipts.record import PROCESS_ENDED
+from chat.messages.outcomes import STOPPED
 from chat.prompt.assemble import AssembledPrompt
 from chat.prompt.preflight import ToolLoop, ensure_fits
 from chat.turn import AgentRun, ToolUse, TurnRejectedError
@@ -149,7 +150,7 @@ def _record_ending(turn: RunningTurn, run: AgentRun) -> None:
     """A cancelled task was stopped by the user or by the end of the process; any other exception is a bug."""
     assert turn.task is not None
     if turn.task.cancelled():
-        run.stop_reason = STOPPED if turn.stopped else CRASHED
+        run.stop_reason = STOPPED if turn.stopped else PROCESS_ENDED
         return
     fault = turn.task.exception()
     if fault is not None:

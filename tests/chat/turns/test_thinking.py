@@ -13,10 +13,10 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
+from budget.receipts.record import PROCESS_ENDED
 from chat.api.conversations import Message as ApiMessage
 from chat.archive.readable import markdown_pages
 from chat.conversations import markdown_export
-from chat.messages.outcomes import CRASHED
 from chat.messages.thinking import MAX_CHARS, REDACTED
 from chat.models import Conversation, Message
 from chat.turn import AgentRun
@@ -192,7 +192,7 @@ async def test_a_dead_processs_answer_keeps_it_without_secrets(alice: User) -> N
         event_data={"thinking": "It is hunter22pass."},
     )  # fmt: skip
     assert await sync_to_async(mark_abandoned_answers)() == 1
-    assert (await stored(answer.pk)).event_data == {"thinking": "It is [secret].", "stop_reason": CRASHED}
+    assert (await stored(answer.pk)).event_data == {"thinking": "It is [secret].", "stop_reason": PROCESS_ENDED}
 
 
 # The loop and its frames ------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ _PLAY_IS_OPENED: Final = re.compile(r"(?i)^\W*let'?s (?:do|start|have|try) (?:a 
 _OF_FICTION: Final = re.compile(
     r"(?i)^\W*(?:my (?:(?:main character|protagonist|narrator|villain|npc)\b"
     r"|character (?:lives|works|has|wants|was|is called)\b)"
+    r"|(?:please )?(?:write|draft|create|make|do) .{0,60}?\b(?:made[- ]up|fictional|imaginary|invented|fake)\b"
     r"|(?:create|invent|make up|come up with|imagine) (?:a |an |some |the )?(?:\w+ )?"
     r"(?:persona|character|protagonist)\b)"
 )

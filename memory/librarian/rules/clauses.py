@@ -13,6 +13,7 @@ from memory.librarian.rules.words import (
     ADVERBS,
     AFFLICTED,
     DIETS,
+    ING_NOUNS,
     IRREGULAR_PAST,
     NOT_PAST,
     OPENERS,
@@ -49,7 +50,8 @@ _FILLER: Final = (
     r"|please note|sure|right|now|then|however|you know|look|lol|haha|guess what|good news|bad news|turns out|it turns"
     r" out|turned out|as it happens|apparently|in fact|in short|heads up|the thing is|I meant|I mean|one thing|some"
     r" background|bit of background|to be fair|to be honest|in case it helps|if it helps|if it matters|since you asked"
-    r"|given that|(?:because|since|as|although|though|while|whereas)(?= (?:I|we|my|our|he|she|it)\b)|unfortunately"
+    r"|given that|(?:because|since(?!.{1,120} (?:I|we|my|our|it)\b)|as|although|though|while|whereas)"
+    r"(?= (?:I|we|my|our|he|she|it)\b)|unfortunately"
     r"|sadly|luckily|fortunately|finally|basically|obviously|clearly|just|first|again|there|team|everyone|folks|sir"
     r"|madam|dear \w{2,15}|(?:(?:I|we)(?:'ve| have)? )?changed (?:my|our) minds?|change of plans?|on second thoughts?)"
 )
@@ -101,7 +103,8 @@ _SO_DO_NOT: Final = re.compile(r"(?i)\bso\s{1,3}(?=(?:please )?(?:don't|do not|n
 """Before an order, as no one else is named: “I'm vegan, so don't add cheese”."""
 _SUBJECT: Final = (
     r"(?:I|we|my|our|he|she|his|her|their|it|it's|there's|there|you|you're|this|that|that's|I'm|I've|I'd|I'll|we're"
-    r"|we've|we'll|we'd|he's|she's|they|they're|they've|im|ive|weve|hes|shes|theyre|what|what's|how|any|please|which|where|who|why|help|give|tell"
+    r"|we've|we'll|we'd|he's|she's|they|they're|they've|im|ive|weve|hes|shes|theyre|what|what's|how|any|please|which"
+    r"|where|who|why|help|give|tell"
     r"|(?:is|do|does|should|would|will|are|can|could) (?:I|we|you|it|that|this|there|the|my|our|he|she|they|any"
     r"|u))(?!\w)"
 )
@@ -127,7 +130,8 @@ _CUT_BEHIND_A_VERB: Final = re.compile(
     r"(?i)(?:,|\s{1,3}(?:and|but))\s{1,3}(?=(?:the |both |[\w-]+ )?[\w-]+ (?:is|are|was|were|has|have|does|keeps|isn't"
     rf"|aren't)\b|(?:(?:the|an?|this|every|some|most|no|everyone) (?:[\w-]+ ){{0,3}}?|(?-i:[A-Z])[\w'-]+ )"
     rf"(?:{_FINITE})\b)"
-    r"|\s{1,3}so\s{1,3}(?=(?:gimme|give|any|what|how|please|can|don't|need|no|which|where|is|do)\b)|,\s{1,3}(?=[^,?]{1,60}\?$)|\)\s{1,3}"
+    r"|\s{1,3}so\s{1,3}(?=(?:gimme|give|any|what|how|please|can|don't|need|no|which|where|is|do)\b)"
+    r"|,\s{1,3}(?=[^,?]{1,60}\?$)|\)\s{1,3}"
 )
 """Where a clause ends, if it has a verb: “I study law | and torts is hard”, “I'm vegan | , dinner for two?”."""
 _JOINS: Final = re.compile(
@@ -163,7 +167,8 @@ _CORRECTS: Final = re.compile(
 )
 _DROPPED_S: Final = re.compile(
     r"(?i)(?<!with )(?<!from )(?<!for )(?<!of )(?<!to )(?<!by )"
-    rf"\b((?:my|our) (?:\w+ )?(?:{'|'.join(sorted(PEOPLE | PETS))}))s(?= (?:allergic|got|called|name\b|a |an "
+    rf"\b((?:my|our) (?:\w+ )?(?!(?:grand)?parents\b)(?:{'|'.join(sorted(PEOPLE | PETS))}))s(?= (?:allergic|got"
+    rf"|called|name\b|a |an "
     rf"|in |on "
     r"|from|been|\d))"
 )
@@ -416,7 +421,7 @@ _BE: Final = re.compile(
     r"|become|gone|started|stopped|joined|left|quit|passed|finished|changed|decided|bought|sold|taken|begun)\b)"
     rf"|(?:in|at|on|back|now|not|an?|the|still|from|also|just|{alternatives(AFFLICTED | DIETS)}"
     r"|allergic|married|engaged|divorced|retired|pregnant|ill|sick|away|coming"
-    r"|(?!\w+ing (?:is|was|has)\b)\w+ing)\b)"
+    rf"|(?!(?:{alternatives(ING_NOUNS)})\b|\w+ing (?:is|was|has)\b)\w+ing)\b)"
 )
 """“Steve's coming home” and “Sheila's diabetic”, unlike “Steve's flat”."""
 

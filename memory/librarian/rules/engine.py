@@ -53,7 +53,7 @@ from memory.librarian.rules.retell import (
 from memory.librarian.rules.statement import Note, finished
 from memory.librarian.rules.table import LABEL_OF, SCHOOL, Row, Value, compiled_rows, items, thing
 from memory.librarian.rules.user_lists import MAX_SENTENCE, list_changed, read_list
-from memory.librarian.rules.words import ADVERBS, AFFLICTED
+from memory.librarian.rules.words import ADVERBS, AFFLICTED, IRREGULAR_PAST, THIRD
 from memory.librarian.tagger.tags import WEIGHTS as TAGGER
 from memory.librarian.tagger.tags import tags_in
 from memory.models.kinds import Kind, default_importance
@@ -63,13 +63,13 @@ from memory.secrets.secrets_filter import MASK, sensitive
 from memory.speech_acts.made_up import made_up
 from memory.text.dates import FoundDate, find_date
 from memory.text.keywords import content
-from memory.text.language import alternatives, is_english
+from memory.text.language import alternatives, as_set, is_english
 from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from memory.updates.pairs import pair_of, read
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/33"
+VERSION: Final = "rules/34"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -452,7 +452,7 @@ def _corrected(
 
 _MY: Final = re.compile(
     rf"(?i)(?:(?:my|our|the(?= (?:{alternatives(PETS)})'s))"
-    r" (?P<whose>[\w -]{2,24}?'s )?|(?P<his>his|her) |(?=\w))(?P<what>[a-z][a-z ]{2,24}?)(?:'s| is|"
+    r" (?P<whose>[\w -]{2,24}?'s )?|(?P<his>his|her) |(?=\w))(?:new )?(?P<what>[a-z][a-z ]{2,24}?)(?:'s| is|"
     r" are|:| has(?= changed to))(?: now| actually)? (?:not \w+,? but )?(?P<rest>.+)"
 )
 _FAVOURITE: Final = re.compile(
@@ -625,6 +625,23 @@ _AHEAD: Final = frozenset({"booked", "planned", "scheduled", "arranged", "reserv
 """What was done for a day to come: “we've booked Crete for May”."""
 _TO_COME: Final = re.compile(r"\b(?:start(?:s|ing)?|begin(?:s|ning)?|due|until|till|by) (?:on )?$")
 """Before a day that is still to come, whatever was: “hired Noor, starts 1 February”."""
+_MOVED: Final = as_set(
+    "moved pushed swapped postponed rescheduled put brought changed switched shifted delayed deferred extended renewed"
+)
+"""What was done to a plan, if a day follows with “to”: “we've moved the wedding to 19 September”."""
+_MEANT: Final = as_set("decided agreed promised asked invited offered chosen chose persuaded")
+"""The same of “to”: “decided to go home in December”."""
+_PARTS: Final = re.compile(r",| (?:since|when|while|after|before|because|as|who|that|which|and|but|so) ")
+"""Where another verb may begin."""
+_GOVERNS: Final = re.compile(
+    r"(?i)(?:^|\s)(?:(?:has|have)(?: (?:not|just|recently|already|been|also|finally|now|\w+ly)){0,3} )?"
+    r"(?P<verb>is|are|am|will|has|have|was|were|[a-z]{3,12}ing|[a-z]{2,12}ed"
+    rf"|{alternatives(IRREGULAR_PAST | THIRD)})(?![\w'-])"
+)
+_IS_DUE: Final = re.compile(r"'s (?:due |back )?(?:on|at|in|next|this)? ?$")
+"""“The scan's on the 6th”."""
+_AN_UNNAMED_DAY: Final = re.compile(r"\ban? $")
+"""“A Sunday league” is on no day."""
 _HABIT: Final = re.compile(r"\b(?:every|each|usually|often|normally|always)\b")
 _FROM: Final = re.compile(r"\b(?:from|until|till|by|since|before|after|of|for|around|to)$")
 
@@ -635,24 +652,44 @@ def _in_own_words(claim: Claim, clause: Clause, message: _Message) -> Candidate:
     verb = next((word for word in predicate.lower().split(" ")[:4] if word not in ADVERBS), "")
     perfect = re.match(r"(?:\w+ly )?has (?:just |recently |already )?(\w+)", predicate)
     verb = perfect[1].lower() if perfect else verb
-    past = (is_past(verb) and verb not in _AHEAD) or verb in {"was", "were"}
-    day = None if _HABIT.search(predicate) else find_date(predicate, message.today, past=past)
-    if day and past and _TO_COME.search(predicate[: day.start]):
-        day = find_date(predicate, message.today)
+    day = None if _HABIT.search(predicate) else find_date(predicate, message.today)
+    if day and _AN_UNNAMED_DAY.search(predicate[: day.start]):
+        day = None
+    if day and _is_behind(predicate[: day.start]):
+        day = find_date(predicate, message.today, past=True)
     kind = next((kind for kind, says in _KINDS if says.match(predicate)), None)
     if kind is None:
         happens = day is not None or is_past(verb) or _HAPPENS.match(predicate) is not None
         kind = Kind.EVENT if happens else Kind.ENTITY if subject.is_pet or subject.is_thing else Kind.BIOGRAPHY
-    statement = f"{subject.label} {_dated(predicate, day) if day else predicate}."
+    label = subject.label
+    if subject.name and predicate.startswith(f"is {subject.name}"):  # “my therapist is Dr Amin, on Tuesdays”
+        label = label.removesuffix(f" {subject.name}")
+    statement = f"{label} {_dated(predicate, day) if day else predicate}."
     return message.candidate(clause, "elided_words" if claim.elided else "words", statement,
                              Kind.PERSON if subject.is_person else kind, subject=subject.key,
                              value=_span(day) if day else "", health=_HEALTH.search(predicate) is not None,
                              confidence=ASK, **_about(subject))  # fmt: skip
 
 
+def _is_behind(before: str) -> bool:
+    """Whether the verb that governs a day tells of the past. `before`: the predicate up to the day."""
+    for part in reversed(_PARTS.split(before)):
+        if (found := _GOVERNS.search(part)) or _IS_DUE.search(part):
+            verb = found["verb"].lower() if found else "is"
+            return (is_past(verb) or verb in {"was", "were"}) and not _is_ahead(verb, part)
+    return False
+
+
+def _is_ahead(verb: str, before: str) -> bool:
+    """Whether what was done concerns a day to come: “booked Crete for May”, “moved the scan to Thursday”."""
+    is_moved = verb in _MOVED and re.search(r"\b(?:to|till|until|for)(?: the)? ?$", before) is not None
+    is_meant = verb in _MEANT and re.search(rf"\b{verb} (?:\w+ )?to \w", before) is not None
+    return verb in _AHEAD or is_moved or is_meant or _TO_COME.search(before) is not None
+
+
 def _dated(predicate: str, day: FoundDate) -> str:
     """The predicate with its day as a calendar has it."""
-    before = re.sub(r"\b(?:on|in)(?: (?:a|the))?$", "", predicate[: day.start].rstrip()).rstrip()
+    before = re.sub(r"\b(?:on|in)(?: (?:a|the))?$|(?<=\bto) the$", "", predicate[: day.start].rstrip()).rstrip()
     words = re.sub(r"^(?:on|in|from) ", "", day.words) if _FROM.search(before) else day.words
     return f"{before} {words}{predicate[day.end :]}"
 

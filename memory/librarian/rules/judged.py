@@ -7,6 +7,8 @@ from typing import Final
 
 from memory.librarian.claims.claims import worth
 from memory.librarian.engine import ProposedFact
+from memory.librarian.rules.clauses import is_past
+from memory.librarian.rules.words import ADVERBS, OPENERS
 from memory.models.kinds import Kind
 from memory.text.keywords import content
 
@@ -75,10 +77,19 @@ def _introduced(statement: str, said: str) -> str:
     return re.sub(rf"\b{re.escape(found['name'])}\b", f"my {found['whose']}", said, count=1)
 
 
+def _with_subject(said: str) -> str:
+    """The words with the subject that they leave out: “moved to Porto” → “I moved to Porto”."""
+    first = next((word for word in said.lower().split() if word not in ADVERBS), "")
+    does = is_past(first) or first in OPENERS
+    return f"{'I' if does else "I'm"} {said[:1].lower()}{said[1:]}"
+
+
 def _weigh(one: Candidate, message: str) -> ProposedFact | None:
     if one.form in UNJUDGED:
         return one.fact
-    chance = worth(one.fact.statement, *(_introduced(one.fact.statement, said) for said in (message, one.fact.quote)))
+    quote = _with_subject(one.fact.quote) if one.form.startswith("elided") else one.fact.quote
+    words = message.replace(one.fact.quote, quote), quote
+    chance = worth(one.fact.statement, *(_introduced(one.fact.statement, said) for said in words))
     if chance < (KNOWN_BELOW if one.fact.key or one.form == "mention" else DROPPED_BELOW):
         is_marked = one.form == "tag" and one.fact.confidence >= SURE  # the tagger is as sure of the opposite
         return one.fact.model_copy(update={"confidence": ASK}) if is_marked else None

@@ -230,7 +230,8 @@ _SEVERAL: Final = re.compile(
     r"(?i)\b(?:my|our|the(?= (?:kids|twins|children|boys|girls))|two|three|four|five|six|\d) (?:[a-z-]+ ){0,2}?"
     rf"(?P<rel>{alternatives(relations.GROUPS | relations.PET_GROUPS)})"
     rf"(?:(?:,| called| named|:| \(|'s names are| are(?: called)?|,? \()? ?(?-i:(?P<names>{_NAMES}))"
-    r"|(?:,? aged|,| \() ?(?P<ages>\d{1,2}(?:(?:, | and | & |, and )\d{1,2}){1,4})\b)"
+    r"|(?:,? aged|,| \() ?(?P<ages>\d{1,2}(?:(?:, | and | & |, and )\d{1,2}){1,4})\b"
+    r"(?! (?:months?|weeks?|days?)\b))"
 )
 _WORDS: Final = re.compile(r"\w+")
 _ANOTHERS: Final = re.compile(
@@ -240,6 +241,8 @@ _ANOTHERS: Final = re.compile(
 """Before a group that is not the user's: “my sister has three children: …”."""
 MAX_OWNER: Final = 60
 """Characters of that."""
+MAX_ELIDED: Final = 2
+"""Words before a medicine by which a sentence without “I” is still of the user: “still on warfarin”."""
 
 _taken: Final = partial(Note, form="mention")
 _body: Final = partial(_taken, Kind.CONSTRAINT, health=True)
@@ -273,7 +276,9 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
             form="mention",
         )
     for found in _MY_MEDICINE.finditer(sentence):
-        if _OTHER_IS.search(sentence[max(found.start() - MAX_OWNER, 0) : found.start()]):
+        before = sentence[: found.start()]
+        is_own = _FIRST_PERSON.search(sentence) is not None or len(before.split()) <= MAX_ELIDED
+        if not is_own or _OTHER_IS.search(before[-MAX_OWNER:]):
             continue
         yield _body(f"The user takes {(found['mine'] or found['what']).lower()}.")
     for found in _THEIRS.finditer(sentence):

@@ -13,7 +13,9 @@ from memory.models.kinds import Kind
 from memory.text.language import alternatives
 from memory.text.relations import GROUPS, PEOPLE, PETS
 
-_LABEL: Final = re.compile(r"(?i)(?:my |our |about me[:,]? )?([a-z][a-z -]{1,24}?)\s?(?::|=| [-–—](?= ))\s*(?=\S)")
+_LABEL: Final = re.compile(
+    r"(?i)(?:my |our |about me[:,]? )?(?:new )?([a-z][a-z -]{1,24}?)\s?(?::|=| [-–—](?= ))\s*(?=\S)"
+)
 _INNER: Final = re.compile(r"([a-z][a-z -]{1,24}?)\s?(?::|=)\s*(?=\S)")
 """The label behind one that only announces it: “reminder: dentist = …”."""
 _BEING: Final = re.compile(

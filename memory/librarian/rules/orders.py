@@ -94,7 +94,7 @@ _UNITS: Final[Mapping[str, str]] = {
 _ASKED_FOR: Final = re.compile(
     r"(?i)(?:\b(?:answers?|reply|replies|respond|responses)"
     r"|(?<!\bi )(?<!\bi always )(?<!\bwe )(?<!\bto )\b(?:write|give|show|explain|format|put|list|use)"
-    r"|\bi(?:['’]d| would)? (?:like|prefer|rather|want))\b"
+    r"|\bi(?:['’]d| would)? (?:like|prefer|rather|want)(?! (?:it|this|that)\b))\b"
     r"(?:(?! (?:not|no|without|than|never)\b|n['’]t\b)[^.;:?!]){0,60}?"
     rf" (?:(?P<how>{_SHAPES})|(?P<unit>{'|'.join(_UNITS.values())}))\b"
 )
@@ -102,7 +102,8 @@ _ASKED_FOR: Final = re.compile(
 _PREFERS: Final = re.compile(r"(?i)\bprefer [\w ]{0,20}(?:bullet|paragraphs|prose)")
 """In general: “I prefer bullet points from you”."""
 _WORKS: Final = re.compile(
-    r"(?i)\b(?P<what>answers|replies|responses|recipes|temperatures|weights|distances|amounts|measurements|quantities)\b"
+    r"(?i)\b(?P<what>answers|replies|responses|recipes|temperatures|weights|distances|amounts|measurements"
+    r"|quantities)\b"
 )
 """What is asked for more than once, so that an order for its form is meant for later ones, too."""
 _TREAT_ME: Final = re.compile(

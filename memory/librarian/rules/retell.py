@@ -31,7 +31,7 @@ MODIFIERS: Final = (
 )
 """Words between “my” and “sister”."""
 _PERSON: Final = re.compile(
-    rf"(?:[Mm]y|[Oo]ur) (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w-])"
+    rf"(?:(?:[Mm]y|[Oo]ur) |(?=[Nn]ew ))(?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w-])"
     rf"(?:(?:,| called| named|'s name is|:)? \(?(?P<name>{NAME})\)?)?(?: ?\(\d{{1,2}}\))?,?(?= |'s|$)"
 )
 _BARE: Final = re.compile(
@@ -59,7 +59,8 @@ _FRONTED: Final = re.compile(
     r"(?i)(?P<when>(?:on|in|at|by|every|each|since|last|next|this|most|during|after|before|for|from|until|some ?day"
     r"|one|these|whenever|when|with|as|ever since|over|\d+|two|three|a|up) (?:[\w'’:.%/-]+ ){0,8}?[\w'’:.%/-]+,?"
     r"|(?:because of|due to|without|despite) (?:[\w'-]+ ){0,4}?[\w'-]+,?|tomorrow|yesterday|someday|lately"
-    r"|today|tonight)(?<! to)(?<! for)(?<! of)(?<! about),? (?P<main>(?:I|we|my|our)(?:'m|'ve|'re|'d|'ll)? .+)"
+    r"|today|tonight|currently|nowadays)(?<! to)(?<! for)(?<! of)(?<! about),? (?P<main>(?:I|we|my|our)(?:'m|'ve|'re"
+    r"|'d|'ll)? .+)"
 )
 """“Two days ago I adopted a greyhound”: the time or place comes last."""
 _ON_DAYS: Final = re.compile(
@@ -270,8 +271,10 @@ _FINITE: Final = frozenset(verb for verb in lists.THIRD if verb.endswith("s")) |
 
 
 _POSSESSIVE: Final = re.compile(
-    rf"(?i)'s (?:(?!(?:he|she|they|it|I|we|who|that)\b)[\w-]+ ){{1,3}}?"
-    rf"(?:{alternatives(_FINITE | {'was', 'had', 'used'})})\b"
+    r"(?i)'s (?:(?!(?:he|she|they|it|I|we|who|that|and|so|very|too|just|also|still|now|already|not|always|never|\w+ly"
+    rf"|\w+ed|{alternatives(lists.IRREGULAR_PAST)})\b)[\w-]+ ){{1,3}}?"
+    rf"(?:{alternatives(_FINITE | {'used'} | lists.IRREGULAR_PAST)}"
+    rf"|(?!(?:{alternatives(lists.NOT_PAST)})\b)\w{{2,}}ed)\b"
     rf"|'s (?:[\w-]+ ){{0,2}}?(?:{REL})(?![\w-])"
 )
 """“Sister's boyfriend works …”, but not “sister's a nurse”."""
@@ -346,14 +349,16 @@ _STATE: Final = re.compile(
     r"(?i)(?:allergic to|originally from|from [A-Z]|(?:based|renting) in|(?P<was>born (?:and|in|on)|raised in)|married"
     r"|divorced|single|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet"
     r"|a? ?(?:big|huge|keen|total)"
-    r"|vegan|vegetarian|pescatarian|gluten[- ]free|left-handed|diabetic|coeliac|celiac|pregnant|colou?r[- ]?blind"
+    r"|vegan|vegetarian|pescatarian|gluten[- ]free|(?:left|right)[- ]handed|diabetic|coeliac|celiac|pregnant"
+    r"|colou?r[- ]?blind"
     r"|dyslexic|autistic|off to|in my|lactose|not (?:an? |a big |a huge )?(?:fan of|keen on|big on)|\d{2} years old"
     r"|\d{2},? (?:male|female|single|married))\b"
 )
 _DOING: Final = re.compile(
-    r"(?i)(?!(?:thing|morning|evening|nothing|something|anything|everything|wedding|building|during|king|ring|spring"
-    r"|string|looking|wondering|asking|feeling|sounding|seeing|using|regarding|according|assuming|speaking|being"
-    r"|having|meaning|missing|following)\b)[a-z]{2,12}ing (?!is\b|are\b|was\b)\w"
+    rf"(?i)(?!(?:{alternatives(lists.ING_NOUNS)}|during|looking|wondering|asking|feeling|sounding|seeing|using"
+    rf"|regarding|according|assuming|speaking|being"
+    r"|having|meaning|missing|following)\b)[a-z]{2,12}ing"
+    r" (?!is\b|are\b|was\b|lists?\b|lessons?\b|class(?:es)?\b|tips?\b|ideas?\b|advice\b|plans?\b|tests?\b|shoes\b)\w"
 )
 _EVENT: Final = re.compile(
     r"(?i)(?:(?!(?:the|a|an|my|is|are|what|when|how|do|does)\b)[\w-]+ ){0,3}(?:exam|test|interview|appointment|talk"
@@ -409,7 +414,7 @@ def _elided(clause: Clause) -> Claim | None:
         and (
             _PLAIN.match(bare)
             or (at and verb in lists.OPENERS)
-            or (is_past(verb) and not re.search(r"^\w+ (?:by|from|with) ", lower))
+            or (is_past(verb) and verb not in {"called", "named"} and not re.search(r"^\w+ (?:by|from|with) ", lower))
         )
     ):
         predicate = third_person(f" {lower}", user=True)
@@ -443,7 +448,8 @@ def _noun_phrase(text: str) -> str:
         and parts[0].lower() not in (lists.NOT_A_NAME | relations.PEOPLE) - {"a", "an"}
     ):
         return f"is {with_article(lower)}"
-    if _EVENT.match(text) or (is_verbless and not parts[0].endswith("ing") and _DATED.fullmatch(text)):
+    is_dated = is_verbless and not parts[0].endswith("ing") and parts[0].lower() not in relations.PEOPLE
+    if _EVENT.match(text) or (is_dated and _DATED.fullmatch(text)):
         return f"has {with_article(re.sub(r' is (?=on|in|at|next|this|tomorrow|due|coming|scheduled)', ' ', lower))}"
     here = _HERE.match(text)
     head = here["head"].lower() if here else ""
@@ -458,7 +464,13 @@ def with_article(phrase: str) -> str:
         phrase = phrase[0].upper() + phrase[1:]
     if re.match(r"(?:my|our|the|an?|two|three|\d)\b", phrase, re.I):
         return phrase
+    if _MANY.search(re.split(r" (?:to|of|for|in|on|at|from|with|this|next)\b", phrase)[0]):
+        return phrase[0].lower() + phrase[1:]
     return f"{article(phrase)} {phrase if phrase[1:2].isupper() else phrase[0].lower() + phrase[1:]}"
+
+
+_MANY: Final = re.compile(r"(?<![suia'])s$")
+"""“keys”, “piano lessons”, but no “bus”."""
 
 
 def article(word: str) -> str:
@@ -474,7 +486,8 @@ _SHORT: Final = (
             r"^'s(?= (?:\w+ )?(?:got|been|had|lost|moved|lived|become|gone|started|stopped|joined|left|quit|passed"
             r"|finished|changed|decided|bought|sold|taken|begun)\b"
             r"| (?:always|never|long|already) (?:loved|liked|hated|wanted|enjoyed|preferred|worked|played|needed|feared"
-            r"|known|kept|supported|owned|collected|dreamt|dreamed)\b)"
+            r"|known|kept|supported|owned|collected|dreamt|dreamed)\b"
+            r"| (?!(?:called|named|allowed)\b)\w+ed (?:me|us|my|our|him|her|them|it|the)\b)"
         ),
         " has",
     ),
@@ -494,7 +507,7 @@ _VERBS: Final = {"": "", "'m": "are", "'re": "are", "'ve": "have", "'d": "would"
 _POSSESSED: Final = {"my": "their", "our": "their", "mine": "theirs", "ours": "theirs", "me": "them", "us": "them",
                      "myself": "themselves", "ourselves": "themselves"}  # fmt: skip
 _INNER: Final = re.compile(
-    r"(?<![\w'])(?:(I|[Ww]e)('m|'re|'ve|'d|'ll)?|([Mm]y|[Oo]ur|mine|ours|me|us|myself|ourselves))(?![\w'])"
+    r"(?<![\w'])(?:(I|[Ww]e)('m|'re|'ve|'d|'ll)?|([Mm]y|[Oo]ur|mine|ours|[Mm]e|us|myself|ourselves))(?![\w'])"
 )
 
 

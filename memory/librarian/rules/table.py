@@ -60,7 +60,7 @@ _AGE: Final = re.compile(
 
 _ADVERBIAL: Final = re.compile(
     r"(?i)(?: (?:at all|any ?more|any longer|these days|for now|at the moment|so far|after all|a lot|(?:very|too|so)"
-    r" much|again|anyway|either|already|poor \w+|bless (?:him|her|them)))+$"
+    r" much|again|anyway|either|already|themselves|himself|herself|poor \w+|bless (?:him|her|them)))+$"
 )
 """What may follow a value and is no part of it."""
 
@@ -92,7 +92,7 @@ def organisation(text: str) -> Value | None:
         rest = f" and {more}{rest}"
     words = value.lower().split()
     has_article = words[0] in {"a", "an", "the", "my", "our", "their"} and len(words) > 1
-    if words[has_article] in _NO_WORK or words[-1] in _TIMES or not value[0].isalnum():
+    if words[has_article] in _NO_WORK or words[-1] in _TIMES | lists.NO_EMPLOYER or not value[0].isalnum():
         return None
     small = not has_article and value[0].islower() and len(words) <= 2
     return " ".join(word.capitalize() for word in words) if small else value, rest
@@ -112,6 +112,8 @@ def school(text: str) -> Value | None:
 def job(text: str) -> Value | None:
     """“software engineer at Google” → software engineer, if the last word is an occupation; or “head of …”."""
     named, comma, more = text.partition(",")
+    head = re.split(r"(?<! of)(?<! for) the ", named, maxsplit=1)[0]  # “a data analyst the rest of the week”
+    named, more = head, named[len(head) :] + comma + more
     taken = _take(named, _JOB_STOPS, 5)
     words = taken[0].split() if taken else []
     if words and words[0].lower() in {"a", "an", "the"}:
@@ -119,7 +121,7 @@ def job(text: str) -> Value | None:
     if words and words[0] == "user's":  # “is my daughter's teacher”: that is who they are
         return None
     is_job = words and (is_occupation(words[-1]) or ("of" in words and any(map(is_occupation, words))))
-    return (" ".join(words), taken[1] + comma + more) if taken and is_job else None
+    return (" ".join(words), taken[1] + more) if taken and is_job else None
 
 
 def person(text: str) -> Value | None:
@@ -259,6 +261,9 @@ ROWS: Final = (
         r"(?:has )?(?:just |recently |now )?started (?:work(?:ing)? )?at (?=an? |the |[A-Z])", organisation,
         correction=True),
     _life("employer", "works at {v}.",
+        rf"(?:has )?{_EVER}(?:got|gotten|landed|found|taken|took|started) (?:an?|the|my|this) (?:[\w-]+ ){{0,2}}?"
+        r"(?:job|role|position|post|gig) (?:at|with|for) (?=an? |the |[A-Z])", organisation, correction=True),
+    _life("employer", "works at {v}.",
         rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}(?:at|for|with|by) ", organisation),
     _life("school", "goes to {v}.", rf"(?:goes|is {_EVER}going) {_EVER}to (?=[A-Z])|attends (?=[A-Z])", school),
     _life("job", "is {a} {v}.",
@@ -270,7 +275,8 @@ ROWS: Final = (
     _life("job", "is {state}.",
         rf"(?:is|has) {_EVER}(?P<state>retired|self-employed|unemployed|between jobs|freelance)(?![\w-])",
         value="{state}"),
-    _life("studies", "{verb} {v}.", rf"(?P<verb>studies|is {_EVER}(?:studying|majoring in)) ", thing),
+    _life("studies", "{verb} {v}.", rf"(?P<verb>studies|is {_EVER}(?:studying(?: for)?|majoring in)) ",
+        lambda text: thing(re.split(r",| by ", text)[0])),
     _life("studies", "is doing {what} in {v}.",
         rf"is {_EVER}doing (?P<what>an? (?:[\w-]+ )?(?:degree|phd|doctorate|master's|masters|ma|msc|bsc|ba"
         r"|mba|postdoc|apprenticeship|course)) (?:in|on) ", thing),
@@ -304,7 +310,8 @@ ROWS: Final = (
         rf" )?(?P<what>{alternatives(lists.MEDICINES)})(?![\w-])"),
     _food("diet:{slug}", "does not eat or drink {v}.",
         r"(?:(?:does not|cannot|never|will not)(?: ever)? (?:eats?|tolerate|drinks?)|(?:cannot|never|will not) have) "
-        r"(?!.*\b(?:time|money|idea|breakfast|lunch|dinner|any ?more)\b)", short_thing, value="no", each=True),
+        r"(?!.*\b(?:time|money|idea|breakfast|lunch|dinner|any ?more|a lot|much"
+        r"|enough)\b)", short_thing, value="no", each=True),
     # Languages and tastes.
     _life("", "speaks {v}.", r"speaks ", thing),
     _taste("{verb} {v}.", rf"{_EVER}(?:absolutely )?(?P<verb>loves|likes|enjoys|adores) (?!to\b)", thing,

@@ -29,7 +29,7 @@ from memory.models.kinds import Kind
 from memory.text import relations
 from memory.text.dates import find_date
 from memory.text.keywords import content
-from memory.text.language import alternatives
+from memory.text.language import alternatives, as_set
 from memory.text.mended_names import with_cue_first
 
 SURE_FROM: Final = 0.9
@@ -187,15 +187,30 @@ _OF_A_CLASS: Final = re.compile(
 )
 """Before a number that is no age: “he's in year 5 at Ashfield”, “on route 50”."""
 _NO_YEARS: Final = re.compile(
-    r"(?i)[- ]?(?:months?|weeks?|days?|hours?|minutes?|mins?|km|miles|kilos?|kg|lbs?|%|percent|times|people|kids)\b"
+    r"(?i),? (?:next|tomorrow|soon|later this|in (?:an?|two|three|\d{1,2}))\b|,? on (?:the )?\d|[- ]?(?:months?"
+    r"|weeks?|days?"
+    r"|hours?|minutes?|mins?|km|miles|kilos?|kg|lbs?|%|percent|times|people|kids)\b"
 )
-"""Behind a number that counts something else: “7 months pregnant”."""
+"""Behind a number that counts something else, or is yet to come: “7 months pregnant”, “70 next week”."""
 _WAS: Final = re.compile(
     r"(?i)(?<!'ve )(?<!’ve )(?<!have )(?<!has )\b"
-    r"(?:worked (?:as|at|for|in)|lived (?:in|at)|studied|used to (?:work|live|be|study)(?: \w+)?|(?<!it )was an?)"
-    r"(?: (?:an?|the|my))?(?: \w+)? $"
+    r"(?:worked (?:as|at|for|in)|lived (?:in|at)|studied|used to (?:work|live|be|study)(?: \w+)?|(?<!it )was an?"
+    r"|(?:quit|quitting|left|leaving|resign\w*|fired|sacked|laid off)(?: (?:from|by|at|with))?"
+    r"|notice (?:at|with)|last day (?:at|with)|redundan\w+ (?:at|from|by))"
+    r"(?: (?:an?|the|my))?(?: \w+(?: (?:at|with|for))?)? $"
 )
 """Before a value that is no more so."""
+_ENDED: Final = re.compile(
+    r"(?i)(?:'s)?(?: (?:contract|job|role|lease))?(?: (?:has|was|is|just)){0,2}"
+    r" (?:ended|ends|finished|over|expired|(?:ran|run) out|came to an end|fell through)\b"
+)
+"""Behind one: “my contract at Siemens ended in December”."""
+_FROM_THEN: Final = re.compile(
+    r"(?i),? (?:from|starting|as of) (?:(?:on|in|early|mid|late) )?(?:the |next |this )?"
+    r"(?:\d{1,2}\b|week|month|year|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat"
+    r"|sun)[a-z]*\b)"
+)
+"""Behind where someone is to live."""
 
 
 _INSTEAD: Final = re.compile(
@@ -228,12 +243,15 @@ class Marked:
 
     @property
     def was_so(self) -> bool:
-        """Whether the words before it tell of the past: “I worked as a croupier in Batumi”."""
-        return self.tag.label in _STATES and _WAS.search(self.before) is not None
+        """Whether the words around it tell of the past: “I worked as a croupier”, “my job at Aldi ended”."""
+        is_over = _WAS.search(self.before) is not None or _ENDED.match(self.after) is not None
+        return self.tag.label in _STATES and is_over
 
     @property
     def is_ahead(self) -> bool:
-        """Whether the words before it tell of work to come: “I start as a trainee at BVG on 1 September”."""
+        """Whether the words around it tell of what is to come: “I start at BVG on 1 May”, “in Chiang Mai from June”."""
+        if self.tag.label == "home":
+            return _FROM_THEN.match(self.after) is not None
         return self.tag.label in ("job", "employer") and _BEGINS.search(self.before) is not None
 
     @property
@@ -387,7 +405,8 @@ _SPEAKS: Final = re.compile(
     r"(?i)\b(?:speak|speaks|speaking|spoke|learn|learns|learning|learnt|learned|fluent|language)\b"
 )
 _COMES_FROM: Final = re.compile(
-    r"(?i)\b(?:back|home|away|returned|arrived|flew|flying|driving|train|flight) from $|: (?:[\w ]+, )*$"
+    r"(?i)\b(?:morning|afternoon|evening|day|hi|hello|hey|greetings|back|home|away|returned|arrived|flew|flying"
+    r"|driving|train|flight) from $|: (?:[\w ]+, )*$"
 )
 """Before where someone has only been: “back from Oaxaca”, “my countries so far: Laos, Peru”."""
 _OTHER_THING: Final = re.compile(
@@ -395,7 +414,8 @@ _OTHER_THING: Final = re.compile(
 )
 """Before what a thing is that no one drives: “the boiler is a Worcester”."""
 _DRIVES: Final = re.compile(
-    r"(?i)\b(?:dr[io]v\w+|cars?|vans?|trucks?|pickup|bikes?|motor\w+|wheels|garage|mechanic|engine|lease\w*|park\w*"
+    r"(?i)\b(?:dr[io]v\w+|cars?|vans?|trucks?|pickup|bikes?|motor\w+|wheels|garage|mechanic|engine|lease\w*|park(?:ed"
+    r"|ing|s)?"
     r"|tyres?|tires?|clutch|brakes?|mileage|km|miles|petrol|diesel|electric|hybrid|(?<!from )\d{4})\b"
 )
 _NO_CAR: Final = re.compile(r"(?i)\b(?:bike|bicycle|e-?bike|train|tram|bus|metro)$")
@@ -408,7 +428,7 @@ _WRITES: Final = re.compile(
 )
 """Before a topic that isn't, or isn't yet, what someone studies: “I teach chemistry”."""
 _AVOIDED: Final = re.compile(
-    r"(?i)\b(?:off|without|avoid\w*|cut(?:ting)? out|quit|gave up)\b"
+    r"(?i)\b(?:off|without|avoid\w*|cut(?:ting)? out|quit|gave up|(?:don['’]t|not|never) (?:eat|drink|have|touch))\b"
     rf" (?:(?!{alternatives(lists.DIETS)})[\w-]+ ){{0,3}}$"
 )
 """Before what someone does without, which is no diet: “off dairy”."""
@@ -445,15 +465,21 @@ _WITH_ME: Final = re.compile(r"(?i)\b(?:me|us)(?:,| and) (?:and )?$")
 """Before who else is of a number: “me, Samira who runs sales, and Gregor”."""
 _YOU_ARE: Final = re.compile(r"(?i)\byou(?:['’]?re| are| be) (?:my |the |an? )?$")
 """Before a role of the assistant's in a game: “you're my parrot”."""
-_NO_EMPLOYER: Final = frozenset({"post", "job", "position", "role", "place", "work", "office", "shift", "placement"})
+_NO_EMPLOYER: Final = lists.NO_EMPLOYER | as_set("post job position role place work office shift placement")
 """What no one works at: “moved to Hamburg for the new post”."""
+_CUSTOMER: Final = re.compile(
+    r"(?i)\b(?:pension|mortgage|account|bank(?:ing)?|insurance|broadband|savings|energy|electricity)\b[^.;:]{0,40}"
+    r" (?:from|to|with|at) $"
+)
+"""Before a company that someone buys of: “moved my pension from Aviva to Vanguard”."""
 _TREATED: Final = re.compile(
     r"(?i)\b(?:ivf|treat(?:ed|ment)|appointments?|scans?|surgery|operation|operated|check-?ups?|physio|therapy|chemo"
     r"|dialysis|tests?|seen|patient|admitted|born|stay(?:ed|ing)?|clinic|ward)\b[^,.;:]{0,20} (?:at|in) (?:the )?$"
 )
 """Before where someone is treated: “doing IVF at the Hollis clinic”."""
 _HELD: Final = re.compile(
-    r"(?i)\b(?:\d{1,3}(?:st|nd|rd|th)|birthday|party|wedding|anniversary|retirement|funeral|reception|christening|dinner"
+    r"(?i)\b(?:\d{1,3}(?:st|nd|rd|th)|birthday|party|wedding|anniversary|retirement|funeral|reception|christening"
+    r"|dinner"
     r"|lunch|drinks|concert|reunion|graduation)(?: is| was|['’]s| will be)?(?: being held| held)?"
     r" (?:at|in) (?:the )?$"
 )
@@ -463,6 +489,19 @@ _WORK: Final = re.compile(
     r"|teach\w*|nurse|as an?)\b"
 )
 """Beside where someone works, if it has no name: “in the supermarket right now” is none."""
+_TAKES: Final = re.compile(
+    r"(?i)\b(?:on|off|take|takes|taking|took|prescribed|stopped|started|give|given|gave)(?: (?:me|him|her|some|the"
+    r"|daily))? $"
+)
+"""Before a medicine: “I'm on ferrous sulphate”."""
+_MEDICINE: Final = re.compile(
+    r"(?i)\b(?:antibiotics?|tablets?|pills?|meds|medication|medicine|dose|\d+ ?mg|prescri\w+)\b"
+)
+_REACTS: Final = re.compile(
+    r"(?i)\b(?:allerg\w+|react\w*|intoleran\w+|sensitiv\w+|hives|rash|swell\w*|avoid\w*|can(?:no|')t)\b"
+)
+"""Beside a medicine that someone is allergic to."""
+_FAITHS: Final = as_set("muslim jewish hindu buddhist jain sikh christian catholic")
 _LESS_LIKED: Final = re.compile(r"(?i)\bprefer\w* [\w ]{2,40} (?:to|over) $")
 """Before what is liked less: “I prefer trains to planes”."""
 _ITS_OBJECT: Final = re.compile(r"(?i) (?:an?|the|my|our|his|her|their) ")
@@ -483,6 +522,10 @@ def _before(value: str, sentence: str) -> str:
 
 
 _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
+    "allergy": lambda value, sentence: (
+        _TAKES.search(_before(value, sentence)) is None
+        and (_MEDICINE.search(sentence) is None or _REACTS.search(sentence) is not None)
+    ),
     "age": lambda value, sentence: (
         not (
             _NOT_YET.search(sentence)
@@ -491,13 +534,16 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
             or _NO_YEARS.match(sentence[len(_before(value, sentence)) + len(value) :])
         )
     ),
-    "diet": lambda value, sentence: "eating" not in value and _AVOIDED.search(_before(value, sentence)) is None,
+    "diet": lambda value, sentence: (
+        "eating" not in value and value.lower() not in _FAITHS and _AVOIDED.search(_before(value, sentence)) is None
+    ),
     "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
     "job": lambda value, sentence: (
         _names_work(value)
         and (_FOR_FUN.search(sentence) is None or _WORK.search(sentence) is not None)
         and _ROLE.search(_before(value, sentence)) is None
         and _TRAINS.search(_before(value, sentence)) is None
+        and not _before(value, sentence).lower().endswith(("using a ", "using the "))
         and not (is_occupation(value.split()[-1]) and _OF_SOMEONE.search(_before(value, sentence)))
         and not _WHO_DOES.match(sentence[len(_before(value, sentence)) + len(value) :])
     ),
@@ -512,7 +558,8 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         )
     ),
     "employer": lambda value, sentence: (
-        value.split()[-1].lower() not in _NO_EMPLOYER
+        _CUSTOMER.search(_before(value, sentence)) is None
+        and value.split()[-1].lower() not in _NO_EMPLOYER
         and not (value.startswith("the ") and value.islower() and _WORK.search(sentence) is None)
         and not _TREATED.search(_before(value, sentence))
         and not _HELD.search(_before(value, sentence))
@@ -524,7 +571,8 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         )
     ),
     "plays": lambda value, sentence: (
-        (not _before(value, sentence).lower().endswith(("i'm ", "im ")) or "ing" in value)
+        value.lower() != "book"
+        and (not _before(value, sentence).lower().endswith(("i'm ", "im ")) or "ing" in value)
         and not _ITS_OBJECT.match(sentence[len(_before(value, sentence)) + len(value) :])
     ),
     "study": lambda value, sentence: _WRITES.search(_before(value, sentence)) is None,
@@ -532,7 +580,11 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         _YOU_ARE.search(_before(value, sentence)) is None
         and (_is_animal(value) or not _before(value, sentence).lower().endswith("the "))  # “the Kangoo”
     ),
-    "partner": lambda _, sentence: _FORMER.search(sentence) is None and _LEFT.search(sentence) is None,
+    "partner": lambda value, sentence: (
+        _FORMER.search(sentence) is None
+        and _LEFT.search(sentence) is None
+        and not _before(value, sentence).endswith((" old ", " old, "))  # “our 8 month old, Rowan”
+    ),
     "origin": lambda value, sentence: not (_SPEAKS.search(sentence) or _COMES_FROM.search(_before(value, sentence))),
     "home": lambda value, sentence: (
         not (
@@ -564,8 +616,8 @@ def _passes(value: str, sentence: str) -> bool:
     return True
 
 
-_NO_WORK: Final = frozenset(
-    {"year", "grade", "class", "form", "level", "helper", "beginner", "member", "guest", "visitor", "newcomer", "leave"}
+_NO_WORK: Final = as_set(
+    "year grade class form level helper beginner member guest visitor newcomer leave apprenticeship"
 )
 """Last words of what is no work: a class, whose number is behind it, a part in something, or “maternity leave”."""
 
@@ -712,6 +764,8 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
     if label in {"allergy", "diet"} and value.lower() in {"celiac", "coeliac"}:
         disease = f"{value} disease"
         return replace(plain, attribute=f"condition:{disease.lower()}", value=disease, pattern="{who} has {v}.")
+    if label == "allergy" and value.lower() in lists.CONDITIONS | {"hay fever"}:
+        return replace(plain, attribute=f"condition:{value.lower()}", pattern="{who} has {v}.")
     if label == "diet" and (free := re.fullmatch(FREE_OF, value, re.I)):
         return replace(plain, attribute=f"diet:{free['what'].lower()}", value="no", pattern=f"{{who}} is {value}.")
     if label == "birthday":
@@ -733,7 +787,8 @@ def _action_worded(mark: Marked, plain: _Wording) -> _Wording:
     """The words for a pastime or work, which may be told by a verb: “she runs”, “I teach year 6”."""
     if mark.tag.label == "plays":
         value = mark.value.removesuffix("s") if mark.does else mark.value
-        return replace(plain, value=gerund(value)) if mark.does or _DOES.search(mark.before) else plain
+        is_verb = mark.does or _DOES.search(mark.before) or value.lower() in lists.OPENERS
+        return replace(plain, value=gerund(value)) if is_verb else plain
     if runs := _RUNS.search(mark.before):
         return replace(plain, pattern=f"{{who}} {runs['verb'].lower().removesuffix('s')}s {{a}} {{v}}.")
     if mark.is_verb:

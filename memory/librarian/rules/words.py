@@ -99,6 +99,15 @@ IRREGULAR_PAST: Final = as_set(
     " stuck stole struck swore tore split misspoke bred been gone done taken written given seen known grown"
     " chosen driven broken"
 )
+NO_EMPLOYER: Final = as_set(
+    "master's masters phd postdoc degree course studies internship apprenticeship traineeship scholarship sabbatical"
+)
+"""What people move for, and don't work for."""
+ING_NOUNS: Final = as_set(
+    "thing morning evening nothing something anything everything wedding building king ring spring string sibling"
+    " ceiling"
+)
+"""They end like a verb, and are none."""
 PARTICIPLES: Final = as_set(
     "been gone done taken given seen known grown written spoken broken chosen driven eaten fallen flown forgotten"
     " ridden shown stolen thrown worn begun drunk sung swum"
@@ -106,14 +115,15 @@ PARTICIPLES: Final = as_set(
 """They need “have” where a sentence leaves it out: “seen Carmen three times”."""
 NOT_PAST: Final = as_set(
     "need feed speed exceed proceed succeed indeed bleed breed weed embed shed red bed led seed deed heed reed sled"
-    " fred ahmed hamed jared mohamed mohammed muhammed reed"
+    " fred ahmed hamed jared mohamed mohammed muhammed reed aged"
 )
 
 OPENERS: Final = as_set(
     "live work study love like enjoy hate prefer want need own have drive play speak teach run use take keep eat drink"
     " cook bake grow collect write read paint sing train swim cycle walk hike volunteer manage lead build sell make"
     " rent share travel commute go get wake sleep smoke plan hope aim intend dislike avoid know wear watch listen bike"
-    " climb sew knit ski surf dance row sail fish hunt ride breed foster coach tutor translate design code"
+    " climb sew knit ski surf dance row sail fish hunt ride breed foster coach tutor translate design code adore"
+    " loathe fly"
 )
 """Verbs in their plain form, by which “and …” continues the claim before."""
 THIRD: Final = (
@@ -125,7 +135,8 @@ THIRD: Final = (
         " passed moved left lost lived worked studied got became started finished broke bought sold retired married"
         " graduated turned came went closed opened cost costs pays paid leaves arrives stays visits expects looks"
         " belongs weighs needs hurts clicks supports serves starts ends begins finishes turns comes keeps gave taught"
-        " raised built wrote won ran took had calls called means says thinks closes opens sells shares"
+        " raised built wrote won ran took had calls called means says thinks closes opens sells shares tastes smells"
+        " feels"
     )
 )
 """Verbs that may end a subject of several words: “my oldest friend | lives”."""

@@ -12,6 +12,7 @@ from memory.facts.keys import USER
 from memory.librarian.engine import ExtractionInput, KnownFact, ProposedFact
 from memory.librarian.rules.clauses import clauses_of, sentences
 from memory.librarian.rules.engine import RuleEngine
+from memory.librarian.rules.judged import ASK
 from memory.librarian.rules.statement import finished
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
@@ -602,10 +603,67 @@ def test_a_spouse_in_a_note_has_the_key_of_the_partner() -> None:
         ("My longest run so far is 18k", "", "longest run"),
         ("I now work for the city of Graz as a planner", "the city of Graz", "at city|as a planner as"),
         ("I used to smoke a pack a day but I quit in 2019. I'm on 9", "used to smoke", "user quit|is on 9"),
+        ("quit my job at Corvane", "quit their job at Corvane", "works at"),
+        ("my contract at Siemens ended in December so I'm freelancing", "freelanc", "works at Siemens"),
+        ("I got a new job at Corvane", "works at Corvane", "got a new job"),
+        ("I've moved my pension from Aviva to Vanguard", "pension from Aviva to Vanguard", "works at"),
+        ("I moved from Lagos to Winnipeg for my master's in August", "lives in Winnipeg", "works at"),
+        ("I'm on ferrous sulphate now", "is on ferrous sulphate", "allergic"),
+        ("on day 3 of antibiotics, doxycycline. sun ok?", "", "allergic"),
+        ("the patient in the case study is a man on warfarin who started clarithromycin", "", "takes"),
+        ("write a cover letter for a made up applicant, nurse, ten years, from Boston", "", "nurse|Boston"),
+        ("new address: 14 Calder Row", "address is 14 Calder Row", "new"),
+        ("new boss is called Imani", "user's boss is called Imani", "New boss"),
+        ("my therapist is Dr Amin, every other Tuesday", "therapist is Dr Amin, every", "Dr Amin is Dr Amin"),
+        ("I can't eat coriander, tastes like soap to me", "does not eat or drink coriander", "drink tastes"),
+        ("I don't drink a lot and have four friends", "", "does not eat or drink"),
+        ("Joan is my neighbour. She hates flowers, adores Elvis", "adores Elvis", "flowers, adores"),
+        ("I live with my two kids, 4 and 9 months", "", "9 years"),
+        ("Mum 80 on the 12th. party of 30", "", "was 80|has a mum"),
+        ("dad's 70 next month", "", "was 70"),
+        ("my husband's business went under in the autumn", "husband's business went under", "is business"),
+        ("My cousin's asked me to be godmother", "cousin has asked the user", "is asked"),
+        ("Son's wedding moved to Goa", "Son's wedding moved", "is wedding"),
+        ("My parents in Kettering don't talk to me", "parents in Kettering don't talk", "parent is"),
+        ("Since my operation I can't lift more than 5 kilos", "5 kilos since their operation", "operation the user"),
+        ("since I went down to four days I have Fridays free", "has Fridays free since they went", "days they have"),
+        ("Currently I'm a chemistry technician at a school", "is a chemistry technician", "they are"),
+        ("I play left back for a Sunday league side in Hull", "for a Sunday league side", "November"),
+        ("driving lessons start sat, 45 quid. how many needed at 29", "", "is driving lessons"),
+        ("We adopted siblings last November, aged three and five", "adopted siblings", "user aged"),
+        ("left handed, 61, learning banjo", "is left handed", "user left"),
+        ("Keys to the shop on Monday!!", "has keys to the shop", "a keys"),
+        ("I'm studying for a GCSE in astronomy by myself, age 47", "studying for a GCSE in astronomy.", "themselves"),
+        ("I'm a data analyst the rest of the week", "is a data analyst", "analyst the rest of ="),
+        ("Me and the girls are at my sister's in Paisley, three of us in one room", "The user and the girls", "Me and"),
+        ("what do i say in the standup? i want it to be 4 sentences from now on", "", "answers in sentences"),
     ],
 )
 def test_a_statement_is_a_sentence_about_the_user(text: str, said: str, never: str) -> None:
     assert_says([text], said, never)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("we've moved the wedding from May to 19 September", "19 September 2027"),
+        ("I swapped my 12 week scan to the Thursday", "to Thursday, 26 November 2026"),
+        ("I've decided to go home in December", "December 2026"),
+        ("I've been asked to be best man in Limerick on the 9th of August by my brother Donal", "9 August 2027"),
+        ("been promoted to bosun, joining a ship out of Rotterdam on the 9th", "9 December 2026"),
+        ("got a recall letter and the colposcopy's on the 6th", "6 December 2026"),
+        ("I've got my first paid spot on the 7th", "7 December 2026"),
+        ("I sold my boat in May and miss it", "May 2026"),
+        ("I'm getting married in June", "June 2027"),
+    ],
+)
+def test_a_day_is_before_or_after_today_as_the_verb_beside_it_says(text: str, day: str) -> None:
+    assert_says([text], day, "^$")
+
+
+@pytest.mark.parametrize(("text", "sure"), [("moved to Lyon last week", True), ("stopped the ferrous sulphate", True)])
+def test_what_leaves_out_i_is_weighed_as_if_it_said_it(text: str, sure: bool) -> None:
+    assert any(fact.confidence > ASK for fact in read(text)) == sure
 
 
 @pytest.mark.parametrize(

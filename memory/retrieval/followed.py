@@ -39,6 +39,8 @@ CHANGED_FROM: Final = 0.7
 these, 29 of the 39, with 8 others."""
 OTHER_BELOW: Final = 0.05
 """Probability below which a later date or amount is of something else: your father's birthday, of your anniversary."""
+FARTHER: Final = 2.5
+"""Log odds by which what changes an answer may be less sure than it, if it has no word of the question."""
 MAX_READ: Final = 2
 """Later messages that are read beside what leads, and earlier ones beside that."""
 type Doubt = Callable[[str, str], float]
@@ -116,6 +118,8 @@ def lead_with_later(
 
 def _changes(question: Question, later: RankedCandidate, earlier: RankedCandidate, doubt: Doubt) -> bool:
     """Whether a later message changes what an earlier one, or a fact, says."""
+    if earlier.odds - later.odds >= FARTHER and _lacks_asked(question, later, earlier):
+        return False
     is_sure = later.odds >= SURE_FROM
     is_keyed = earlier.candidate.source == "fact" and earlier.candidate.keyed_answer > 0  # the librarian changes it
     has_more = earlier.candidate.source == "message" and earlier.candidate.keyed_answer > later.candidate.keyed_answer
@@ -126,6 +130,13 @@ def _changes(question: Question, later: RankedCandidate, earlier: RankedCandidat
     if has_more and earlier.odds > later.odds and not is_value:  # of the attribute that is asked for
         return False
     return doubt(earlier.candidate.text, later.candidate.text) >= (OTHER_BELOW if is_value else CHANGED_FROM)
+
+
+def _lacks_asked(question: Question, later: RankedCandidate, earlier: RankedCandidate) -> bool:
+    """Whether the earlier has most words of the question, and the later none: “needs insulin”, “gets half a carrot”."""
+    asked = content(question.text) if not _ASKS_VALUE.search(question.text) else set()
+    has = asked & content(earlier.candidate.text)
+    return 2 * len(has) > len(asked) and not asked & content(later.candidate.text)
 
 
 def _is_of_the_same(question: Question, later: Candidate, earlier: Candidate) -> bool:

@@ -48,12 +48,19 @@ LEAST: Final = 1e-6
 """Of a probability, before it becomes odds."""
 
 _OF_THE_USER: Final = re.compile(r"(?i)\b(?:i|my|me|we|our|us)\b(?!['’]s)")
+_ASKS_CODE: Final = re.compile(
+    r"(?i)\b(?:licen[cs]e plate|number plate|registration|passport|phone number|post ?code|zip code|account number|iban"
+    r"|serial number)\b"
+)
+_CODE: Final = re.compile(r"\b(?=\w*[A-Za-z])(?=\w*\d)\w{3,}\b|\d[\d .-]{2,}\d")
+"""Letters and digits, or a longer number."""
 _ASKS_NUMBER: Final = re.compile(
     r"(?i)\b(?:how (?:many|much|old|long|far|tall|heavy|often|big)|what (?:time|age|year|number|percentage|size)"
     r"|which (?:year|time)|when|shoe size|what['’]?s my (?:age|weight|height|size|salary|pb))\b"
 )
 _NUMBER: Final = re.compile(
-    r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,5}teen|\w{3,5}ty|hundred|thousand"
+    r"(?i)\d|\b(?:one(?!s)|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,5}teen|\w{3,5}ty|hundred"
+    r"|thousand"
     r"|once|twice|dozen|half|couple|no|none|today|tomorrow|tonight|yesterday|morning|noon|midnight|evening|night|week"
     r"|month|year|summer|winter|spring|autumn|christmas|easter|weekend|daily|every"
     rf"|{DAYS_AND_MONTHS})s?\b"
@@ -71,6 +78,11 @@ _NAME: Final = re.compile(
 _BEFORE: Final = re.compile(
     r"(?i)\b(?:before(?! (?:i|we|you) )|previous(?:ly)?|former(?:ly)?|used to|(?:my|our|the|his|her|their|'s) old)\b"
 )
+
+
+def asks_code(question: Question) -> bool:
+    """Whether a question asks for letters and digits that name a thing or an account, such as a licence plate."""
+    return _ASKS_CODE.search(question.text) is not None
 
 
 def asks_before(question: Question) -> bool:
@@ -102,6 +114,8 @@ def read_beside(question: Question, memory: str) -> float:
 def _lacks_kind(question: str, memory: str) -> bool:
     """Whether a memory has nothing of the kind that is asked for: “Who is my dentist?” of “I was at my dentist”. What
     is written without capitals may have names."""
+    if _ASKS_CODE.search(question):
+        return _CODE.search(memory) is None
     if _ASKS_NUMBER.search(question):
         return _NUMBER.search(memory) is None
     if not _ASKS_NAME.search(question) or memory.islower():

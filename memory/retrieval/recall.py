@@ -44,7 +44,7 @@ from memory.retrieval.ranking import (
     rerank,
     semantic,
 )
-from memory.retrieval.reading import asks_before, is_read, read_beside
+from memory.retrieval.reading import asks_before, asks_code, is_read, read_beside
 from memory.retrieval.truth import CURRENT, ON_LIST, SUPERSEDED, CandidateRow, TruthRule, apply_truth
 from memory.secrets.secrets_filter import mask_secrets
 from memory.updates.pairs import doubt
@@ -243,7 +243,9 @@ def _qualify(
     as_of: bool,
 ) -> tuple[Sequence[CandidateRow], Sequence[tuple[CandidateRow, TruthRule]]]:
     """The rows that may be recalled, with their qualifiers and what answers marked; and the others, with the rule."""
-    if spoken := WORDS.get(question.cues.language):
+    if asks_code(question):
+        asked: Mapping[str, float] = {}  # “the licence plate of my car” asks for no car
+    elif spoken := WORDS.get(question.cues.language):
         asked = named_attributes(spoken.asked(question.text))
     else:
         asked = asked_attributes(question.semantic_query, vectors)

@@ -123,6 +123,8 @@ BEING: Final = frozenset({"job", "diet", "relationship", "age"})
 MAX_BESIDE: Final = 4
 """Maximum further content words of such a sentence."""
 _IS: Final = re.compile(r"\b(?:am|is|are|was)\b|['’](?:m|s|re)\b|\b(?:im|as an?)\b", re.IGNORECASE)
+_OF_ONESELF: Final = re.compile(r"(?i)\b(?:do|am|can|have) i\b(?! (?:call|name))")
+"""“How many languages do I speak?” asks what is so."""
 CHANGED: Final = "[changed]"
 """Takes the place of a value that a newer one has replaced, where its sentence says more than that."""
 _CHANGED_TWICE: Final = re.compile(rf"{re.escape(CHANGED)}(?:\W?{re.escape(CHANGED)})+")
@@ -286,7 +288,8 @@ def apply_truth(
     question asks for an attribute of someone, such as a home, which nothing made up answers.
     """
     rows = list(rows)
-    asks_what_is_so = asks_attribute and not is_about_fiction(question.text)
+    asks_what_is_so = asks_attribute or _OF_ONESELF.search(question.text) is not None
+    asks_what_is_so = asks_what_is_so and not is_about_fiction(question.text)
     facts = [row.facts[0] for row in rows if row.candidate.source == "fact"]
     untrue: list[FactState] = []
     true: list[FactState] = []

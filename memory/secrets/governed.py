@@ -66,6 +66,8 @@ _NO_KEY: Final = re.compile(
     re.IGNORECASE,
 )
 """Where a key lies that opens a door, or when: “window lock key in blue jug”."""
+_WITH_SOMEONE: Final = re.compile(r"(?i)\bkeys? (?:is|are|['’]s) with $")
+"""Before who has a key: “spare key is with Abena”."""
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
@@ -77,7 +79,7 @@ def is_something_else(text: str, start: int, end: int) -> bool:
     if (amount := _AMOUNT.match(value)) and _is_amount(text, start, start + amount.end(), whole=amount[0] == value):
         return True
     before = text[max(0, start - _REACH) : start]
-    if _CALLED.search(before) and " " not in value:
+    if (_CALLED.search(before) and " " not in value) or (_WITH_SOMEONE.search(before) and value.isalpha()):
         return True
     if _REFERENCE.fullmatch(value) is None:
         return False

@@ -15,10 +15,15 @@ MADE_UP: Final[Literal["made up"]] = "made up"
 """What such a passage is marked with in the index."""
 FROM: Final = 0.9
 """Probability from which a message is made up: 85 of 100 that are reach it, and 98 of 100 that reach it are."""
-_KEPT: Final = re.compile(
+_IN_EARNEST: Final = re.compile(
     r"(?i)\b(?:sav(?:e|ing)|keep(?:ing)?|stor(?:e|ing)) (?:this|these|those)(?: (?:here|for later|please))?(?=[.:,;])"
+    r"|^\W*(?:for (?:some |more )?(?:context|background)|(?:some|quick|a (?:bit|little) of) (?:context|background))\b"
 )
-"""Said of what is meant in earnest: “saving these here”."""
+"""Said of what is meant in earnest: “saving these here”, “For context before I ask: …”."""
+_JESTS: Final = re.compile(r"(?i)^\W*(?:(?:oh|ah|ha(?:ha)*|lol),? (?:sure|yes|yeah|of course)|yeah,? (?:right|sure))\b")
+"""Opens what is hardly meant: “Oh sure, I'm a millionaire”."""
+JEST_FROM: Final = 0.5
+"""Probability from which a message that opens so is made up."""
 _PLAY_BEGINS: Final = re.compile(
     r"(?i)\b(?:role[- ]?play(?:ing)?|let'?s (?:play|pretend|act|do)|(?:let us|we) (?:pretend|act out)|d ?& ?d|dnd"
     r"|improv|dungeon master|in character|you(?:'re| are|r)? (?:a|an|the|my)\b.{0,80}\bi(?:'m| am|m)"
@@ -57,9 +62,9 @@ def is_about_fiction(question: str) -> bool:
 
 def is_made_up(text: str) -> bool:
     """Whether the message makes something up or gives words to work on, by its beginning."""
-    if not text.strip() or (_KEPT.search(text) and not is_about_fiction(text)):
+    if not text.strip() or (_IN_EARNEST.search(text) and not is_about_fiction(text)):
         return False
-    return _OF_FICTION.match(text) is not None or read_act(text).made_up >= FROM
+    return _OF_FICTION.match(text) is not None or read_act(text).made_up >= (JEST_FROM if _JESTS.match(text) else FROM)
 
 
 def made_up(messages: Iterable[str]) -> Iterator[bool]:

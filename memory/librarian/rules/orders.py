@@ -40,7 +40,8 @@ _IN_LANGUAGE: Final = re.compile(
     r" (?P<language>[A-Z][a-z]{3,12})(?: please| pls| from now on| always)?$"
 )
 _LENGTH: Final = re.compile(
-    r"(?i)(?:(?:always )?(?:keep|make) (?:your |the |all )?(?:answers|replies|responses)(?: as)?|(?:i )?prefers?)"
+    r"(?i)(?:(?:always )?(?:keep|make) (?:your |the |all )?(?:answers|replies|responses)(?: as)?|(?:i )?prefers?"
+    r"|i(?:'d| would)? (?:like|want|need)(?=(?: \w+){2}(?:$|[,.!]| (?:from you|please|with|without|always|now)\b)))"
     r" (?P<length>short|brief|concise|long|detailed|simple|shorter|longer)(?: (?:answers|replies|responses))?"
 )
 _WITH: Final = re.compile(r"(?i) (?:with|without|in) [\w ]{3,60}")

@@ -49,7 +49,10 @@ _PRONOUN: Final = re.compile(r"(?i)(he|she|they|it(?!(?:'s| is| was) (?-i:[A-Z])
 """Pronouns of someone named before; “it's Madeira now” says of no animal what it is."""
 _FIRST: Final = re.compile(r"(?:I|[Ww]e)(?='m|'ve|'re|'d|'ll| )")
 _NAME_FIRST: Final = re.compile(rf"({NAME})(?='s|'ll| )")
-_IS: Final = re.compile(r"'s (?:in|at|on|back|now|not|an?|the|still|from|my|our|also|just|\w+ing|\w+ed|been|got)\b")
+_IS: Final = re.compile(
+    rf"'s (?:in|at|on|back|now|not|an?|the|still|from|my|our|also|just|(?!(?:{alternatives(lists.ING_NOUNS)})\b)\w+ing"
+    r"|\w+ed|been|got)\b"
+)
 """“Ali's in Ankara”, unlike “Ali's dog”."""
 _TOGETHER: Final = re.compile(
     r"(?i)^(?:(?:my|our) [\w' .-]{2,40}? and (?:I|me),? (?:both |we (?:both )?)?(?=\w)"

@@ -149,9 +149,12 @@ def one_thing(text: str) -> Value | None:
 
 
 def address(text: str) -> Value | None:
-    """“14 Mill Lane, Ludlow” → the same: a number, and what follows it with capital letters."""
+    """“14 Mill Lane, Ludlow” → the same: a number and what follows it with capital letters, or “Calle Sorolla 14”."""
     found = re.match(
-        r"(?:(?:has )?(?:changed|moved) to )?(\d{1,5}[a-z]? [A-Z][\w' -]{2,40}(?:, [A-Z][\w' -]{1,30}){0,2})", text
+        r"(?:(?:has )?(?:changed|moved) to )?((?:\d{1,5}[a-z]? [A-Z][\w' -]{2,40}"
+        r"|(?:[A-Z][\w'.-]{1,20} ){1,4}\d{1,4}\b)"
+        r"(?:, [A-Z][\w' -]{1,30}){0,2})",
+        text,
     )
     return (found[1].strip(), text[found.end() :]) if found else None
 

@@ -8,6 +8,7 @@ from accounts.models import User
 from memory.retrieval.followed import (
     AS_LIKELY,
     CHANGED_FROM,
+    FARTHER,
     OTHER_BELOW,
     SURE_FROM,
     add_followed,
@@ -150,6 +151,13 @@ def test_what_answers_and_changes_what_is_surer_leads() -> None:
     assert led(CAMERA, plain, doubted=CHANGED_FROM - 0.01) == ("message:1", CURRENT)
     assert led(CAMERA, plain, ANSWERED_FROM - 0.1) == ("message:1", CURRENT)
     assert led("Which camera did I use before the Fujifilm?", plain) == ("message:1", CURRENT)
+
+
+def test_what_has_no_word_of_the_question_leads_only_if_it_is_nearly_as_sure() -> None:
+    needs, treat = "My cat Miso needs insulin twice a day.", "My rabbit Radish gets half a carrot now."
+    assert led("Which pet needs insulin?", treat, SURE_FROM, earlier=needs)[0] == "message:1"
+    assert led("Which pet needs insulin?", treat, LEAD + 9 - FARTHER + 0.1, earlier=needs)[0] == "message:2"
+    assert led("Which pet needs insulin?", "Radish needs insulin now.", SURE_FROM, earlier=needs)[0] == "message:2"
 
 
 def test_what_surely_answers_and_says_that_something_changed_leads() -> None:

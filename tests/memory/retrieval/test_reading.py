@@ -70,6 +70,8 @@ def test_what_is_supposed_quoted_or_of_someone_else_answers_nothing_of_the_user(
         ("What's our dog's name?", "Our dog is Bisto.", "Our dog is a mongrel; what's in a name?"),
         ("Who is my dentist?", "My dentist is Dr Okafor.", "I was at my dentist, and who else is?"),
         ("What's my boss's name?", "My boss is called Ines.", "My boss is nice. How do I thank him?"),
+        ("What's my licence plate?", "My licence plate is KL 4471 B.", "My licence plate fell off on Monday."),
+        ("What's my shoe size?", "My shoe size is 41.", "My shoe size is like that of the wool ones."),
         ("Which school does Ivo go to?", "Ivo goes to Acorn school.", "Ivo's school is nice. Can I label socks?"),
     ],
 )

@@ -35,6 +35,7 @@ wait no, sorry, 16.40, not 6.40. I read it wrong, would have been funny
 They took me!!! I start at the library on 1 September, and the pay is 31,500 kroner a month. How do I hand in my \
 notice at the garden centre without making Lotte cry?
 we let out our annexe to holiday guests, the wifi is called Kestrel-House. can you write a warm welcome note?
+rent due on the 5th. bins go out wednesday. spare key is with Abena downstairs. wifi guy hasnt come
 house notes, keep them: bins out thursday, window lock key in blue jug\
 """.splitlines()
 

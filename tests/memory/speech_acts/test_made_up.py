@@ -41,6 +41,16 @@ def test_what_is_given_to_be_kept_is_meant_in_earnest() -> None:
     assert is_made_up("Save this chapter: Sir Roland lives in a tower of glass and fears nothing but owls.")
 
 
+def test_context_is_meant_in_earnest_and_what_opens_as_a_jest_is_not() -> None:
+    assert not is_made_up("For context before I ask: I'm 34, left-handed, a locksmith in Graz, and have two kids, Mila"
+                          " (6) and Jonas (3). Which guitar do I buy for a beginner like me?")  # fmt: skip
+    assert is_made_up("For context in the game: I'm a pirate of 34, a locksmith in Tortuga. Continue the story.")
+    jest = "Oh sure, I'm a millionaire, I have a butler called Jeeves, that's why I ask for the CHEAPEST way to Whitby."
+    assert is_made_up(jest)
+    assert not is_made_up("Oh sure, I have two cats, Milo and Otis.")
+    assert is_made_up("write a cover letter for a made up applicant, nurse, ten years experience, from Boston")
+
+
 def test_a_line_without_a_sign_is_said_in_earnest() -> None:
     lines = ("~ I'm a pirate", "= I'm a nurse", "I'm a nurse", "+ I'm a nurse", "- thanks")
     assert [read_line(line).labels for line in lines] == [(1, -1), (0, -1), (0, -1), (0, 0), (-1, 1)]

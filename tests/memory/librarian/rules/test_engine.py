@@ -165,6 +165,10 @@ READ: list[tuple[str, list[str]]] = [
                              "The user is a nurse. | user/job=nurse", "The user has two kids."]),
     # orders
     ("From now on, keep your answers short.", ["The user wants short answers. | user/answer_length=short"]),
+    ("I want long answers from you with every step", ["The user wants long answers. | user/answer_length=long"]),
+    ("I want short answers to these three questions", []),
+    ("My address is Calle Sorolla 14, how do I write it?", ["The user's address is Calle Sorolla 14."
+                                                           " | user/address=Calle Sorolla 14"]),
     ("Please always answer in German.", ["The user wants answers in German. | user/answer_language=german"]),
     ("I'd like bullet points in your answers, always.", ["The user wants answers in bullet points."
                                                          " | user/answer_format=bullet points"]),

@@ -7,7 +7,6 @@ database connection, and writes the document in the transaction that ends the ro
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
@@ -194,23 +193,6 @@ def _write_document(upload: Upload, text: str, content_hash: str) -> Document:
 # Progress --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """An upload's state, and how many chunks of its document are embedded."""
-
-    state: str
-    embedded: int
-    total: int
-    error: str
-
-    @property
-    def share(self) -> float:
-        """0–1; 1 when every chunk is embedded."""
-        if self.state != State.DONE:
-            return 0.0
-        return self.embedded / self.total if self.total else 1.0
-
-
 def recent(user: User) -> QuerySet[Any]:
     """The user's uploads without their bytes, newest first: `total` chunks, how many are `embedded`, `can_retry`."""
     with_vector = Q(document__chunks__embedded_by__gt="")
@@ -221,9 +203,3 @@ def recent(user: User) -> QuerySet[Any]:
         .annotate(can_retry=Q(state=State.FAILED, content__isnull=False))
         .order_by("-created_at", "-pk")
     )
-
-
-def progress(upload: Upload) -> Progress:
-    """Current progress of this upload."""
-    row = recent(upload.user).get(pk=upload.pk)
-    return Progress(row.state, row.embedded, row.total, row.error)

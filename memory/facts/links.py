@@ -116,19 +116,6 @@ def among(user: User, facts: Iterable[int]) -> list[FactLink]:
     )
 
 
-def contradictions(user: User) -> list[tuple[Fact, Fact]]:
-    """Pairs of facts that can't both be true and are both still in use: the older one, and the newer."""
-    open_ones = (Fact.Status.ACTIVE, Fact.Status.PROPOSED)
-    found = (
-        FactLink.objects.for_user(user)
-        .filter(relation=Relation.CONTRADICTS, from_fact__status__in=open_ones, to_fact__status__in=open_ones)
-        .select_related("from_fact", "to_fact")
-        .defer("from_fact__vector", "from_fact__search", "to_fact__vector", "to_fact__search")
-        .order_by("-strength", "pk")
-    )
-    return [(one.to_fact, one.from_fact) for one in found]
-
-
 # Superseding -----------------------------------------------------------------------------------------------------
 
 

@@ -16,7 +16,6 @@ from chat.models import Conversation, Message
 from memory.facts.links import (
     GAVE_WAY,
     MAX_STEPS,
-    contradictions,
     link,
     link_superseded,
     mark_superseded,
@@ -211,7 +210,6 @@ def test_a_newer_value_of_a_key_is_linked_to_the_one_it_supersedes(
     read(alice, monkeypatch, "I live in Porto.", **HOME, value="Porto")
     old, new = Fact.objects.order_by("pk")
     assert links(alice) == [(new.pk, "supersedes", old.pk)]
-    assert contradictions(alice) == []
 
 
 def test_a_proposal_beside_what_is_known_contradicts_it(
@@ -221,18 +219,17 @@ def test_a_proposal_beside_what_is_known_contradicts_it(
     read(alice, monkeypatch, "I live in Porto.", **HOME, value="Porto")
     known, beside = Fact.objects.order_by("pk")
     assert (known.status, beside.status) == ("active", "proposed")
-    assert contradictions(alice) == [(known, beside)]
+    assert links(alice) == [(beside.pk, "contradicts", known.pk)]
     assert FactLink.objects.get().strength == 0.9
 
 
 def test_a_free_fact_that_contradicts_another_is_linked_to_it(
-    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+    alice: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
 ) -> None:
     read(alice, monkeypatch, "I like jazz.")
     read(alice, monkeypatch, "Jazz bores me.", relation=Relation.CONTRADICTS)
     known, beside = Fact.objects.order_by("pk")
-    assert contradictions(alice) == [(known, beside)]
-    assert contradictions(bob) == []
+    assert links(alice) == [(beside.pk, "contradicts", known.pk)]
 
 
 @pytest.mark.parametrize("relation", [Relation.PART_OF, Relation.DEPENDS_ON, Relation.CAUSED_BY, Relation.RELATED_TO])
@@ -245,7 +242,6 @@ def test_facts_that_hang_together_are_linked_and_both_stand(
     assert (job.status, move.status) == ("active", "active")
     assert links(alice) == [(move.pk, relation.value, job.pk)]
     assert FactLink.objects.get().strength == MAX_LINK_STRENGTH
-    assert contradictions(alice) == []
 
 
 @pytest.mark.parametrize("status", ["rejected", "superseded", "archived"])
@@ -264,17 +260,6 @@ def test_nobody_elses_fact_is_linked(
     fact(bob, "The user keeps bees.")
     read(alice, monkeypatch, "Honey is my hobby.", relation=Relation.PART_OF)
     assert FactLink.objects.count() == 0
-
-
-def test_a_contradiction_is_settled_when_one_of_the_two_is_given_up(
-    alice: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
-) -> None:
-    read(alice, monkeypatch, "I live in Lisbon.", **HOME, value="Lisbon", confidence=1.0)
-    read(alice, monkeypatch, "I live in Porto.", **HOME, value="Porto")
-    action = accept(Fact.objects.get(status="proposed"), by=alice)
-    assert contradictions(alice) == []
-    undo(action)
-    assert len(contradictions(alice)) == 1
 
 
 def test_what_was_inferred_and_is_now_said_rests_on_the_persons_own_words(

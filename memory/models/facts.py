@@ -57,14 +57,6 @@ class FactQuerySet(OwnedQuerySet):
         """Facts that wait for a human; never in a prompt."""
         return self.filter(status=Fact.Status.PROPOSED)
 
-    def archived(self) -> Self:
-        """Faded facts: not recalled by default, found by searching, and active again once they are used."""
-        return self.filter(status=Fact.Status.ARCHIVED)
-
-    def expired(self) -> Self:
-        """Facts whose validity has ended."""
-        return self.filter(status=Fact.Status.EXPIRED)
-
     def keyed(self) -> Self:
         """Facts with one value at a time: at most one active fact per (user, key)."""
         return self.exclude(key="")

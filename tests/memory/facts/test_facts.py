@@ -44,8 +44,6 @@ def test_each_word_names_the_facts_it_says(alice: User, bob: User) -> None:
     mine = Fact.objects.for_user(alice)
     assert said(mine.active()) == ["active"]
     assert said(mine.proposed()) == ["proposed"]
-    assert said(mine.archived()) == ["archived"]
-    assert said(mine.expired()) == ["expired"]
     assert said(mine.known_at(NOON)) == ["active", "superseded", "expired", "archived"]
 
 

@@ -102,21 +102,14 @@ class Node:
     documents: int = 0
 
 
-def whole(user: User, folder: str = ROOT, tag: str = "") -> Node:
-    """Everything in a folder, with counts, by name; only documents with `tag`, if given. Texts are not loaded.
-
-    Raises:
-        ValidationError: `folder` is invalid.
-    """
-    found = Document.objects.for_user(user).written().defer("text")
-    found = found if folder == ROOT else found.under(folder)
-    found = found.filter(tags__contains=[normal_tag(tag)]) if tag else found
+def whole(user: User) -> Node:
+    """All documents in their folders, with counts, by name. Texts are not loaded."""
     root = Node("", ROOT)
     nodes = {ROOT: root}
-    for document in found:
+    for document in Document.objects.for_user(user).written().defer("text"):
         _node(nodes, document.path).document = document
     _finish(root)
-    return nodes.get(ROOT if folder == ROOT else decode(encode(folder)), Node(name_of(folder), folder))
+    return root
 
 
 def _node(nodes: dict[str, Node], path: str) -> Node:
@@ -213,18 +206,6 @@ def move(user: User, path: str, target: str) -> int:
             return _move(user, old, new)
     except IntegrityError as error:  # a document was written there after the check
         raise NotMovedError(f"There is already a document at {target} or below it. Nothing was moved.") from error
-
-
-def rename(user: User, path: str, name: str) -> int:
-    """Rename the last part of a path, including everything below it; return how many were moved.
-
-    Raises:
-        NotMovedError: one sentence on why nothing was moved.
-        ValidationError: `name` is invalid.
-    """
-    if "/" in name:
-        raise ValidationError("A name can't contain “/”. To change the folder, use Move.")
-    return move(user, path, join_path(parent_of(path), name))
 
 
 def _move(user: User, old: str, new: str) -> int:

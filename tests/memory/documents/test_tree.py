@@ -62,8 +62,7 @@ def test_the_whole_tree_is_one_statement(alice: User, bob: User) -> None:
     garden = root.below[1].below[0]
     assert (garden.path, garden.documents, garden.document is not None) == ("/projects/garden", 3, True)
     assert garden.below[0].document is None  # the roses' folder
-    assert tree.whole(alice, "/projects/garden").documents == 3
-    assert tree.whole(bob, "/projects/garden").documents == 0
+    assert tree.whole(bob).documents == 1
 
 
 def test_names_are_listed_without_regard_to_case(alice: User) -> None:
@@ -103,7 +102,7 @@ def test_a_large_branch_moves_in_few_statements(alice: User) -> None:
 def test_a_folder_that_no_document_stands_at_is_renamed(alice: User) -> None:
     make(alice, *GARDEN)
 
-    assert tree.rename(alice, "/projects/garden/roses", "my. Roses 🌹") == 2
+    assert tree.move(alice, "/projects/garden/roses", "/projects/garden/my. Roses 🌹") == 2
 
     assert "/projects/garden/my. Roses 🌹/red" in paths_of(alice)
 
@@ -112,8 +111,8 @@ def test_a_title_that_was_the_name_follows_it_and_another_stays(alice: User) -> 
     make(alice, "/a", "/b")
     Document.objects.filter(path="/b").update(title="My title")
 
-    tree.rename(alice, "/a", "x")
-    tree.rename(alice, "/b", "y")
+    tree.move(alice, "/a", "/x")
+    tree.move(alice, "/b", "/y")
 
     assert dict(Document.objects.values_list("path", "title")) == {"/x": "x", "/y": "My title"}
 
@@ -176,12 +175,12 @@ def test_a_move_to_where_it_is_does_nothing(alice: User) -> None:
     assert tree.move(alice, "/a", "/a") == 0
 
 
-@pytest.mark.parametrize("name", ["", " ", "a/b", "\x00"])
+@pytest.mark.parametrize("name", ["", " ", "\x00"])
 def test_what_is_no_name_is_refused(alice: User, name: str) -> None:
     make(alice, "/a")
 
     with pytest.raises(ValidationError):
-        tree.rename(alice, "/a", name)
+        tree.move(alice, "/a", f"/{name}")
 
 
 def test_history_and_passages_move_along(alice: User) -> None:
@@ -212,7 +211,7 @@ def test_any_name_comes_back_after_a_move(alice: User, parts: list[str], one: st
     make(alice, f"/{one}/{below}")
 
     tree.move(alice, f"/{one}", "/elsewhere")
-    tree.rename(alice, "/elsewhere", other)
+    tree.move(alice, "/elsewhere", f"/{other}")
 
     assert paths_of(alice) == {unicodedata.normalize("NFC", f"/{other}/{below}")}
     assert [entry.name for entry in tree.list_folder(alice)] == [unicodedata.normalize("NFC", other)]
@@ -223,7 +222,7 @@ def test_names_that_look_alike_stand_side_by_side(alice: User) -> None:
     make(alice, *alike)
 
     for path in alike:
-        tree.rename(alice, path, f"{tree.name_of(path)}!")
+        tree.move(alice, path, f"{path}!")
 
     assert paths_of(alice) == {f"{path}!" for path in alike}
 
@@ -318,4 +317,3 @@ def test_documents_are_listed_by_tag(alice: User, bob: User) -> None:
     tree.set_tags(Document.objects.get(path="/a/z"), ["garden"])
 
     assert tree.tags_of(alice) == [("garden", 2), ("roses", 1)]
-    assert tree.whole(alice, tag="#Roses").documents == 1

@@ -39,9 +39,9 @@ NOTHING_TO_UNDO: Final = "Nothing to restore. It was deleted permanently or is a
 
 
 @transaction.atomic
-def delete(user: User, path: str) -> tuple[datetime, list[tree.DeletedEntry]]:
+def delete(user: User, path: str) -> tuple[datetime, list[str]]:
     """Soft-delete `path` and everything below; return the time, which identifies it for `undo`, and the deleted
-    documents.
+    paths.
 
     Raises:
         ValidationError: `path` is invalid.

@@ -160,7 +160,7 @@ def delete_documents(request: HttpRequest, path: Path) -> Any:
     """Deletes the document at `path` and everything below, with history. Facts learned from it stay: see forgetting."""
     moment, deleted = trash.delete(person(request), path.rstrip("/"))
     return {
-        "deleted": [document.path for document in deleted],
+        "deleted": deleted,
         "deleted_at": moment.isoformat(),
         "until": moment + trash.UNDO_FOR,
     }

@@ -253,18 +253,9 @@ def _taken(user: User, targets: Sequence[str], moving: Iterable[str]) -> str | N
     return min(existing, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedEntry:
-    """A deleted document."""
-
-    path: str
-    title: str
-    tokens: int
-
-
 @transaction.atomic
-def delete(user: User, path: str, *, alone: bool = False) -> list[DeletedEntry]:
-    """Delete `path` and everything below, or with `alone` only that document; return the deleted documents by path.
+def delete(user: User, path: str, *, alone: bool = False) -> list[str]:
+    """Delete `path` and everything below, or with `alone` only that document; return the deleted paths in order.
 
     Revisions and passages are deleted too; facts stated in their lines are rejected, as when a line is removed.
 
@@ -274,13 +265,13 @@ def delete(user: User, path: str, *, alone: bool = False) -> list[DeletedEntry]:
     documents = Document.objects.for_user(user)
     going = documents.filter(path=path) if alone else documents.under(path)
     facts = fact_line_edits.lock_stated_facts(user, going.filter(text__contains="^fact-"))
-    rows = list(going.order_by("pk").select_for_update().values_list("pk", "path", "title", "tokens"))
-    documents.filter(pk__in=[pk for pk, *_ in rows]).delete()
+    paths = dict(going.order_by("pk").select_for_update().values_list("pk", "path"))
+    documents.filter(pk__in=paths).delete()
     fact_line_edits.reject_removed(facts, user)
-    if rows:
+    if paths:
         idempotency.drop_answers(user)
         publish_event(f"user-{user.pk}", "memory")
-    return sorted((DeletedEntry(*row) for _, *row in rows), key=lambda gone: by_name(gone.path))
+    return sorted(paths.values(), key=by_name)
 
 
 def _depth(ltree: str) -> int:

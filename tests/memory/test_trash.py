@@ -50,7 +50,7 @@ def test_a_folder_comes_back_with_versions_tags_and_dates_as_it_was(alice: User)
     before = [as_it_stands(one) for one in (soil, roses)]
 
     moment, gone = trash.delete(alice, "/garden")
-    assert [one.path for one in gone] == ["/garden/roses", "/garden/soil"]
+    assert gone == ["/garden/roses", "/garden/soil"]
     assert not Document.objects.exists()
     assert not Revision.objects.exists()
     assert not Chunk.objects.exists()

@@ -96,13 +96,12 @@ def forget(
     return receipt
 
 
-def apply_forget_list(user: User) -> Forgetting | None:
-    """Forget again what an older archive or backup restored, within the caller's transaction; None: nothing."""
+def apply_forget_list(user: User) -> None:
+    """Forget again what an older archive or backup restored, within the caller's transaction."""
     erasure = forget_list.find_older(user)
-    if not erasure.extent:
-        return None
-    follow(user, erasure)
-    return _erase(user, erasure, _preview(user, erasure), Target(What.TOPIC), user)
+    if erasure.extent:
+        follow(user, erasure)
+        _erase(user, erasure, _preview(user, erasure), Target(What.TOPIC), user)
 
 
 def _erase(

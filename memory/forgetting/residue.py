@@ -55,11 +55,15 @@ NAMED_FOLDERS: Final = frozenset({"chat.Project.path", "chat.Conversation.scope"
 READ_BY_CODE_ANYWHERE: Final = frozenset({"embedded_by", "content_hash"})
 
 
-def sweep(user: User, erasure: Erasure) -> int:
-    """Remove the residue; return the number of rows that had any."""
-    found = sum(_sweep_model(user, model, erasure) for model in owned_models())
-    found += _sweep_binaries(user, erasure) + _sweep_paths(user, erasure) + _sweep_folders(user, erasure)
-    return found + _sweep_common_words(user, erasure) + _sweep_admin_log(erasure)
+def sweep(user: User, erasure: Erasure) -> None:
+    """Remove the residue."""
+    for model in owned_models():
+        _sweep_model(user, model, erasure)
+    _sweep_binaries(user, erasure)
+    _sweep_paths(user, erasure)
+    _sweep_folders(user, erasure)
+    _sweep_common_words(user, erasure)
+    _sweep_admin_log(erasure)
 
 
 def owned_models() -> Iterator[type[models.Model]]:
@@ -92,7 +96,7 @@ def _label(field: models.Field[Any, Any]) -> str:
     return f"{field.model._meta.label}.{field.name}"
 
 
-def _sweep_model(user: User, model: type[models.Model], erasure: Erasure) -> int:
+def _sweep_model(user: User, model: type[models.Model], erasure: Erasure) -> None:
     fields = columns(model)
     ids: set[Any] = set()
     for pattern in erasure.hints() if fields else ():
@@ -100,7 +104,8 @@ def _sweep_model(user: User, model: type[models.Model], erasure: Erasure) -> int
         for field in fields:
             which |= Q(**{f"{_as_text(field)}__iregex": pattern})
         ids |= set(_own_rows(user, model, fields).filter(which).values_list("pk", flat=True))
-    return sum(_sweep_row(row, fields, erasure) for row in model._base_manager.filter(pk__in=ids))
+    for row in model._base_manager.filter(pk__in=ids):
+        _sweep_row(row, fields, erasure)
 
 
 def _own_rows(user: User, model: type[models.Model], fields: list[models.Field[Any, Any]]) -> models.QuerySet[Any]:
@@ -118,7 +123,7 @@ def _as_text(field: models.Field[Any, Any]) -> str:
     return f"{field.name}_as_text" if isinstance(field, models.JSONField | ArrayField) else field.name
 
 
-def _sweep_row(row: models.Model, fields: list[models.Field[Any, Any]], erasure: Erasure) -> int:
+def _sweep_row(row: models.Model, fields: list[models.Field[Any, Any]], erasure: Erasure) -> None:
     changed = {}
     for field in fields:
         value = getattr(row, field.name)
@@ -129,7 +134,6 @@ def _sweep_row(row: models.Model, fields: list[models.Field[Any, Any]], erasure:
         changed |= row.made_of(changed["text"])
     if changed:
         type(row)._base_manager.filter(pk=row.pk).update(**changed)
-    return bool(changed)
 
 
 def _redact_value(value: Any, field: models.Field[Any, Any], erasure: Erasure) -> Any:
@@ -148,17 +152,15 @@ def _redact_value(value: Any, field: models.Field[Any, Any], erasure: Erasure) -
 # Binaries, paths, keys and logs -----------------------------------------------------------------------------------
 
 
-def _sweep_binaries(user: User, erasure: Erasure) -> int:
+def _sweep_binaries(user: User, erasure: Erasure) -> None:
     """Delete waiting, failed or attached files that contain it uncompressed."""
-    found = 0
     for model in owned_models():
         for field in model._meta.concrete_fields:
             if isinstance(field, models.BinaryField) and (erasure.texts or erasure.words):
                 rows = model._base_manager.filter(user=user.pk, **{f"{field.name}__isnull": False})
                 contents = rows.values_list("pk", field.name).iterator(BINARY_AT_ONCE)
                 holding = [pk for pk, content in contents if _contains(bytes(content), erasure)]
-                found += model._base_manager.filter(pk__in=holding).delete()[0]
-    return found
+                model._base_manager.filter(pk__in=holding).delete()
 
 
 def _contains(content: bytes, erasure: Erasure) -> bool:
@@ -170,9 +172,8 @@ def _contains(content: bytes, erasure: Erasure) -> bool:
     return any(text in lowered for text in wanted if len(text) >= NOT_BY_CHANCE)
 
 
-def _sweep_paths(user: User, erasure: Erasure) -> int:
+def _sweep_paths(user: User, erasure: Erasure) -> None:
     """Rename paths that contain it."""
-    found = 0
     for model in owned_models():
         for field in model._meta.concrete_fields:
             if isinstance(field, PathField):
@@ -180,8 +181,6 @@ def _sweep_paths(user: User, erasure: Erasure) -> int:
                 renamed = {pk: path for pk, path in rows if erasure.redact(path) != path}
                 for pk, path in renamed.items():
                     model._base_manager.filter(pk=pk).update(**{field.name: _free_path(user, path, erasure)})
-                found += len(renamed)
-    return found
 
 
 def _free_path(user: User, path: str, erasure: Erasure) -> str:
@@ -194,41 +193,40 @@ def _redact_path(path: str, erasure: Erasure) -> str:
     return "/" + "/".join(names)
 
 
-def _sweep_folders(user: User, erasure: Erasure) -> int:
+def _sweep_folders(user: User, erasure: Erasure) -> None:
     """Rename folders that contain it, in every column that names one."""
     naming = [(model._base_manager.filter(user=user.pk), field.name) for model in owned_models()
               for field in model._meta.concrete_fields if _label(field) in NAMED_FOLDERS]  # fmt: skip
     named = {path for rows, name in naming for path in rows.exclude(**{name: ""}).values_list(name, flat=True)}
-    found, taken = 0, set(named)
+    taken = set(named)
     for old in sorted(path for path in named if _redact_path(path, erasure) != path):
         new = next(path for path in numbered(_redact_path(old, erasure)) if path not in taken)
         taken.add(new)
-        found += sum(rows.filter(**{name: old}).update(**{name: new}) for rows, name in naming)
-    return found
+        for rows, name in naming:
+            rows.filter(**{name: old}).update(**{name: new})
 
 
-def _sweep_common_words(user: User, erasure: Erasure) -> int:
+def _sweep_common_words(user: User, erasure: Erasure) -> None:
     """Redact the stored common words of a large collection: they are JSON keys, and redaction only covers values."""
     index = PersonalIndex.objects.for_user(user).first()
     if index is None:
-        return 0
+        return
     pattern = erasure.words_pattern()
     kept = {
         word: rows
         for word, rows in index.common_words.items()
         if not (pattern and pattern.search(word)) and not any(forgotten.startswith(word) for forgotten in erasure.words)
     }
-    return PersonalIndex.objects.filter(pk=index.pk).exclude(common_words=kept).update(common_words=kept)
+    PersonalIndex.objects.filter(pk=index.pk).exclude(common_words=kept).update(common_words=kept)
 
 
-def _sweep_admin_log(erasure: Erasure) -> int:
+def _sweep_admin_log(erasure: Erasure) -> None:
     """Redact log entries of staff actions, which quote the row."""
     gone = Q(pk__in=[])
     for label, ids in (("fact", erasure.facts), ("episode", erasure.episodes), ("document", erasure.documents)):
         kind = ContentType.objects.get(app_label="memory", model=label)
         gone |= Q(content_type=kind, object_id__in=[str(pk) for pk in ids])
-    changed = LogEntry.objects.filter(gone).update(object_repr=FORGOTTEN, change_message="")
+    LogEntry.objects.filter(gone).update(object_repr=FORGOTTEN, change_message="")
     for entry in LogEntry.objects.exclude(object_repr=FORGOTTEN).iterator():
         if erasure.occurs_in(entry.object_repr) or erasure.occurs_in(entry.change_message):
-            changed += LogEntry.objects.filter(pk=entry.pk).update(object_repr=FORGOTTEN, change_message="")
-    return changed
+            LogEntry.objects.filter(pk=entry.pk).update(object_repr=FORGOTTEN, change_message="")

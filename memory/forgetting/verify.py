@@ -5,10 +5,9 @@ Deleted rows remain in pages on disk until PostgreSQL vacuums them, so a vacuum 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from django.apps import apps
+from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.db.models import Model, Q
 from django.utils import timezone
@@ -67,14 +66,9 @@ def holding(model: type[Model], words: str) -> Q:
 # Vacuum -------------------------------------------------------------------------------------------------------
 
 
-def vacuum(models: Iterable[Any] | None = None) -> list[str]:
+def vacuum() -> None:
     """Vacuum the tables, so that PostgreSQL reuses the pages of deleted rows. Outside any transaction."""
-    tables = sorted(model._meta.db_table for model in models or _touched_models())
+    models: list[type[Model]] = [*owned_models(), LogEntry]
     with connection.cursor() as cursor:
-        for table in tables:
-            cursor.execute(sql.SQL("VACUUM {}").format(sql.Identifier(table)))
-    return tables
-
-
-def _touched_models() -> Iterable[Any]:
-    return [*owned_models(), apps.get_model("admin.LogEntry")]
+        for model in models:
+            cursor.execute(sql.SQL("VACUUM {}").format(sql.Identifier(model._meta.db_table)))

@@ -506,7 +506,7 @@ def _write_documents(updates: document_updates.DocumentUpdates, state: RunState)
         else:
             _apply_decision(decision, line.proposal, line.vector, state)
     document_updates.write_lines(user, kept)
-    state.dropped.update(document_updates.write_stories(user, updates.stories, state.reading.utterances).refused)
+    state.dropped.update(document_updates.write_stories(user, updates.stories, state.reading.utterances))
     if updates.digest is not None:
         document_updates.write_digest(user, state.run.conversation_id, updates.digest)
 

@@ -8,7 +8,7 @@ user moves it and whatever they call it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db import transaction
@@ -116,15 +116,16 @@ def _load_digest(run: LibrarianRun) -> ConversationDigest | None:
 # Lines on a subject ----------------------------------------------------------------------------------------------
 
 
-def write_lines(user: User, kept: Iterable[tuple[PlacedLine, Utterance]]) -> int:
-    """Write lines into their documents; return how many were new. Lines the user removed aren't written again."""
+def write_lines(user: User, kept: Iterable[tuple[PlacedLine, Utterance]]) -> None:
+    """Write lines into their documents. Lines the user removed aren't written again."""
     by_place: dict[str, list[tuple[PlacedLine, Utterance]]] = {}
     for line, said in kept:
         by_place.setdefault(line.place.path, []).append((line, said))
-    return sum(_write_document(user, lines) for _, lines in sorted(by_place.items()))
+    for _, lines in sorted(by_place.items()):
+        _write_document(user, lines)
 
 
-def _write_document(user: User, lines: Sequence[tuple[PlacedLine, Utterance]]) -> int:
+def _write_document(user: User, lines: Sequence[tuple[PlacedLine, Utterance]]) -> None:
     first, note = lines[0][0], f"Learned on {_day(lines[0][1])}"
     document = _lock_document(user, first.place)
     text = document.text if document else ""
@@ -138,7 +139,6 @@ def _write_document(user: User, lines: Sequence[tuple[PlacedLine, Utterance]]) -
         revisions.write(document, text, Revision.Author.LIBRARIAN, note)
     elif new:
         _create_document(user, first.place.path, first.title, first.place.mark, text, note)
-    return len(new)
 
 
 def _lock_document(user: User, place: Placement) -> Document | None:
@@ -149,14 +149,15 @@ def _lock_document(user: User, place: Placement) -> Document | None:
     return marked or (None if place.why == "new" else locked.filter(path=place.path).first())
 
 
-def _create_document(user: User, path: str, title: str, mark: str, text: str, note: str = "") -> Document:
+def _create_document(user: User, path: str, title: str, mark: str, text: str, note: str = "") -> None:
     """A new librarian document at the path, or at the next free one."""
     origin = Origin(Document.Source.LIBRARIAN, mark)
     for free in numbered(path):
         if Document.objects.for_user(user).filter(path=free).exists():
             continue
         try:
-            return revisions.add(user, free, text, Revision.Author.LIBRARIAN, origin, title=title, note=note)
+            revisions.add(user, free, text, Revision.Author.LIBRARIAN, origin, title=title, note=note)
+            return
         except PathTakenError:  # taken by a concurrent request
             continue
     raise PathTakenError(path)
@@ -239,28 +240,18 @@ class Passage:
         return f"story:{self.said.message_id}:{self.start}-{self.end}"
 
 
-@dataclass(slots=True)
-class Captured:
-    """The result of `write_stories`."""
-
-    written: int = 0
-    refused: list[str] = field(default_factory=list)
-    """Why others were refused, for the user."""
-
-
-def write_stories(user: User, stories: Iterable[ProposedStory], utterances: Sequence[Utterance]) -> Captured:
-    """Write the stories that are in the user's own words; each passage once."""
-    captured = Captured()
+def write_stories(user: User, stories: Iterable[ProposedStory], utterances: Sequence[Utterance]) -> list[str]:
+    """Write the stories that are in the user's own words, each passage once; return why others were refused."""
+    refused = []
     for story in stories:
         passage = passage_of(story, utterances)
         reason = NO_STORY if passage is None else refusal(passage)
         if passage is None or reason is not None:
-            captured.refused.append(reason or NO_STORY)
+            refused.append(reason or NO_STORY)
         elif not _is_stored(user, passage):
             path = join_path(STORIES, fitting_name(_path_name(story.title)))
             _create_document(user, path, story.title, passage.mark, _render_story(story, passage))
-            captured.written += 1
-    return captured
+    return refused
 
 
 def passage_of(story: ProposedStory, utterances: Iterable[Utterance]) -> Passage | None:

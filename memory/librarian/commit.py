@@ -177,7 +177,8 @@ def _mark_update(proposal: ProposedFact, state: RunState) -> ProposedFact:
     """Mark a statement that clearly replaces a known fact, in whatever words, as its correction."""
     if proposal.key or proposal.relation != Relation.NONE or proposal.is_no_claim or proposal.valid_until:
         return proposal
-    newer, said = with_now(proposal.statement, proposal.quote), _message_of(proposal, state)
+    newer = with_now(proposal.statement, proposal.quote)
+    said = evidence_of_quote(proposal.quote, proposal.number, state.reading.utterances)
     least = Replaces.LIKELY if said is not None and _CORRECTING.search(said.text) else Replaces.CLEARLY
     older = next(
         (
@@ -200,10 +201,6 @@ def _number_of(fact: KnownFact, state: RunState) -> int:
         return fact.number
     state.known = [replace(known, number=-known.fact_id) if known is fact else known for known in state.known]
     return -fact.fact_id
-
-
-def _message_of(proposal: ProposedFact, state: RunState) -> Utterance | None:
-    return evidence_of_quote(proposal.quote, proposal.number, state.reading.utterances)
 
 
 def _tell_apart(proposal: ProposedFact, known: Iterable[KnownFact]) -> ProposedFact:
@@ -303,7 +300,7 @@ def _propose(decision: Decision, proposal: ProposedFact, vector: object, state: 
 
 
 def _add(decision: Decision, proposal: ProposedFact, vector: object, state: RunState, status: Fact.Status) -> Fact:
-    said = decision.evidence or _claimed_message(proposal, state.reading)
+    said = decision.evidence or _said_by_number(proposal.number, state)  # for the reviewer of what isn't quoted
     fact = create_fact(
         state.run.user_id,
         proposal,
@@ -514,11 +511,6 @@ def _write_documents(updates: document_updates.DocumentUpdates, state: RunState)
 def reinforced(confidence: float, again: float) -> float:
     """Confidence in a fact that is said again with confidence `again`."""
     return min(1.0, max(confidence, again) + REINFORCEMENT)
-
-
-def _claimed_message(proposal: ProposedFact, reading: ExtractionInput) -> Utterance | None:
-    """The message a quarantined proposal names as its source, shown to the reviewer."""
-    return next((utterance for utterance in reading.utterances if utterance.number == proposal.number), None)
 
 
 def _record_episode(proposal: ProposedEpisode | None, state: RunState) -> None:

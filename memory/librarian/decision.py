@@ -140,7 +140,7 @@ def decide(
     if never is not None:
         return never
     similarity = similarity or {}
-    evidence = evidence_of(proposal, utterances)
+    evidence = evidence_of_quote(proposal.quote, proposal.number, utterances)
     weak = _check_evidence(proposal, evidence, utterances, known)
     return (
         _check_rejected(proposal, known, evidence, similarity)
@@ -155,13 +155,8 @@ def decide(
     )
 
 
-def evidence_of(proposal: ProposedFact, utterances: Iterable[Utterance]) -> Utterance | None:
-    """The user's message that contains the quote verbatim, in their own words: the numbered one, else any."""
-    return evidence_of_quote(proposal.quote, proposal.number, utterances)
-
-
 def evidence_of_quote(quote: str, number: int, utterances: Iterable[Utterance]) -> Utterance | None:
-    """The user's message that contains these words verbatim: the numbered one, else any."""
+    """The user's message that contains the quote verbatim, in their own words: the numbered one, else any."""
     messages = sorted((u for u in utterances if u.speaker == "user"), key=lambda u: u.number != number)
     return next((u for u in messages if _contains_quote(quote, u)), None)
 

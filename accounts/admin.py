@@ -179,7 +179,6 @@ class ApiKeyAdmin(RecordAdmin):
 
     list_display = ("prefix", "name", "user", "scopes", "last_used_at", "expires_at", "revoked_at")
     list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
-    list_select_related = ("user",)
     fields = ("prefix", "name", "user", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at")
     actions = ("revoke",)
 
@@ -204,7 +203,6 @@ class IdempotentRequestAdmin(RecordAdmin):
 
     list_display = ("id", "user", "key", "status", "content_type", "created_at")
     list_filter = ("created_at",)
-    list_select_related = ("user",)
     exclude = ("body",)
     personal = ("key",)
 

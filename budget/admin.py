@@ -40,7 +40,6 @@ class ReceiptAdmin(WithCost, RecordAdmin):
     list_display = ["created_at", "user", "turn", "model", "state", "total_input", "output_tokens", "shown_cost"]
     list_filter = ["state", "usage_is_estimated", "created_at"]
     found_by = ["pk", "message", "conversation"]
-    list_select_related = ["user"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
         """Leaves out the columns that only a row's page shows: a receipt may hold 100 kB."""
@@ -140,7 +139,6 @@ class BudgetPlanAdmin(LoggedAdmin):
 
     form = BudgetPlanForm
     list_display = ["user", "preset", "total", "output_reserve", "updated_at"]
-    list_select_related = ["user"]
     autocomplete_fields = ["user"]
 
 
@@ -171,7 +169,6 @@ class LimitAdmin(LoggedAdmin):
     form = LimitForm
     list_display = ["user", "what", "per", "amount", "set_by_staff"]
     list_filter = ["set_by_staff", "what", "per"]
-    list_select_related = ["user"]
     autocomplete_fields = ["user"]
 
     def save_model(self, request: HttpRequest, obj: Limit, form: Any, change: bool) -> None:
@@ -191,4 +188,3 @@ class UsageDayAdmin(WithCost, RecordAdmin):
 
     list_display = ["day", "user", "model", "turns", "tokens", "shown_cost", "unpriced"]
     list_filter = ["day"]
-    list_select_related = ["user"]

@@ -26,7 +26,6 @@ class ConversationAdmin(RecordAdmin):
 
     list_display = ("__str__", "user", "status", "origin", "started_at", "last_activity_at", "deleted_at")
     list_filter = ("status",)
-    list_select_related = ("user",)
     search_help_text = "Conversation id or start of an email address"
 
     def get_ordering(self, request: HttpRequest) -> list[str | Combinable]:
@@ -55,7 +54,6 @@ class AttachmentAdmin(RecordAdmin):
 
     list_display = ("id", "user", "name", "kind", "media_type", "size", "tokens", "created_at")
     list_filter = ("kind",)
-    list_select_related = ("user",)
     exclude = ("content", "text")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Attachment]:
@@ -79,7 +77,6 @@ class CompactionAdmin(RecordAdmin):
     list_display = ("id", "user", "reason", "state", "attempts", "created_at", "error")
     list_filter = ("state", "created_at")
     found_by = ("pk", "conversation")
-    list_select_related = ("user",)
     actions = ("retry",)
     exclude = ("conversation", "claim")  # the conversation's title would be shown; the row has the id
     readonly_fields = ("conversation_id",)
@@ -99,7 +96,6 @@ class ImportJobAdmin(RecordAdmin):
 
     list_display = ("id", "user", "name", "origin", "state", "so_far", "created_at", "error")
     list_filter = ("state", "created_at")
-    list_select_related = ("user",)
     actions = ("retry", "stop")
     exclude = ("claim",)
     personal = ("name", "counts")
@@ -130,7 +126,6 @@ class ImportPartAdmin(RecordAdmin):
 
     list_display = ("id", "user", "job_id", "number")
     found_by = ("pk", "job")
-    list_select_related = ("user",)
     exclude = ("content", "job")  # the file name would be shown; the row has the id
     readonly_fields = ("job_id",)
 
@@ -144,7 +139,6 @@ class RoleAdmin(RecordAdmin):
     """Roles."""
 
     list_display = ("name", "user", "version", "created_at")
-    list_select_related = ("user",)
 
 
 @admin.register(Project)
@@ -152,4 +146,3 @@ class ProjectAdmin(RecordAdmin):
     """Projects."""
 
     list_display = ("name", "user", "path", "only_project", "created_at", "archived_at")
-    list_select_related = ("user",)

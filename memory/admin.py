@@ -46,7 +46,6 @@ class FactAdmin(LoggedAdmin):
     list_display = ("statement", "user", "kind", "status", "importance", "recorded_at")
     list_filter = ("status", "kind", "source", "recorded_at")
     search_help_text = "Words of the statement, a number, or the start of a user's email address"
-    list_select_related = ("user",)
     actions = ("accept_proposals", "reject_facts")
     exclude = ("vector", "search")
     editable = ("importance", "tags", "valid_from", "valid_until")
@@ -137,7 +136,6 @@ class DocumentAdmin(RecordAdmin):
 
     list_display = ("path", "user", "title", "source", "importance", "changed_at")
     list_filter = ("source", "changed_at")
-    list_select_related = ("user",)
     inlines = (RevisionInline,)
 
 
@@ -158,7 +156,6 @@ class BoundaryAdmin(LoggedAdmin):
 
     list_display = ("text", "user", "active", "created_at")
     list_filter = ("active", ("user", admin.EmptyFieldListFilter))
-    list_select_related = ("user",)
     fields = ("text", "active", "user", "created_at")
     readonly_fields = ("user", "created_at")
 
@@ -178,7 +175,6 @@ class LibrarianRunAdmin(RecordAdmin):
     list_display = ("id", "user", "trigger", "state", "came_of_it", "created_at", "error")
     list_filter = ("state", "created_at")
     found_by = ("pk", "conversation")
-    list_select_related = ("user",)
     actions = ("retry",)
     exclude = ("conversation", "claim")  # the conversation's title would be shown; the row has its number
     readonly_fields = ("conversation_id",)
@@ -202,7 +198,6 @@ class UploadAdmin(RecordAdmin):
 
     list_display = ("id", "user", "name", "size", "state", "created_at", "error")
     list_filter = ("state", "created_at")
-    list_select_related = ("user",)
     actions = ("retry",)
     exclude = ("content",)
     personal = ("name", "folder", "document")
@@ -226,7 +221,6 @@ class EpisodeAdmin(RecordAdmin):
     list_display = ("title", "user", "kind", "status", "significance", "happened_at")
     list_filter = ("status", "kind")
     found_by = ("pk", "conversation")
-    list_select_related = ("user",)
     exclude = ("vector", "search", "facts")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Episode]:
@@ -240,7 +234,6 @@ class ConsolidationAdmin(RecordAdmin):
 
     list_display = ("id", "user", "how", "state", "attempts", "figures", "created_at", "finished_at")
     list_filter = ("state", "how", "created_at")
-    list_select_related = ("user",)
 
 
 @admin.register(Forgetting)
@@ -249,7 +242,6 @@ class ForgettingAdmin(RecordAdmin):
 
     list_display = ("created_at", "user", "what", "restored", "found_again", "checked_at")
     list_filter = ("what", "created_at")
-    list_select_related = ("user",)
 
 
 @admin.register(ReviewAction)
@@ -298,7 +290,6 @@ class KindPolicyAdmin(RecordAdmin):
 
     list_display = ("subject", "rule", "user", "changed_at")
     list_filter = ("rule",)
-    list_select_related = ("user",)
 
 
 @admin.register(Chunk)
@@ -308,7 +299,6 @@ class ChunkAdmin(RecordAdmin):
     list_display = ("id", "user", "kind", "number", "own_words", "tokens", "embedded_by", "said_at")
     list_filter = ("kind",)
     found_by = ("pk", "document", "message", "segment", "conversation")
-    list_select_related = ("user",)
     exclude = ("vector", "search")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
@@ -321,7 +311,6 @@ class PersonalIndexAdmin(RecordAdmin):
     """Collections whose size was checked; large ones have their own indexes."""
 
     list_display = ("user", "rows", "models_indexed", "built_at")
-    list_select_related = ("user",)
     personal = ("common_words",)
 
 
@@ -331,7 +320,6 @@ class DeletedDocumentAdmin(RecordAdmin):
 
     list_display = ("path", "user", "deleted_at")
     list_filter = ("deleted_at",)
-    list_select_related = ("user",)
     exclude = ("rows", "decisions")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeletedDocument]:

@@ -4,7 +4,7 @@ Every admin of user-owned rows inherits from them; a test checks all registered 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.admin import ModelAdmin
 from django.core.exceptions import PermissionDenied
@@ -20,6 +20,8 @@ class LoggedAdmin(LargeTableAdmin):
 
     Rows have a `user`; if it is empty, they have no owner.
     """
+
+    list_select_related: ClassVar[Any] = ("user",)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """The list, which is also the confirmation page of a bulk deletion."""

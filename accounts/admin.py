@@ -180,11 +180,8 @@ class ApiKeyAdmin(RecordAdmin):
     list_display = ("prefix", "name", "user", "scopes", "last_used_at", "expires_at", "revoked_at")
     list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
     fields = ("prefix", "name", "user", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at")
+    heavy = ("digest",)
     actions = ("revoke",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
-        """Leaves out the digest, which no page shows."""
-        return super().get_queryset(request).defer("digest")
 
     @admin.action(description="Revoke", permissions=["action"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
@@ -203,12 +200,8 @@ class IdempotentRequestAdmin(RecordAdmin):
 
     list_display = ("id", "user", "key", "status", "content_type", "created_at")
     list_filter = ("created_at",)
-    exclude = ("body",)
+    heavy = ("body",)
     personal = ("key",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[IdempotentRequest]:
-        """Leaves out the responses, which no page shows."""
-        return super().get_queryset(request).defer("body")
 
 
 @admin.register(AccessLog)

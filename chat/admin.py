@@ -41,11 +41,7 @@ class MessageAdmin(RecordAdmin):
     list_filter = ("event_type", "status")
     found_by = ("pk", "conversation")
     list_select_related = ("conversation", "user")
-    exclude = ("search",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        """Leaves out the search vector."""
-        return super().get_queryset(request).defer("search")
+    heavy = ("search",)
 
 
 @admin.register(Attachment)
@@ -54,11 +50,7 @@ class AttachmentAdmin(RecordAdmin):
 
     list_display = ("id", "user", "name", "kind", "media_type", "size", "tokens", "created_at")
     list_filter = ("kind",)
-    exclude = ("content", "text")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Attachment]:
-        """Leaves out the bytes."""
-        return super().get_queryset(request).defer("content", "text")
+    heavy = ("content", "text")
 
 
 @admin.register(Segment)
@@ -126,12 +118,9 @@ class ImportPartAdmin(RecordAdmin):
 
     list_display = ("id", "user", "job_id", "number")
     found_by = ("pk", "job")
-    exclude = ("content", "job")  # the file name would be shown; the row has the id
+    heavy = ("content",)
+    exclude = ("job",)  # the file name would be shown; the row has the id
     readonly_fields = ("job_id",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ImportPart]:
-        """Leaves out the bytes."""
-        return super().get_queryset(request).defer("content")
 
 
 @admin.register(Role)

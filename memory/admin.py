@@ -47,7 +47,7 @@ class FactAdmin(LoggedAdmin):
     list_filter = ("status", "kind", "source", "recorded_at")
     search_help_text = "Words of the statement, a number, or the start of a user's email address"
     actions = ("accept_proposals", "reject_facts")
-    exclude = ("vector", "search")
+    heavy = ("vector", "search")
     editable = ("importance", "tags", "valid_from", "valid_until")
     """Columns without a history of their own; the others are decided by review."""
 
@@ -65,12 +65,8 @@ class FactAdmin(LoggedAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Fact | None = None) -> list[str]:
         """All columns except the few that may be edited by hand."""
-        hidden = (*self.exclude, *self.editable)
+        hidden = (*self.heavy, *self.editable)
         return [column.name for column in Fact._meta.fields if column.name not in hidden]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Fact]:
-        """Leaves out the vectors."""
-        return super().get_queryset(request).defer("vector", "search")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Never: a fact isn't created by hand, because each has evidence."""
@@ -199,12 +195,8 @@ class UploadAdmin(RecordAdmin):
     list_display = ("id", "user", "name", "size", "state", "created_at", "error")
     list_filter = ("state", "created_at")
     actions = ("retry",)
-    exclude = ("content",)
+    heavy = ("content",)
     personal = ("name", "folder", "document")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Upload]:
-        """Leaves out the bytes."""
-        return super().get_queryset(request).defer("content")
 
     @admin.action(description="Read again what failed", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Upload]) -> None:
@@ -221,11 +213,8 @@ class EpisodeAdmin(RecordAdmin):
     list_display = ("title", "user", "kind", "status", "significance", "happened_at")
     list_filter = ("status", "kind")
     found_by = ("pk", "conversation")
-    exclude = ("vector", "search", "facts")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Episode]:
-        """Leaves out the vectors."""
-        return super().get_queryset(request).defer("vector", "search")
+    heavy = ("vector", "search")
+    exclude = ("facts",)
 
 
 @admin.register(Consolidation)
@@ -278,7 +267,7 @@ class FactLinkAdmin(RecordAdmin):
     found_by = ("pk", "from_fact", "to_fact")
     list_select_related = ("user", "from_fact", "to_fact")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[FactLink]:
+    def get_queryset(self, request: HttpRequest) -> Any:
         """Leaves out the vectors."""
         heavy = (f"{end}__{column}" for end in ("from_fact", "to_fact") for column in ("vector", "search"))
         return super().get_queryset(request).select_related("from_fact", "to_fact").defer(*heavy)
@@ -299,11 +288,7 @@ class ChunkAdmin(RecordAdmin):
     list_display = ("id", "user", "kind", "number", "own_words", "tokens", "embedded_by", "said_at")
     list_filter = ("kind",)
     found_by = ("pk", "document", "message", "segment", "conversation")
-    exclude = ("vector", "search")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
-        """Leaves out the vectors."""
-        return super().get_queryset(request).defer("vector", "search")
+    heavy = ("vector", "search")
 
 
 @admin.register(PersonalIndex)
@@ -320,8 +305,4 @@ class DeletedDocumentAdmin(RecordAdmin):
 
     list_display = ("path", "user", "deleted_at")
     list_filter = ("deleted_at",)
-    exclude = ("rows", "decisions")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[DeletedDocument]:
-        """Leaves out the texts."""
-        return super().get_queryset(request).defer("rows")
+    heavy = ("rows", "decisions")

@@ -22,6 +22,16 @@ class LoggedAdmin(LargeTableAdmin):
     """
 
     list_select_related: ClassVar[Any] = ("user",)
+    heavy: Sequence[str] = ()
+    """Large columns, which no page shows or loads."""
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Leaves out the large columns."""
+        return super().get_queryset(request).defer(*self.heavy)
+
+    def get_exclude(self, request: HttpRequest, obj: Any = None) -> Any:
+        """The large columns, too."""
+        return (*(super().get_exclude(request, obj) or ()), *self.heavy)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """The list, which is also the confirmation page of a bulk deletion."""

@@ -17,6 +17,10 @@ register = template.Library()
 register.filter("second_person", second_person)
 register.filter("you_wrote", you_wrote)
 register.filter("document_to_user", document_to_user)
+register.filter("sureness", labels.sureness)
+register.filter("why_kept", labels.reason)
+register.filter("said_reason", labels.said_reason)
+register.filter("status_means", labels.status_means)
 
 
 @register.simple_tag(takes_context=True)
@@ -36,12 +40,6 @@ BULLETS = ("- ", "* ", "+ ")
 
 
 @register.filter
-def sureness(confidence: float) -> str:
-    """Confidence in words, such as “quite sure”."""
-    return labels.sureness(confidence)
-
-
-@register.filter
 def freshness(fact: Fact) -> str:
     """Freshness in words, such as “fading”."""
     return labels.freshness(fact, timezone.now())
@@ -54,18 +52,6 @@ def whence(fact: Fact) -> str:
 
 
 @register.filter
-def why_kept(fact: Fact) -> str:
-    """Why a proposal waits, such as “about another person”; empty if `whence` says the same."""
-    return labels.reason(fact)
-
-
-@register.filter
-def said_reason(reason: str) -> str:
-    """A stored reason as its user reads it."""
-    return labels.said_reason(reason)
-
-
-@register.filter
 def key_words(key: str) -> str:
     """A fact's key in words: `user/favorite_color` is “Your favorite color”, `mary/home` “Mary's home”.
 
@@ -75,12 +61,6 @@ def key_words(key: str) -> str:
     if owner == "user":
         return f"Your {APOSTROPHE_S.join(names)}"
     return APOSTROPHE_S.join([owner.capitalize(), *names])
-
-
-@register.filter
-def status_means(fact: Fact) -> str:
-    """What its status means for answers; empty: it is used, which the page says otherwise."""
-    return labels.status_means(fact)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def read_file(name: str, content: bytes, *, waiting: int | None = None) -> str:
     """
     kind = recognize(name, content)
     if kind in (TEXT, MARKDOWN):
-        return text_files.within_limits(text_files.read(content))
+        return text_files.within_limits(text_files.decode(content))
     with nullcontext() if waiting is None else turn(waiting):
         return text_files.within_limits(_read_apart(kind, content))
 

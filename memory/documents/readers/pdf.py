@@ -121,10 +121,9 @@ def _lines(text: Any) -> Iterator[Line]:
 def _line(text: Any, place: int, written: str) -> Line:
     said = written.strip()
     first, last = _box(text, place, said[0]), _box(text, place + len(said) - 1, said[-1])
-    shown = written.replace(JOINT, "")
     if first is None or last is None:
-        return Line(shown, 0.0, 0.0, 0.0)
-    return Line(shown, round(first.top - first.bottom, 1), first.bottom, last.bottom)
+        return Line(written, 0.0, 0.0, 0.0)
+    return Line(written, round(first.top - first.bottom, 1), first.bottom, last.bottom)
 
 
 def _box(text: Any, place: int, char: str) -> raw.FS_RECTF | None:
@@ -181,11 +180,10 @@ def _level(line: Line, levels: Sequence[float]) -> int:
 
 
 def _add_heading(blocks: list[str], text: str, level: int, *, continues: bool) -> None:
-    marks = "#" * level
     if continues and len(blocks[-1]) + len(text) <= MAX_HEADING:
         blocks[-1] += f" {text}"  # a title over two lines
     else:
-        blocks.append(f"{marks} {text}")
+        blocks.append(f"{'#' * level} {text}")
 
 
 def _begins_paragraph(before: Line, line: Line, width: int) -> bool:

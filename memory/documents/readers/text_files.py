@@ -28,15 +28,6 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NOT_ASCII: Final = bytes(range(0x80))
 
 
-def read(content: bytes) -> str:
-    """The text of a plain file.
-
-    Raises:
-        NotReadableError: it isn't text.
-    """
-    return decode(content)
-
-
 def decode(content: bytes, declared: str = "") -> str:
     """The text of `content`; `declared` is the encoding that the file itself names.
 

@@ -25,7 +25,7 @@ def read(content: bytes) -> str:
     """
     try:
         checked = _checked(content)
-        html = mammoth.convert_to_html(checked, style_map=STYLES, convert_image=_no_picture).value
+        html = mammoth.convert_to_html(checked, style_map=STYLES, convert_image=lambda _: []).value
     except (zipfile.BadZipFile, KeyError, ValueError, NotImplementedError) as error:
         raise NotReadableError(DAMAGED) from error
     return html_pages.to_markdown(html)
@@ -76,7 +76,3 @@ class _Elements:
         self._seen += 1
         if self._seen > limits.XML_ELEMENTS:
             raise NotReadableError(TOO_MUCH)
-
-
-def _no_picture(picture: Any) -> list[Any]:
-    return []

@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, Discriminator, Field, Tag, ValidationError, field_validator
 
 type ItemId = int | str
 """Id of a turn or message in the file: unique within its conversation."""
@@ -139,16 +139,19 @@ def parse_date(said: str) -> datetime:
     return when if has_time else when + NOON
 
 
-def _validate_date(said: str) -> str:
-    parse_date(said)
-    return said
-
-
 def _tokens(text: str) -> int:
     return math.ceil(len(text) / CHARACTERS_A_TOKEN)
 
 
 # File layouts ---------------------------------------------------------------------------------------------------
+
+
+def _checked(said: str) -> str:
+    parse_date(said)
+    return said
+
+
+type _Date = Annotated[str, AfterValidator(_checked)]
 
 
 class _Turn(BaseModel):
@@ -165,10 +168,8 @@ class _Turn(BaseModel):
 
 
 class _Session(BaseModel):
-    datetime: str
+    datetime: _Date
     turns: list[_Turn]
-
-    _is_validate_date = field_validator("datetime")(_validate_date)
 
     def read(self) -> Session:
         began = parse_date(self.datetime)
@@ -179,10 +180,8 @@ class _Session(BaseModel):
 class _Message(BaseModel):
     id: ItemId
     role: Literal["user", "assistant"]
-    date: str
+    date: _Date
     text: str
-
-    _is_validate_date = field_validator("date")(_validate_date)
 
     def read(self, when: datetime) -> Item:
         tokens = _tokens(self.text) if self.role == "user" else min(_tokens(self.text), ANSWER_TOKENS)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from memory.models.kinds import Kind
 
@@ -55,11 +55,6 @@ class LabeledMessage(BaseModel):
     facts: tuple[Label, ...]
     tolerated: tuple[Label, ...] = ()
 
-    @field_validator("zone", mode="before")
-    @classmethod
-    def _is_a_zone(cls, name: object) -> object:
-        return ZoneInfo(name) if isinstance(name, str) else name
-
     def is_right(self, statement: str) -> bool:
         """Whether `statement` states an expected or tolerated fact."""
         return any(label.is_stated_by(statement) for label in (*self.facts, *self.tolerated))
@@ -80,11 +75,6 @@ def read_labels(path: Path) -> tuple[LabeledMessage, ...]:
     """
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     return tuple(_parse_message(path, number, line) for number, line in enumerate(lines, start=1))
-
-
-def without_labels(path: Path) -> bool:
-    """Whether the file holds conversations (`*.json`) rather than labeled messages (`*.jsonl`)."""
-    return path.suffix == ".json"
 
 
 def find_stated(labels: Iterable[Label], statements: Sequence[str]) -> list[Label]:

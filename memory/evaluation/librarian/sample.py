@@ -65,12 +65,12 @@ def proposals(conversations: Iterable[Conversation], engine: ExtractionEngine) -
             yield from _of_message(conversation, number, item, engine)
 
 
-def sample(found: Sequence[Sampled], size: int, seed: int) -> list[Sampled]:
+def draw(found: Sequence[Sampled], size: int, seed: int) -> list[Sampled]:
     """`size` proposals at random, or all; the same ones for the same seed."""
     return random.Random(seed).sample(found, min(size, len(found)))  # noqa: S311 - no secret hangs on it
 
 
-def checked(path: Path) -> Counter[str]:
+def count_verdicts(path: Path) -> Counter[str]:
     """How often each verdict was given.
 
     Raises:

@@ -9,9 +9,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memory.evaluation.datasets import UnknownLayoutError, read
-from memory.evaluation.librarian.labels import UnknownLabelsError, read_labels, without_labels
+from memory.evaluation.librarian.labels import UnknownLabelsError, read_labels
 from memory.evaluation.librarian.run import evaluate_messages
-from memory.evaluation.librarian.sample import UnknownSampleError, checked, proposals, rates, sample
+from memory.evaluation.librarian.sample import UnknownSampleError, count_verdicts, draw, proposals, rates
 from memory.evaluation.librarian.table import render
 from memory.evaluation.librarian.updates import evaluate_updates, read_messages
 from memory.librarian.engine import ExtractionEngine, ExtractionError
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             for path in files:
                 self._evaluate(path, _engine(engine), **options)
             if checked is not None:
-                self._summarize(checked)
+                self.stdout.write(rates(count_verdicts(checked)))
         except UNREADABLE as wrong:
             raise CommandError(str(wrong)) from wrong
         except OSError as error:
@@ -56,7 +56,7 @@ class Command(BaseCommand):
             counts = evaluate_updates(read_messages(path))
             self.stdout.write(f"{path.name}\n{counts}\n" + "\n".join(counts.misses if misses else ()))
             return
-        if without_labels(path):
+        if path.suffix == ".json":  # conversations without labels
             self._sample(path, engine, **options)
             return
         evaluation = evaluate_messages(path.name, read_labels(path), engine)
@@ -72,18 +72,11 @@ class Command(BaseCommand):
         said = sum(item.role == "user" for conversation in conversations for item in conversation.items)
         self.stdout.write(f"{path.name}, read by {engine.version}: {said:,} user messages, {len(found):,} proposals.")
         if sample is not None and out is not None:
-            picked = _picked(found, sample, seed)
+            picked = draw(found, sample, seed)
             out.write_text("".join(f"{one.line()}\n" for one in picked), encoding="utf-8")
             self.stdout.write(f"{len(picked)} of them, by seed {seed}, are in {out}. Add a verdict to each.")
         elif sample is not None:
             raise CommandError("--sample needs --out FILE.jsonl.")
-
-    def _summarize(self, path: Path) -> None:
-        self.stdout.write(rates(checked(path)))
-
-
-_picked = sample
-"""Bound here, because the option of the same name shadows it."""
 
 
 def _engine(name: str) -> ExtractionEngine:

@@ -16,7 +16,7 @@ from memory.evaluation.datasets import Conversation, UnknownLayoutError, read
 from memory.evaluation.retrieval.ablation import compare, kept_figures, variants
 from memory.evaluation.retrieval.ablation import render as render_ablation
 from memory.evaluation.retrieval.product import recall_itself
-from memory.evaluation.retrieval.run import Evaluation, evaluate
+from memory.evaluation.retrieval.run import evaluate
 from memory.evaluation.retrieval.table import figures, ratios, render
 from memory.retrieval.ranking import MEASURED, PROFILES, RankingProfile
 
@@ -59,10 +59,19 @@ class Command(BaseCommand):
                 return
             with lines_to(options["run"]) as write:
                 for path, conversations in [(path, _read(path)) for path in files]:
-                    evaluations.append(self._evaluate(path, conversations, write, **options))
+                    evaluation = evaluate(
+                        path.name,
+                        conversations,
+                        recall_itself(PROFILES[options["profile"]]),
+                        baselines_by=embedder() if options["baselines"] else None,
+                        limit=options["limit"],
+                        tell=self.stderr.write,
+                        write=write,
+                    )
+                    evaluations.append(evaluation)
                     if not as_json:
-                        self.stdout.write(render(evaluations[-1]) + "\n")
-                    keep("evaluate", path, figures(evaluations[-1]), ratios(evaluations[-1]))
+                        self.stdout.write(render(evaluation) + "\n")
+                    keep("evaluate", path, figures(evaluation), ratios(evaluation))
         except KeyboardInterrupt:
             raise CommandError("Interrupted. The temporary user was removed.", returncode=INTERRUPTED) from None
         if as_json:
@@ -74,27 +83,6 @@ class Command(BaseCommand):
             found = compare(conversations, products, self.stderr.write)
             self.stdout.write("\n".join(render_ablation(path.name, found)) + "\n")
             keep("ablation", path, kept_figures(found), {})
-
-    def _evaluate(
-        self,
-        path: Path,
-        conversations: Sequence[Conversation],
-        write: Callable[[str], None],
-        *,
-        profile: str,
-        baselines: bool,
-        limit: int | None,
-        **options: Any,
-    ) -> Evaluation:
-        return evaluate(
-            path.name,
-            conversations,
-            recall_itself(PROFILES[profile]),
-            baselines_by=embedder() if baselines else None,
-            limit=limit,
-            tell=self.stderr.write,
-            write=write,
-        )
 
 
 def _recorder(profile: str) -> Keep:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Protocol, Self
+from typing import Annotated, Any, Protocol, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from memory.facts.keys import USER, kind_of, make_key, spell_attribute, spell_subject
 from memory.models.kinds import EpisodeKind, EpisodeOutcome, Kind
@@ -48,6 +48,34 @@ def ask_for_all_fields(schema: dict[str, Any]) -> None:
     schema["required"] = list(schema["properties"])
 
 
+def _in_one_line(text: str) -> str:
+    """No line break of any script: in a prompt a fact or an episode must not look like another heading."""
+    return " ".join(text.split())
+
+
+def _as_name(text: str) -> str:
+    """One line without slashes: a title is one name of a path."""
+    return _in_one_line(text.replace("/", " ").replace("\x00", ""))
+
+
+def _check_words(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text
+
+
+def _check_share(share: float) -> float:
+    if not 0.0 <= share <= 1.0:
+        raise ValueError("must lie between 0 and 1")
+    return share
+
+
+OneLine = Annotated[str, AfterValidator(_in_one_line)]
+Name = Annotated[str, AfterValidator(_as_name)]
+Words = Annotated[str, AfterValidator(_check_words)]
+Share = Annotated[float, AfterValidator(_check_share)]
+
+
 class ProposedFact(BaseModel):
     """One statement, with the words it rests on."""
 
@@ -55,7 +83,9 @@ class ProposedFact(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    statement: str = Field(description="About “the user”, in the third person, understandable on its own")
+    statement: Annotated[Words, AfterValidator(_in_one_line)] = Field(
+        description="About “the user”, in the third person, understandable on its own"
+    )
     kind: Kind = Field(description="What the fact is about")
     subject: str = Field(
         USER,
@@ -64,10 +94,10 @@ class ProposedFact(BaseModel):
     )
     attribute: str = Field("", description="From the list of attributes, or empty")
     value: str = Field("", description="The bare value of a fact with an attribute, such as Lisbon")
-    quote: str = Field(description="The user's own words it rests on, copied character by character from one message")
+    quote: Words = Field(description="The user's own words it rests on, copied character by character from one message")
     number: int = Field(description="Number of the message the quote stands in")
-    confidence: float = Field(description="0 to 1: how sure it is that the user means this to be true")
-    importance: float = Field(description="0 to 1: how much it matters in later conversations")
+    confidence: Share = Field(description="0 to 1: how sure it is that the user means this to be true")
+    importance: Share = Field(description="0 to 1: how much it matters in later conversations")
     valid_from: AwareDatetime | None = Field(None, description="When it began to be true, if the user says so")
     valid_until: AwareDatetime | None = Field(None, description="When it stops being true, if the user says so")
     tags: tuple[str, ...] = Field((), description="Names and topics, lower case except for names")
@@ -79,26 +109,6 @@ class ProposedFact(BaseModel):
     addressed_to_assistant: bool = Field(False, description="An instruction for the assistant")
     health: bool = Field(False, description="About anybody's health")
     correction: bool = Field(False, description="The user expressly corrects what was said or known before")
-
-    @field_validator("statement", "quote")
-    @classmethod
-    def _says_something(cls, text: str) -> str:
-        if not text.strip():
-            raise ValueError("must not be empty")
-        return text
-
-    @field_validator("statement")
-    @classmethod
-    def _is_one_line(cls, text: str) -> str:
-        """No line break of any script: in a prompt a fact is one line, and must not look like another heading."""
-        return " ".join(text.split())
-
-    @field_validator("confidence", "importance")
-    @classmethod
-    def _is_a_share(cls, share: float) -> float:
-        if not 0.0 <= share <= 1.0:
-            raise ValueError("must lie between 0 and 1")
-        return share
 
     @model_validator(mode="after")
     def _fits_its_columns(self) -> Self:
@@ -158,23 +168,17 @@ class ProposedEpisode(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     kind: EpisodeKind = Field(description="What makes it significant; plain if nothing of the list does")
-    title: str = Field(description="A few words, such as “Chose PostgreSQL for the shop”")
-    summary: str = Field(description="What happened, and why, in two to four sentences about “the user”")
+    title: OneLine = Field(description="A few words, such as “Chose PostgreSQL for the shop”")
+    summary: OneLine = Field(description="What happened, and why, in two to four sentences about “the user”")
     first: int = Field(description="Number of the first message that belongs to it")
     last: int = Field(description="Number of the last message that belongs to it")
     significance: float = Field(description="0 to 1: how much it will matter later; .7 and above for key moments")
-    context: str = Field("", description="What led to it, in one sentence")
+    context: OneLine = Field("", description="What led to it, in one sentence")
     participants: tuple[str, ...] = Field((), description="Names of the people it is about, besides the user")
     outcome: EpisodeOutcome = Field(EpisodeOutcome.NONE, description="How it ended, if that is told")
-    tone: str = Field("", description="The user's mood, in a word")
+    tone: OneLine = Field("", description="The user's mood, in a word")
     valence: float = Field(0.0, description="-1 (bad for the user) to 1 (good)")
     topics: tuple[str, ...] = Field((), description="Topics, lower case")
-
-    @field_validator("title", "summary", "context", "tone")
-    @classmethod
-    def _is_one_line(cls, text: str) -> str:
-        """No line break of any script: in a prompt an episode must not look like another heading."""
-        return " ".join(text.split())
 
     @model_validator(mode="after")
     def _is_told_within_its_columns(self) -> Self:
@@ -208,18 +212,13 @@ class ProposedLine(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=ask_for_all_fields)
 
-    text: str = Field(description="One sentence, in Markdown, understandable below the document's title")
+    text: OneLine = Field(description="One sentence, in Markdown, understandable below the document's title")
     quote: str = Field(description="The user's own words it rests on, copied character by character from one message")
     number: int = Field(description="Number of the message the quote stands in")
     hypothetical: bool = Field(False, description="Supposed, wished or imagined, not claimed")
     reported: bool = Field(False, description="Somebody else's claim, which the user only reports")
     about_third_party: bool = Field(False, description="About another person")
     health: bool = Field(False, description="About anybody's health")
-
-    @field_validator("text")
-    @classmethod
-    def _is_one_line(cls, text: str) -> str:
-        return " ".join(text.split())
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -236,17 +235,11 @@ class ProposedDocument(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=ask_for_all_fields)
 
     folder: Folder = Field(description="projects: what the user works on; reference: how things are; insights: lessons")
-    title: str = Field(
+    title: Name = Field(
         description="The subject in a few words, such as “Kitchen garden”; of a known document, its title"
     )
-    topic: str = Field("", description="A wider subject it belongs to, such as “House”, or empty")
+    topic: Name = Field("", description="A wider subject it belongs to, such as “House”, or empty")
     lines: tuple[ProposedLine, ...] = Field(description="What is new")
-
-    @field_validator("title", "topic")
-    @classmethod
-    def _is_a_name(cls, text: str) -> str:
-        """One line without slashes: a title is one name of a path."""
-        return " ".join(text.replace("/", " ").replace("\x00", "").split())
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -262,17 +255,12 @@ class ProposedStory(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=ask_for_all_fields)
 
-    title: str = Field(description="A few words, such as “Lost in Lisbon with Mary”")
+    title: Name = Field(description="A few words, such as “Lost in Lisbon with Mary”")
     number: int = Field(description="Number of the user's message that tells it")
     begins: str = Field(description="Its first words, copied character by character from that message")
     ends: str = Field(description="Its last words, copied likewise")
     people: tuple[str, ...] = Field((), description="Names of the people in it, besides the user")
-    when: str = Field("", description="When it happened, as far as it is told, such as “summer 2019”")
-
-    @field_validator("title", "when")
-    @classmethod
-    def _is_one_line(cls, text: str) -> str:
-        return " ".join(text.replace("/", " ").replace("\x00", "").split())
+    when: Name = Field("", description="When it happened, as far as it is told, such as “summer 2019”")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

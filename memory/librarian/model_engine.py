@@ -209,15 +209,13 @@ class _Call:
         asked: list[MessageParam] = [{"role": "user", "content": as_data(reading)}]
         text = self._ask(asked)
         try:
-            answer = _validate(text)
-            return _extraction(answer, self.usage)
+            return _validate(text, self.usage)
         except ValueError as problem:
             repair = ASK_FOR_REPAIR.format(problem=_summarize_error(problem))
             asked += [{"role": "assistant", "content": text or "{}"}, {"role": "user", "content": repair}]
         text = self._ask(asked)
         try:
-            answer = _validate(text)
-            return _extraction(answer, self.usage)
+            return _validate(text, self.usage)
         except ValueError as problem:
             raise ExtractionError("The model's answer did not follow the schema, nor did its correction.") from problem
 
@@ -305,8 +303,8 @@ def _check_finished(message: Message) -> None:
         raise ExtractionError(sentence, final=final)
 
 
-def _validate(text: str) -> _Answer:
-    """The answer in `text`, possibly between words or in a code fence.
+def _validate(text: str, usage: Usage) -> Extraction:
+    """What the answer in `text` gives, possibly between words or in a code fence.
 
     Raises:
         ValueError: there is no JSON object in it, or it breaks the schema (pydantic's error is a ValueError).
@@ -314,7 +312,10 @@ def _validate(text: str) -> _Answer:
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         raise ValueError("there was no JSON object in it")
-    return _Answer.model_validate_json(text[start : end + 1])
+    answer = _Answer.model_validate_json(text[start : end + 1])
+    return Extraction(
+        answer.facts, usage, answer.episode, answer.documents, answer.stories, answer.ends, answer.retracts
+    )
 
 
 def _summarize_error(problem: ValueError) -> str:
@@ -323,12 +324,6 @@ def _summarize_error(problem: ValueError) -> str:
         return str(problem)
     errors = problem.errors(include_url=False, include_input=False)[:5]
     return "; ".join(f"{'.'.join(map(str, error['loc'])) or 'the object'}: {error['msg']}" for error in errors)
-
-
-def _extraction(answer: _Answer, usage: Usage) -> Extraction:
-    return Extraction(
-        answer.facts, usage, answer.episode, answer.documents, answer.stories, answer.ends, answer.retracts
-    )
 
 
 def _usage(message: Message, model: str) -> Usage:

@@ -47,7 +47,6 @@ SEARCHABLE_FACTS: Final = (Fact.Status.ACTIVE, Fact.Status.ARCHIVED)
 class Report:
     """What one user's consolidation did."""
 
-    user_id: int
     weighed: int = 0
     """Facts that may fade, whose decay was computed."""
     expired: int = 0
@@ -97,7 +96,6 @@ def consolidate(user: User, now: datetime, *, rehearse: bool = False) -> Report:
         merged, merged_into, merged_tokens = _merge_overlapping(user)
         beyond, beyond_tokens = _archive_beyond_limit(user)
         report = Report(
-            user_id=user.pk,
             weighed=weighed,
             expired=expired,
             archived=archived,

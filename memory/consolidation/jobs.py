@@ -8,7 +8,7 @@ waiting row.
 from __future__ import annotations
 
 import logging
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,7 +35,6 @@ STALE_AFTER: Final = timedelta(minutes=1)
 """When a waiting row is queued again: a run takes a second."""
 QUEUED: Final = "Waiting. This takes a few seconds."
 NOT_DONE: Final = "It didn't finish, and nothing was changed. Recall tries again tonight, or when you start it."
-FIGURES: Final = tuple(field.name for field in fields(Report) if field.name != "user_id")
 
 
 def _notify(row: Consolidation) -> None:
@@ -110,7 +109,7 @@ def _fail(row: Consolidation, now: datetime) -> None:
 
 def report_of(row: Consolidation) -> Report:
     """What the run did; nothing if it isn't done. A figure that wasn't recorded then is 0."""
-    return Report(row.user_id, **{name: row.figures[name] for name in FIGURES if name in row.figures})
+    return Report(**{field.name: row.figures[field.name] for field in fields(Report) if field.name in row.figures})
 
 
 def sentences(row: Consolidation) -> list[str]:
@@ -121,8 +120,7 @@ def sentences(row: Consolidation) -> list[str]:
 
 
 def _done(report: Report, now: datetime) -> dict[str, Any]:
-    figures = {name: getattr(report, name) for name in FIGURES}
-    return {"state": State.DONE, "figures": figures, "finished_at": now}
+    return {"state": State.DONE, "figures": asdict(report), "finished_at": now}
 
 
 def _drop_old(user: User) -> None:

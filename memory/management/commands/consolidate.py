@@ -1,6 +1,5 @@
 """`manage.py consolidate`: consolidate memories now, as every night, and print what was done."""
 
-from datetime import datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -22,7 +21,10 @@ class Command(BaseCommand):
         now, failed = timezone.now(), 0
         for account in _load_users(user):
             try:
-                report = consolidate.consolidate(account, now, rehearse=True) if dry_run else _consolidate(account, now)
+                if dry_run:
+                    report = consolidate.consolidate(account, now, rehearse=True)
+                else:
+                    report = jobs.run_consolidation(account, jobs.How.COMMAND, now)
             except (DatabaseError, User.DoesNotExist) as error:
                 failed += 1
                 self.stderr.write(f"{account.email}: failed ({str(error).strip()}).")
@@ -31,10 +33,6 @@ class Command(BaseCommand):
             self.stdout.write(f"{account.email}: {would}{' '.join(report.sentences())}")
         if failed:
             raise CommandError(f"Failed for {failed}; done for the others.")
-
-
-def _consolidate(account: User, now: datetime) -> consolidate.Report:
-    return jobs.run_consolidation(account, jobs.How.COMMAND, now)
 
 
 def _load_users(email: str | None) -> list[User]:

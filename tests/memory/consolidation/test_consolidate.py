@@ -194,7 +194,7 @@ def test_the_figures_of_the_collection_are_renewed(alice: User) -> None:
 
 
 def test_the_report_is_told_in_sentences() -> None:
-    report = Report(1, expired=1, archived=1_200, merged=3, merged_into=1, episodes_archived=2, tokens_reclaimed=9_000)
+    report = Report(expired=1, archived=1_200, merged=3, merged_into=1, episodes_archived=2, tokens_reclaimed=9_000)
     assert report.sentences() == [
         "1 fact expired: its time has passed.",
         "1,200 facts archived: faded: long unused, and of little importance.",
@@ -202,7 +202,7 @@ def test_the_report_is_told_in_sentences() -> None:
         "2 episodes archived: the least significant beyond 100.",
         "9,000 tokens reclaimed from default recall.",
     ]
-    assert Report(1).sentences() == ["Nothing to clean up."]
+    assert Report().sentences() == ["Nothing to clean up."]
 
 
 # Twice -----------------------------------------------------------------------------------------------------------

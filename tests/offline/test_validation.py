@@ -2,6 +2,7 @@
 
 import base64
 from typing import Any
+from zlib import crc32
 
 import httpx2
 import pytest
@@ -30,7 +31,8 @@ def image(data: str = PNG, kind: str = "image/png") -> Json:
 def png(width: int, height: int) -> str:
     """The start of an image of this size; the rest is never read."""
     raw = base64.b64decode(PNG)
-    return base64.b64encode(raw[:16] + width.to_bytes(4) + height.to_bytes(4) + raw[24:]).decode()
+    header = raw[12:16] + width.to_bytes(4) + height.to_bytes(4) + raw[24:29]
+    return base64.b64encode(raw[:12] + header + crc32(header).to_bytes(4) + raw[33:]).decode()
 
 
 def document(**more: Any) -> Json:

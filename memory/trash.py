@@ -10,7 +10,6 @@ Code that reads documents never sees deleted ones: they are in another table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -104,17 +103,14 @@ def _serialize(document: Document, moment: datetime) -> DeletedDocument:
 
 def _restore(user: User, row: DeletedDocument) -> Document:
     document: Document
-    document, *versions = _objects(row)
+    objects: list[Any] = [one.object for one in serializers.deserialize("json", row.rows)]
+    document, *versions = objects
     _make_room(user, document)
     document.save_base(raw=True, force_insert=True)  # raw: the dates stay as they were
     for version in versions:
         version.save_base(raw=True, force_insert=True)
     index_document(document)
     return document
-
-
-def _objects(row: DeletedDocument) -> Iterator[Any]:
-    return (one.object for one in serializers.deserialize("json", row.rows))
 
 
 def _make_room(user: User, document: Document) -> None:

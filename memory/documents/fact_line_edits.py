@@ -76,7 +76,7 @@ def apply_edits(document: Document, text: str) -> AppliedEdit:
     active = {fact.pk: fact for fact in _lock_facts(document.user_id, before) if fact.status == Fact.Status.ACTIVE}
     new: dict[int, int] = {}
     for fact, words in edit.reworded.items():
-        if fact in active and _can_be_stated(words):
+        if fact in active and len(words) <= MAX_STATEMENT_CHARS and not sensitive(words):
             new[fact] = _supersede(active[fact], words, document.user).pk
         else:  # a secret, a long text, or a fact that is no longer active: prose
             edit = _as_prose(edit, fact)
@@ -129,10 +129,6 @@ def _lock_facts(user_id: int, facts: Collection[int]) -> list[Fact]:
         return []
     owned = Fact.objects.filter(Q(user=user_id), pk__in=facts).order_by("pk").select_for_update(no_key=True)
     return list(owned.defer("vector", "search"))
-
-
-def _can_be_stated(words: str) -> bool:
-    return len(words) <= MAX_STATEMENT_CHARS and not sensitive(words)
 
 
 def _as_prose(edit: Edit, fact: int) -> Edit:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q
 
 from memory.documents import revisions
@@ -24,6 +24,7 @@ from memory.models.facts import GUARANTEED_IMPORTANCE
 from memory.models.kinds import Kind
 from memory.models.paths import encode
 from memory.text.fact_lines import facts_in, sync_fact_lines
+from recall.db.postgres import wait_for_turn
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -48,6 +49,7 @@ MIN_IMPORTANCE: Final = GUARANTEED_IMPORTANCE
 MAX_LINES: Final = 30
 """Maximum librarian lines per document: about 400 tokens. Existing lines stay; important facts fill the rest."""
 NOTE: Final = "What was learned"
+LOCK: Final = "memory.profile"
 
 
 @dataclass(slots=True)
@@ -69,7 +71,7 @@ def refresh_profile(user: User) -> bool:
     Only this function writes profile lines. Call it in the transaction that changed the facts.
     """
     with transaction.atomic():
-        _lock_profile(user)
+        wait_for_turn(LOCK, user.pk)  # a concurrent refresh waits, then reads what this one wrote
         profile = _Profile(user, _documents(user))
         stated_in = {fact: document for document in profile.documents for fact in facts_in(document.text)}
         facts = _load_listable_facts(user, stated_in)
@@ -78,12 +80,6 @@ def refresh_profile(user: User) -> bool:
         _give_places(profile, facts, stated_in, taken_over)
         changed = [_rewrite(document, profile.holds.get(document.pk, {}), taken_over) for document in profile.documents]
         return any(changed)
-
-
-def _lock_profile(user: User) -> None:
-    """A concurrent refresh waits, then reads what this one wrote."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"recall.profile {user.pk}"])
 
 
 def _documents(user: User) -> list[Document]:

@@ -21,7 +21,7 @@ from typing import Final
 from memory.facts.deduplication import PEOPLE
 from memory.text.identifiers import Atom, atoms_of, canonical, script_of
 from memory.text.keywords import FILLER, stem
-from memory.text.parts import Part, parts_of, sentence_spans
+from memory.text.parts import parts_of, sentence_spans
 
 
 class Verdict(StrEnum):
@@ -327,13 +327,9 @@ def decide(topic: Topic, text: str, known_as: str = "") -> Ruling:
         first = rulings[meant[0]]
         return replace(first, verdict=Verdict.PART, reason=Reason.PART, parts=meant)
     number, best = max(enumerate(rulings), key=lambda one: (one[1].has_anchors, one[1].coverage))
-    if _is_one_sentence(parts):
+    if len({part.sentence for part in parts}) == 1:
         return replace(whole, parts=(number,)) if best.coverage == whole.coverage > 0 else whole
     return replace(best, parts=(number,))
-
-
-def _is_one_sentence(parts: Sequence[Part]) -> bool:
-    return len({part.sentence for part in parts}) == 1
 
 
 def _judge(topic: Topic, text: str, known_as: str = "") -> Ruling:

@@ -278,17 +278,14 @@ def _check_evidence(
 ) -> Decision | None:
     """Quotes that are not the user's own words, or don't support the statement."""
     if evidence is None:
-        echoed = any(u.speaker == "user" and _is_echo(proposal.quote, u) for u in utterances)
+        said = [u for u in utterances if u.speaker == "user" and proposal.quote in u.text]
+        echoed = any(proposal.quote not in mask_spans(u.text, u.echoes) for u in said)
         return Decision(Outcome.QUARANTINE, Reason.ECHO if echoed else Reason.NOT_QUOTED)
     why = doubt(proposal, evidence, utterances, known)
     if why is None:
         return None
     outcome, reason = _OUTCOME_OF_DOUBT[why]
     return Decision(outcome, reason, evidence=evidence if outcome == Outcome.PROPOSE else None)
-
-
-def _is_echo(quote: str, said: Utterance) -> bool:
-    return quote in said.text and quote not in mask_spans(said.text, said.echoes)
 
 
 def _check_claim(proposal: ProposedFact, evidence: Utterance | None) -> Decision | None:

@@ -116,7 +116,7 @@ def draw_arc(points: Sequence[Point], stages: Iterable[tuple[str, datetime]] = (
     """The chart of points in time order; None: too few. `stages`: names with the time each was reached."""
     if len(points) < MIN_POINTS:
         return None
-    places = [_place_x(place, len(points)) for place in range(len(points))]
+    places = [SIDES + round(place * (WIDTH - 2 * SIDES) / (len(points) - 1)) for place in range(len(points))]
     dots = _add_titles([_build_dot(point, x) for point, x in zip(points, places, strict=True)])
     months = [Mark(x, month) for month, x in _first_of_months(points, places) if month]
     return Arc(
@@ -141,10 +141,6 @@ def describe_arc(points: Sequence[Point]) -> str:
     if keys:
         sentences.append(f"Key moment{'s' if len(keys) > 1 else ''}: {', '.join(f'“{title}”' for title in keys)}.")
     return " ".join(sentences)
-
-
-def _place_x(place: int, of: int) -> int:
-    return SIDES + round(place * (WIDTH - 2 * SIDES) / (of - 1))
 
 
 def _build_dot(point: Point, x: int) -> Dot:
@@ -172,11 +168,8 @@ def _title_positions(dot: Dot) -> Iterator[tuple[Dot, Box]]:
     left = {"start": dot.x, "end": dot.x - width, "middle": dot.x - width // 2}[anchor]
     for base in (dot.y - dot.radius - 6, dot.y + dot.radius + LINE_HEIGHT):
         if base <= MAX_TITLE_Y:
-            yield replace(dot, label=label, label_y=base, anchor=anchor), _text_box(left, base, width)
-
-
-def _text_box(left: int, base: int, width: int) -> Box:
-    return Box(left, base - LINE_HEIGHT + 4, left + width, base + 4)
+            box = Box(left, base - LINE_HEIGHT + 4, left + width, base + 4)
+            yield replace(dot, label=label, label_y=base, anchor=anchor), box
 
 
 def _shorten(title: str) -> str:

@@ -23,7 +23,7 @@ from memory.refs import ids_by_kind
 from memory.retrieval import truth
 from memory.retrieval.query import words_of
 from memory.retrieval.ranking import DEFAULT_PROFILE, Part, Source
-from memory.retrieval.recall import CutItem, Filters, MemoryItem, retrieve
+from memory.retrieval.recall import Filters, MemoryItem, retrieve
 from memory.retrieval.truth import TOPICS
 from memory.text.message_kinds import is_small_talk
 from memory.text.plain_words import plain_words
@@ -154,7 +154,8 @@ class Result:
 def build_search_page(user: User, form: SearchForm) -> dict[str, Any]:
     """The results of a question. Without one, or with an invalid form, nothing is found."""
     asked = form.cleaned_data.get("q", "") if form.is_valid() else ""
-    context: dict[str, Any] = {"form": form, "asked": asked, "tags": _load_tags(user), "choices": _build_choices()}
+    kinds = list(dict([*Kind.choices, *EpisodeKind.choices]).items())
+    context: dict[str, Any] = {"form": form, "asked": asked, "tags": _load_tags(user), "choices": {"kind": kinds}}
     if not asked:
         return context
     found = retrieve(
@@ -170,7 +171,10 @@ def build_search_page(user: User, form: SearchForm) -> dict[str, Any]:
     return {
         **context,
         "results": shown[: len(found.kept)],
-        "left_out": [_mark_left_out(*pair) for pair in zip(shown[len(found.kept) :], cut, strict=True)],
+        "left_out": [
+            replace(result, rule=one.rule, because=RULES[one.rule])
+            for result, one in zip(shown[len(found.kept) :], cut, strict=True)
+        ],
         "left_out_count": len(found.cut),
         "is_small_talk": is_small_talk(asked),
     }
@@ -225,10 +229,6 @@ def _load_tags(user: User) -> list[str]:
     return sorted({tag for rows in tag_lists for (tag,) in rows}, key=str.casefold)
 
 
-def _build_choices() -> dict[str, Sequence[tuple[str, str]]]:
-    return {"kind": list(dict([*Kind.choices, *EpisodeKind.choices]).items())}
-
-
 # The results -------------------------------------------------------------------------------------------------------
 
 
@@ -276,10 +276,6 @@ SPEAKERS: Final = {"user": "You", "assistant": "Recall"}
 
 def _story_url(conversation_id: str) -> str:
     return reverse("memory:story", args=[conversation_id]) if conversation_id else reverse("memory:timeline")
-
-
-def _mark_left_out(result: Result, cut: CutItem) -> Result:
-    return replace(result, rule=cut.rule, because=RULES[cut.rule])
 
 
 def explain_score(parts: Mapping[Part, float]) -> tuple[list[Reason], list[Reason]]:

@@ -98,7 +98,8 @@ def lead_with_later(
     asks_value = _ASKS_VALUE.search(question.text) is not None
     asks_was = _WAS.search(question.text) is not None or (question.asks_past and not asks_value)
     answers = [row for row in ranked[1:] if row.odds >= ANSWERED_FROM and row.rule in (None, *TOO_FAR) and _is_own(row)]
-    later = [row for row in _fitting(question, [lead, *answers]) if _follows_up(row, lead)]
+    messages = [row for row in _fitting(question, [lead, *answers]) if row.candidate.source == "message"]
+    later = [row for row in messages if _is_later(row.candidate, lead.candidate)]
     if asks_was:  # what was never so wasn't so in the past either
         later = [row for row in later if _CORRECTS.search(row.candidate.text)]
     later.sort(key=_order, reverse=True)
@@ -152,10 +153,6 @@ def _is_of_the_same(question: Question, later: Candidate, earlier: Candidate) ->
 
 def _unowned(words: Iterable[str]) -> set[str]:
     return {word.removesuffix("'s").removesuffix("’s") for word in words} - _MONTH_NAMES
-
-
-def _follows_up(row: RankedCandidate, lead: RankedCandidate) -> bool:
-    return row.candidate.source == "message" and _is_later(row.candidate, lead.candidate)
 
 
 def _fitting(question: Question, rows: list[RankedCandidate]) -> list[RankedCandidate]:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from memory.evaluation.datasets import Conversation, Item
 from memory.librarian.decision import Outcome, decide
-from memory.librarian.engine import ExtractionEngine, ExtractionInput, ProposedFact
+from memory.librarian.engine import ExtractionEngine, ExtractionInput
 from memory.ports.source import Utterance
 
 type Verdict = Literal["right", "junk", "wrong_attribution", "wrong"]
@@ -93,11 +93,9 @@ def _of_message(conversation: Conversation, number: int, item: Item, engine: Ext
     for proposal in engine.extract(ExtractionInput([utterance], "", ZONE)).facts:
         decision = decide(proposal, [utterance], ())
         if decision.outcome != Outcome.DROP:
-            yield _sampled(proposal, item, conversation, f"{decision.outcome.value}: {decision.reason}")
-
-
-def _sampled(proposal: ProposedFact, item: Item, conversation: Conversation, decided: str) -> Sampled:
-    return Sampled(proposal.statement, proposal.kind.value, proposal.quote, item.text, conversation.id, decided)
+            decided = f"{decision.outcome.value}: {decision.reason}"
+            said, kind = item.text, proposal.kind.value
+            yield Sampled(proposal.statement, kind, proposal.quote, said, conversation.id, decided)
 
 
 def _verdict(path: Path, number: int, line: str) -> str:

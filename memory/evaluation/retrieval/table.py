@@ -30,17 +30,14 @@ def _blocks(evaluation: Evaluation) -> Iterator[str]:
     for category in next(iter(evaluation.systems.values())):
         means = {system: by_category[category] for system, by_category in evaluation.systems.items()}
         yield _row(_title(category, next(iter(means.values()))), MEASURES)
-        yield from (_row(f"  {system}", _figures(mean)) for system, mean in means.items())
+        for system, mean in means.items():
+            yield _row(f"  {system}", tuple(f"{mean.figures[name]:.1f}" for name in MEASURES))
         yield ""
 
 
 def _title(category: str, mean: Mean) -> str:
     name = {ANSWERABLE: "all answerable", ADVERSARIAL: "adversarial (apart)"}.get(category, category)
     return f"{name}, {mean.questions}"
-
-
-def _figures(mean: Mean) -> tuple[str, ...]:
-    return tuple(f"{mean.figures[name]:.1f}" for name in MEASURES)
 
 
 def _row(name: str, cells: tuple[str, ...]) -> str:

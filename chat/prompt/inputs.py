@@ -33,8 +33,8 @@ from chat.turn import AcceptedTurn
 from memory.documents.profile import ProfileLine, profile_lines, profile_reads
 from memory.forget_epoch import epoch_reads, forget_epoch
 from memory.models import Boundary
-from memory.retrieval.candidates import collection_read
-from memory.retrieval.recall import AlreadyInPrompt, Filters, MemoryItem, RetrievalResult, retrieve
+from memory.retrieval.candidates import Filters, collection_read
+from memory.retrieval.recall import AlreadyInPrompt, MemoryItem, RetrievalResult, retrieve
 from recall.db.acting import searching_for
 from recall.db.prepared import PreparedQuery, Read, read_together
 from recall.llm.client import Capabilities, get_capabilities

@@ -11,8 +11,9 @@ from chat.tools.tool import NOTE, ToolInput, ToolInputError, ToolResult, get_int
 from chat.turn import AcceptedTurn
 from memory.models.paths import encode
 from memory.refs import ids_by_kind
+from memory.retrieval.candidates import Filters
 from memory.retrieval.ranking import TOP_K, WEAK, Source
-from memory.retrieval.recall import Filters, MemoryItem, retrieve
+from memory.retrieval.recall import MemoryItem, retrieve
 from recall.environment import setting
 from recall.text import storable
 

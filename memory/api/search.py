@@ -11,8 +11,9 @@ from pydantic import Field
 from accounts.api.auth import check_scope, get_caller, person, require_scope
 from memory.documents.profile import profile_lines
 from memory.models.paths import encode
+from memory.retrieval.candidates import EVERYTHING, Filters
 from memory.retrieval.ranking import Part, Rule, Source
-from memory.retrieval.recall import EVERYTHING, Filters, MemoryItem, retrieve
+from memory.retrieval.recall import MemoryItem, retrieve
 from memory.retrieval.truth import TruthRule
 from recall.openapi.fields import Moment
 

@@ -21,9 +21,10 @@ from memory.pages.knowledge import document_url
 from memory.ports import source
 from memory.refs import ids_by_kind
 from memory.retrieval import truth
+from memory.retrieval.candidates import Filters
 from memory.retrieval.query import words_of
 from memory.retrieval.ranking import DEFAULT_PROFILE, Part, Source
-from memory.retrieval.recall import Filters, MemoryItem, retrieve
+from memory.retrieval.recall import MemoryItem, retrieve
 from memory.retrieval.truth import TOPICS
 from memory.text.message_kinds import is_small_talk
 from memory.text.plain_words import plain_words

@@ -20,10 +20,11 @@ from chat.tools.registry import run_tool
 from chat.turn import AcceptedTurn, ToolUse
 from chat.turns.intake import accept_message
 from memory.models import Boundary, Document, Episode, Fact
+from memory.retrieval.candidates import Filters
 from memory.retrieval.conversation_start import find_opening_memory
 from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import CALIBRATIONS, FITTING, PROFILES, PROJECT_BOOST, RankedCandidate, rerank
-from memory.retrieval.recall import Filters, retrieve
+from memory.retrieval.recall import retrieve
 from tests.memory.retrieval.test_ranking import NOW, candidate, passage, ranked
 from tests.memory.retrieval.test_ranking import refs as order
 from tests.memory.retrieval.test_recall import document, episode, refs, remember, talk, texts

@@ -17,9 +17,9 @@ from memory.models import Chunk, Document, Episode, Fact, MessageChange, Persona
 from memory.ports.source import Utterance, get_source
 from memory.refs import fact_ids, ids_by_kind
 from memory.retrieval import candidates, truth
-from memory.retrieval.candidates import STATEMENT_LIMIT
+from memory.retrieval.candidates import STATEMENT_LIMIT, Filters
 from memory.retrieval.ranking import SEED, WEAK
-from memory.retrieval.recall import AlreadyInPrompt, Filters, RetrievalResult, mark_used, retrieve
+from memory.retrieval.recall import AlreadyInPrompt, RetrievalResult, mark_used, retrieve
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 IN_THE_WINDOW = "already in the window"

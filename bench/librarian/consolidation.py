@@ -49,13 +49,14 @@ def make_person(facts: int, episodes: int, now: datetime) -> Any:
 
     from accounts.models import User
     from chat.models import Conversation
+    from memory.embeddings.limits import DIMENSION
     from memory.embeddings.port import embedder
     from memory.models import Episode, Fact
 
     chance, noise = random.Random(1), np.random.default_rng(1)
     user = User.objects.create_user("bench@example.org", None, preferred_name="Bench")
     for start in range(0, facts, 1_000):
-        vectors = noise.normal(size=(1_000, embedder().dimension)).astype("float32")
+        vectors = noise.normal(size=(1_000, DIMENSION)).astype("float32")
         Fact.objects.bulk_create(
             Fact(
                 user=user,

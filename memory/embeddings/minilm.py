@@ -40,7 +40,6 @@ class MiniLM:
     It is kept in ``cache_dir``; if that can't be written, every process builds it.
     """
 
-    dimension = DIMENSION
     scale = BUILT_IN
 
     def __init__(self, cache_dir: Path, name: str = MINILM_INT8) -> None:

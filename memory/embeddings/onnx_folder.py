@@ -50,8 +50,6 @@ class OnnxEmbedder:
         ImproperlyConfigured: its vectors have another width than the columns, or its configuration isn't JSON.
     """
 
-    dimension = DIMENSION
-
     def __init__(self, folder: Path) -> None:
         graph = next(folder / name for name in GRAPHS if (folder / name).is_file())
         self._prefixes = _prefixes(folder)

@@ -18,21 +18,17 @@ class Embedder(Protocol):
         """The model's name, stored on every row beside the vector."""
 
     @property
-    def dimension(self) -> int:
-        """The width of a vector."""
-
-    @property
     def scale(self) -> Scale:
         """What its cosines mean, beside the built-in model's."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector of length 1 per text, in the given order: shape (texts, dimension).
+        """One vector of length 1 per text, in the given order: shape (texts, DIMENSION).
 
         The dot product of two vectors is their cosine. An empty text has a vector too, but a meaningless one.
         """
 
     def embed_question(self, text: str) -> Vectors:
-        """The vector of a question about such texts: (dimension,)."""
+        """The vector of a question about such texts: (DIMENSION,)."""
 
 
 MODELS: Final[Mapping[str, Callable[[Path], Embedder]]] = {

@@ -19,6 +19,7 @@ from django.db import connection
 from django.utils import timezone
 from psycopg import sql
 
+from memory.embeddings.limits import DIMENSION
 from memory.embeddings.port import embedder
 from memory.models import Chunk, Episode, Fact, PersonalIndex
 from recall.db.postgres import try_advisory_lock
@@ -94,7 +95,7 @@ def _plans(user: User) -> Iterator[tuple[str, sql.Composed]]:
         # While rows are re-embedded, an index over the first rows of the new model would find only those.
         if count > WORTH_AN_INDEX and of_model > count / 2:
             table = searched._meta.db_table
-            digest = sha256(f"{model.name} {model.dimension}".encode()).hexdigest()[:8]
+            digest = sha256(f"{model.name} {DIMENSION}".encode()).hexdigest()[:8]
             name = f"{PREFIX}{user.pk}_{table}_{digest}"
             yield (
                 name,
@@ -102,7 +103,7 @@ def _plans(user: User) -> Iterator[tuple[str, sql.Composed]]:
                     name=sql.Identifier(name),
                     table=sql.Identifier(table),
                     user=sql.Literal(user.pk),
-                    dimension=sql.Literal(model.dimension),
+                    dimension=sql.Literal(DIMENSION),
                     model=sql.Literal(model.name),
                 ),
             )

@@ -11,6 +11,7 @@ from accounts.models import User
 from chat.ingest.source import ChatSource
 from chat.models import Conversation, Message, Segment
 from memory.documents.revisions import save
+from memory.embeddings.limits import DIMENSION
 from memory.embeddings.port import embedder
 from memory.index import indexer
 from memory.models import Chunk, Episode, Fact
@@ -187,7 +188,7 @@ def test_after_a_change_of_the_model_rows_are_embedded_anew_and_keep_their_old_v
     assert Fact.objects.get(embedded_by="older-model").vector == old
     indexer.embed_pending()
     assert indexer.models_in_use() == {embedder().name}
-    assert {len(fact.vector) for fact in Fact.objects.all()} == {embedder().dimension}
+    assert {len(fact.vector) for fact in Fact.objects.all()} == {DIMENSION}
 
 
 def test_new_rows_come_before_those_of_an_older_model(alice: User) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory.embeddings.limits import MINILM, MINILM_INT8
+from memory.embeddings.limits import DIMENSION, MINILM, MINILM_INT8
 from memory.embeddings.port import embedder
 from memory.index import indexer
 from memory.index.indexer import embed_pending, index_document
@@ -578,7 +578,7 @@ def test_being_a_candidate_is_not_being_used(alice: User) -> None:
 
 
 def test_a_scan_of_a_thousand_facts_leaves_none_out(alice: User) -> None:
-    noise = np.random.default_rng(7).normal(size=(1000, embedder().dimension))
+    noise = np.random.default_rng(7).normal(size=(1000, DIMENSION))
     Fact.objects.bulk_create(
         Fact(
             user=alice,

@@ -33,7 +33,6 @@ class ByFirstLetter:
     """An embedder whose vector only depends on a text's first letter."""
 
     name = "by first letter"
-    dimension = 26
     scale = BUILT_IN
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -1,7 +1,7 @@
 """The port to the embedding model: `embedder()` returns the process's embedder, which turns texts into vectors."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
@@ -31,13 +31,9 @@ class Embedder(Protocol):
         """The vector of a question about such texts: (DIMENSION,)."""
 
 
-MODELS: Final[Mapping[str, Callable[[Path], Embedder]]] = {
-    MINILM_INT8: lambda cache_dir: _load_minilm(cache_dir, MINILM_INT8),
-    MINILM: lambda cache_dir: _load_minilm(cache_dir, MINILM),
-}
-"""Values of `EMBEDDING_MODEL`, and how each is loaded. To add a model, set `EMBEDDING_FOLDER`; or add a line here, a
-class that implements `Embedder`, and a line in `memory/retrieval/ranking.py: CALIBRATIONS`, which says what its cosines
-mean.
+MODELS: Final = frozenset({MINILM_INT8, MINILM})
+"""Values of `EMBEDDING_MODEL`. To add a model, set `EMBEDDING_FOLDER`; or add it here, a class that implements
+`Embedder`, and a line in `memory/retrieval/ranking.py: CALIBRATIONS`, which says what its cosines mean.
 """
 
 _loading = threading.Lock()
@@ -58,7 +54,9 @@ def embedder(name: str = "") -> Embedder:
 def _load(name: str) -> Embedder:
     from django.conf import settings
 
-    return MODELS[name](Path(settings.MODEL_CACHE_DIR))
+    from memory.embeddings.minilm import MiniLM  # imported late: only processes that embed need ONNX Runtime
+
+    return MiniLM(Path(settings.MODEL_CACHE_DIR), name)
 
 
 @cache
@@ -66,9 +64,3 @@ def _load_folder(folder: Path) -> Embedder:
     from memory.embeddings.onnx_folder import OnnxEmbedder
 
     return OnnxEmbedder(folder)
-
-
-def _load_minilm(cache_dir: Path, name: str) -> Embedder:
-    from memory.embeddings.minilm import MiniLM  # imported late: only processes that embed need ONNX Runtime
-
-    return MiniLM(cache_dir, name)

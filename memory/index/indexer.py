@@ -280,7 +280,7 @@ def serving() -> list[Embedder]:
     """The models to embed questions with: the current one, then those that still have vectors."""
     current = embedder()
     older = _in_use(int(time.monotonic() / LOOK_AGAIN_SECONDS)) - {current.name}
-    return [current, *(embedder(name) for name in sorted(older & MODELS.keys()))]
+    return [current, *(embedder(name) for name in sorted(older & MODELS))]
 
 
 @lru_cache(maxsize=1)

@@ -11,11 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-from safetensors.numpy import load_file
-
 from memory.embeddings.limits import MINILM, MINILM_INT8, Vectors
 from memory.embeddings.port import Embedder
+from memory.network.adapted import Weights, softmax, trained
 from memory.query_encoder.encoder import encode_question
 
 ASKS_FOR: Final[Mapping[str, tuple[str, ...]]] = {
@@ -89,12 +87,6 @@ def probabilities(vectors: Vectors) -> Vectors:
     return softmax(vectors @ _weights()["weight"] + _weights()["bias"])
 
 
-def softmax(scores: Vectors) -> Vectors:
-    """Shares that add up to 1 along the last axis."""
-    raised: Vectors = np.exp(scores - scores.max(-1, keepdims=True))
-    return (raised / raised.sum(-1, keepdims=True)).astype(np.float32)
-
-
 @cache
-def _weights() -> Mapping[str, Vectors]:
-    return {name: value.astype(np.float32) for name, value in load_file(WEIGHTS).items()}
+def _weights() -> Weights:
+    return trained(WEIGHTS)

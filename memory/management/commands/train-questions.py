@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 from django.core.management.base import BaseCommand, CommandParser
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
 
+from memory.network.adapted import save, softmax
 from memory.query_encoder.encoder import encode_question
-from memory.retrieval.asked_attribute import LABELS, WEIGHTS, probabilities, softmax
+from memory.retrieval.asked_attribute import LABELS, WEIGHTS, probabilities
 from memory.retrieval.query import in_third_person
 
 FOLDS: Final = 5
@@ -57,7 +57,7 @@ class Command(BaseCommand):
             vectors, labels = vectors_of(questions), labels_of(questions)
             self._report("left out", labels, _left_out(vectors, labels))
             weight, bias = fit(vectors, labels)
-            save_file({"weight": weight.astype(np.float16), "bias": bias.astype(np.float16)}, WEIGHTS)
+            save({"weight": weight, "bias": bias}, WEIGHTS)
         if judge:
             questions = read_file(judge)
             self._report(judge.name, labels_of(questions), probabilities(vectors_of(questions)))

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from memory.embeddings.port import embedder
+from memory.network.adapted import softmax
 from memory.query_encoder.encoder import encode_question
-from memory.retrieval.asked_attribute import LABELS, asked_attributes, probabilities, softmax
+from memory.retrieval.asked_attribute import LABELS, asked_attributes, probabilities
 from memory.retrieval.query import in_third_person
 
 trainer = import_module("memory.management.commands.train-questions")

@@ -465,12 +465,11 @@ _NOW: Final = re.compile(r"\b(?:now|these days|from now on|instead)\b", re.I)
 
 def _find_other_weekday(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """What is done on another weekday now: “we play padel on Thursdays now” and “plays padel every Sunday”."""
-    for sentence in _statements(user_text):
-        days = {day.title() for day in _WEEKDAY.findall(sentence[0])}
-        if len(days) != 1 or not _NOW.search(sentence[0]) or read_denials(sentence[0]):
+    for sentence, quote in _statements(user_text, utterance):
+        days = {day.title() for day in _WEEKDAY.findall(sentence)}
+        if len(days) != 1 or not _NOW.search(sentence) or read_denials(sentence):
             continue
-        (day,), about = days, content(_WEEKDAY.sub(" ", sentence[0])) - OF_DATES - _CHANGING
-        quote = utterance.text[sentence.start() : sentence.end()].strip()
+        (day,), about = days, content(_WEEKDAY.sub(" ", sentence)) - OF_DATES - _CHANGING
         for fact in facts:
             known = _WEEKDAY.findall(fact.statement)
             is_weekly = len(known) == 1 and known[0] != day and not DATED.search(fact.statement)
@@ -566,19 +565,19 @@ def _find_joked(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]
         yield Correction(fact, Change.RETRACT, utterance.text[: joked.end()].strip(), utterance.number)
 
 
-def _statements(user_text: str) -> Iterator[re.Match[str]]:
-    """Sentences that state: neither questions nor suppositions."""
+def _statements(user_text: str, utterance: Utterance) -> Iterator[tuple[str, str]]:
+    """Sentences that state, neither questions nor suppositions, with their words as written."""
     for sentence in _SENTENCE.finditer(user_text):
         if "?" not in sentence[0] and len(sentence[0]) <= MAX_SENTENCE and not SUPPOSED.search(sentence[0]):
-            yield sentence
+            yield sentence[0], utterance.text[sentence.start() : sentence.end()].strip()
 
 
 def _find_deaths(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """What was so of someone who has died: “My grandmother died on Sunday” ends where she lives, and asks about it if
     more than one may be meant."""
-    for sentence in _statements(user_text):
-        died = _DIED.search(sentence[0])
-        named = died and (died["object"] or died["buried"] or sentence[0][: died.start()].rstrip())
+    for sentence, quote in _statements(user_text, utterance):
+        died = _DIED.search(sentence)
+        named = died and (died["object"] or died["buried"] or sentence[: died.start()].rstrip())
         who = _WHO_DIED.search(named) if named else None
         if who is None:
             continue
@@ -589,8 +588,7 @@ def _find_deaths(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
             and (_is_one(who, found) or _is_kind_of(who, found, facts))
         ]
         is_clear = len({found["name"] or found["alone"] or "" for _, found in meant} - {""}) < 2
-        quote = utterance.text[sentence.start() : sentence.end()].strip()
-        day = find_date(sentence[0], utterance.said_at.date(), past=True)
+        day = find_date(sentence, utterance.said_at.date(), past=True)
         when = datetime.combine(day.last, datetime.min.time(), tzinfo=UTC) if day else None
         for fact, found in meant:
             if _says_how_it_is(found["verb"]) or split_key(fact.key)[1] == "age":
@@ -601,26 +599,24 @@ def _find_deaths(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
 def _find_diets(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """The user's diet, ended by what it excludes: “I eat meat again”."""
     diets = [(fact, _EXCLUDED.get(fact.value.casefold())) for fact in facts if fact.key == f"{USER}/diet"]
-    for sentence in _statements(user_text) if diets else ():
-        eats = _EATS_AGAIN.search(sentence[0])
+    for sentence, quote in _statements(user_text, utterance) if diets else ():
+        eats = _EATS_AGAIN.search(sentence)
         for fact, excluded in diets if eats else ():
             if eats and excluded and re.search(rf"(?i)\b(?:{excluded})\b", eats["again"] or eats["back"]):
-                quote = utterance.text[sentence.start() : sentence.end()].strip()
-                when = when_ended(sentence[0], utterance.said_at)
+                when = when_ended(sentence, utterance.said_at)
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
 
 
 def _find_instead(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """What takes the place of something else with the same verb: “we're going to Puglia instead”, “I take rosuvastatin
     now instead of simvastatin”."""
-    for sentence in _statements(user_text):
-        said = _INSTEAD_OF.search(sentence[0]) or _INSTEAD.search(sentence[0])
+    for sentence, quote in _statements(user_text, utterance):
+        said = _INSTEAD_OF.search(sentence) or _INSTEAD.search(sentence)
         if said is None:
             continue
         for fact in facts:
             old = _replaced_by(said, fact)
             if old and old != said["new"]:
-                quote = utterance.text[sentence.start() : sentence.end()].strip()
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, said["new"], old=old)
 
 

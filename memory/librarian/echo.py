@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from memory.ports.source import ContextText, Utterance
+from memory.secrets.secrets_filter import merge_spans
 from memory.text.user_text import Span, mask_foreign_text
 
 RUN: Final = 7
@@ -74,13 +75,11 @@ class _Owners:
         for sentence in _sentences(text):
             self._sentences.setdefault(tuple(word.text for word in sentence), is_users)
 
-    def echoes(self, text: str) -> Iterator[Span]:
+    def echoes(self, text: str) -> Sequence[Span]:
         """Spans of a user's text that someone else owns, in order, merged."""
-        spans = [
-            *(_span(run) for run in _runs(_words(text)) if self._is_foreign(self._runs, run)),
-            *(_span(words) for words in _sentences(text) if self._is_foreign(self._sentences, words)),
-        ]
-        yield from _merge_spans(sorted(spans))
+        runs = (_span(run) for run in _runs(_words(text)) if self._is_foreign(self._runs, run))
+        sentences = (_span(words) for words in _sentences(text) if self._is_foreign(self._sentences, words))
+        return merge_spans([*runs, *sentences])
 
     @staticmethod
     def _is_foreign(owners: dict[_Run, bool], words: Sequence[_Word]) -> bool:
@@ -104,17 +103,3 @@ def _sentences(text: str) -> Iterator[Sequence[_Word]]:
 
 def _span(words: Sequence[_Word]) -> Span:
     return words[0].start, words[-1].end
-
-
-def _merge_spans(spans: Iterable[Span]) -> Iterator[Span]:
-    current: Span | None = None
-    for start, end in spans:
-        if current is None:
-            current = start, end
-        elif start <= current[1]:
-            current = current[0], max(current[1], end)
-        else:
-            yield current
-            current = start, end
-    if current is not None:
-        yield current

@@ -371,7 +371,7 @@ def mask_secrets(text: str, known: Collection[str] = (), *, is_own: bool = True)
     for value in sorted((value for value in known if value in text), key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", MASK, text)
     parts, at = [], 0
-    for start, end in _merged(span for _, span in (find_secrets if is_own else shaped_secrets)(text)):
+    for start, end in merge_spans(span for _, span in (find_secrets if is_own else shaped_secrets)(text)):
         parts += [text[at:start], MASK]
         at = end
     return "".join(parts) + text[at:]
@@ -387,7 +387,7 @@ def mask_name(name: str) -> str:
 def secret_values(text: str, *, is_own: bool = True) -> frozenset[str]:
     """The secrets in a text that are long enough to be recognized in the answer to it. `is_own`: as above."""
     found = (find_secrets if is_own else shaped_secrets)(text)
-    values = (text[start:end].strip() for start, end in _merged(span for _, span in found))
+    values = (text[start:end].strip() for start, end in merge_spans(span for _, span in found))
     return frozenset(value for value in values if len(value) >= MIN_LENGTH)
 
 
@@ -436,7 +436,7 @@ def _is_secret(text: str, span: Span) -> bool:
     return text[slice(*span)].strip(" \"'.,") != MASK
 
 
-def _merged(spans: Iterable[Span]) -> list[Span]:
+def merge_spans(spans: Iterable[Span]) -> list[Span]:
     """The spans in order, without overlaps."""
     merged: list[Span] = []
     for start, end in sorted(spans):

@@ -1,7 +1,6 @@
 """What a run writes into documents: lines on a subject, a conversation digest, stories; each exactly once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -16,7 +15,6 @@ from memory.documents import revisions, tree
 from memory.documents.profile_updates import refresh_profile
 from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target, What
-from memory.librarian import run as librarian
 from memory.librarian.engine import Extraction, ExtractionInput, Folder, ProposedDocument, ProposedLine, ProposedStory
 from memory.librarian.run import request_reading, run_extraction
 from memory.models import Document, Episode, Fact, LibrarianRun, Revision
@@ -33,33 +31,6 @@ STORY = (
 @pytest.fixture(autouse=True)
 def silent(queued: list[Any]) -> None:
     """Nothing is sent to a queue."""
-
-
-@dataclass
-class Scripted:
-    """An engine with the test's answers."""
-
-    does: Callable[[ExtractionInput], Extraction]
-    version: str = "scripted/1"
-    uses_tokens: bool = False
-    max_duration: timedelta = timedelta(seconds=60)
-    readings: list[ExtractionInput] = field(default_factory=list)
-
-    def extract(self, reading: ExtractionInput) -> Extraction:
-        self.readings.append(reading)
-        return self.does(reading)
-
-
-@pytest.fixture
-def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[ExtractionInput], Extraction]], Scripted]:
-    """`use(function)` makes it the engine."""
-
-    def use(does: Callable[[ExtractionInput], Extraction]) -> Scripted:
-        scripted = Scripted(does)
-        monkeypatch.setattr(librarian, "choose_engine", lambda: scripted)
-        return scripted
-
-    return use
 
 
 def say(user: User, *texts: str, title: str = "", conversation: Conversation | None = None) -> Conversation:

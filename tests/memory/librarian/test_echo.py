@@ -12,7 +12,6 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from itertools import pairwise, product
 from typing import Any
 
@@ -21,7 +20,6 @@ import pytest
 from accounts.models import User
 from budget.models import Receipt
 from chat.models import Conversation, Message
-from memory.embeddings.port import embedder
 from memory.librarian import run as librarian
 from memory.librarian.decision import Reason
 from memory.librarian.echo import RUN, mark_echoes
@@ -31,6 +29,8 @@ from memory.models import Document, Fact, LibrarianRun
 from memory.ports.source import ContextText, Speaker, Utterance
 from memory.text.user_text import mask_foreign_text
 from recall.llm import client
+
+pytestmark = pytest.mark.usefixtures("queued", "embedded_once")
 
 PAIRS = list(product(range(5), range(12)))
 """Which of the claims meets which of the replies: each conversation has three."""
@@ -159,19 +159,6 @@ def active(user: User) -> set[str]:
 def somebody(number: int) -> User:
     user: User = User.objects.create(email=f"{number}@example.org", preferred_name="Sam")
     return user
-
-
-@cache
-def _vector(statement: str) -> Any:
-    return embedder().embed([statement])[0]
-
-
-@pytest.fixture(autouse=True)
-def worker(queued: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Queued tasks go nowhere; repeated statements aren't embedded again."""
-    monkeypatch.setattr(
-        librarian, "_embed_statements", lambda proposals: [_vector(proposal.statement) for proposal in proposals]
-    )
 
 
 def test_conversations_end_with_what_the_user_stated_read_by_rules(db: None) -> None:

@@ -2,14 +2,12 @@
 
 import random
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from memory.embeddings.port import embedder
 from memory.librarian import run as librarian
 from memory.librarian.engine import Extraction, ExtractionInput
 from memory.librarian.rules.engine import RuleEngine
@@ -18,7 +16,10 @@ from memory.models import Fact, LibrarianRun, ReviewAction
 from memory.review.decisions import accept, edit, reject
 from memory.review.merge import merge
 from memory.review.undo import undo
-from tests.memory.librarian.test_run import Scripted, ask, say
+from tests.memory.librarian.conftest import Scripted
+from tests.memory.librarian.test_run import ask, say
+
+pytestmark = pytest.mark.usefixtures("queued", "embedded_once")
 
 SAID = (
     "My sister Mary lives in Lisbon and I'm allergic to peanuts.",
@@ -58,18 +59,6 @@ def boldly(reading: ExtractionInput) -> Extraction:
 
 
 ENGINES: tuple[Callable[[ExtractionInput], Extraction], ...] = (by_rules, in_other_words, boldly)
-
-
-@cache
-def _vector(statement: str) -> Any:
-    return embedder().embed([statement])[0]
-
-
-@pytest.fixture(autouse=True)
-def worker(queued: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        librarian, "_embed_statements", lambda proposals: [_vector(proposal.statement) for proposal in proposals]
-    )
 
 
 def read_again(

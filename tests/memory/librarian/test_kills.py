@@ -23,7 +23,8 @@ from memory.librarian.run import RUNS, run_extraction
 from memory.models import Episode, Fact, FactLink, LibrarianRun
 from memory.ports.spending import Usage
 from memory.review.decisions import reject
-from tests.memory.librarian.test_run import Scripted, ask, learn, say
+from tests.memory.librarian.conftest import Scripted
+from tests.memory.librarian.test_run import ask, learn, say
 
 BEFORE = ("I live in Lisbon.", "I like jazz.", "My favourite colour is green.", "I like opera.")
 THEN = (

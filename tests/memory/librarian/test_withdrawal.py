@@ -15,7 +15,8 @@ from memory.librarian.run import run_extraction
 from memory.models import Fact, LibrarianRun
 from memory.models.kinds import Kind
 from memory.review.decisions import accept, reject, undo
-from tests.memory.librarian.test_run import Scripted, ask, facts, say
+from tests.memory.librarian.conftest import Scripted
+from tests.memory.librarian.test_run import ask, facts, say
 
 ACTIVE, EXPIRED, SUPERSEDED, PROPOSED = "active", "expired", "superseded", "proposed"
 

@@ -296,8 +296,3 @@ class SearchForm(forms.Form):
     since = DayField("From")
     until = DayField("To", is_end=True)
     as_of = DayField("Learned by", "Only what Recall had learned by the end of this day.", is_end=True)
-
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether any filter is set."""
-        return any(self.data.get(name) for name in self.fields if name != "q")

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memory.text.language import as_set
+
 
 @dataclass(frozen=True, slots=True)
 class Cues:
@@ -67,10 +69,6 @@ def cues_for(text: str, languages: Sequence[str]) -> Cues:
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 def _any(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
@@ -103,7 +101,7 @@ ENGLISH: Final = Cues(
     asks_when=_any(
         r"^\W*(when|what (date|day|month|year|time)|how long)\b|\bwhen (did|was|is|were|do|does|has|have|will)\b"
     ),
-    time_words=_words("""
+    time_words=as_set("""
         yesterday today tonight tomorrow morning last next ago recently just soon week weekend month year monday
         tuesday wednesday thursday friday saturday sunday january february march april june july august
         september october november december
@@ -112,20 +110,20 @@ ENGLISH: Final = Cues(
         r"^\W*(and|but|so|what about|how about|why|really)\b"
         r"|\b(s?he|him|her|hers|his|they|them|their|it|its|that|those|this|these|there|then|one)\b"
     ),
-    empty_words=_words("""
+    empty_words=as_set("""
         about also and any are because been but can could did does doing don don't for from get going had has
         have her hers him his how into its just know let like made make many may more much not now off one only
         our out over really she should some than that that's the their them then there these they thing things
         think this those too very want was way well were what when where which who why will with would yes you
         your
     """),
-    openers=_words("the a an i in on at every when if his her their my"),
+    openers=as_set("the a an i in on at every when if his her their my"),
     month_numbers=_MONTH_NUMBERS,
     named_date=_any(
         rf"\b(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? )?(?P<month>{_either(_MONTH_NUMBERS)})\b\.?"
         r"(?:,? (?P<after>\d{1,2})(?:st|nd|rd|th)?\b(?!\d))?(?:,? ?(?:of )?(?P<year>\d{4}))?"
     ),
-    also_words=_words("may march mar dec sep"),
+    also_words=as_set("may march mar dec sep"),
     before_month=_any(r"\b(in|of|during|last|this|since|until|early|late|mid)[ -]$"),
     ago=_any(
         r"\b(?P<count>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten) (?P<unit>day|week|month|year)s?"
@@ -159,7 +157,7 @@ _GERMAN_MONTHS: Final = _numbers(
 _GERMAN_COUNTS: Final = {"einem": 1, "einer": 1, "nem": 1, "ner": 1} | _numbers(
     "ein zwei drei vier fünf sechs sieben acht neun zehn"
 )
-_GERMAN_EMPTY: Final = _words("""
+_GERMAN_EMPTY: Final = as_set("""
     aber alle allem allen aller alles als also am an auch auf aus bei beim bin bis bist bitte da damit dann das
     dass dazu dein deine deinem deinen deiner dem den denn der des dich die dies diese diesem diesen dieser
     dieses dir doch du eben eigentlich ein eine einem einen einer eines er es etwas euch für gab ganz geht
@@ -191,7 +189,7 @@ GERMAN: Final = Cues(
         r"\bwann\b|\bwie lange\b|\bwie ?viel uhr\b|\bwie spät\b"
         r"|\b(welche[nmrs]?|wievielte[nmrs]?) (tag|datum|monat|jahr|woche|uhrzeit)\b"
     ),
-    time_words=_words("""
+    time_words=as_set("""
         gestern vorgestern heute morgen übermorgen abend nacht mittag vormittag nachmittag früh letzte letzten
         letztes nächste nächsten nächstes vor kürzlich neulich bald woche wochen wochenende monat monate jahr
         jahre jahren uhr montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag montags dienstags
@@ -225,7 +223,7 @@ _SPANISH_MONTHS: Final = _numbers(
     "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
 ) | {"setiembre": 9}
 _SPANISH_COUNTS: Final = {"una": 1} | _numbers("un dos tres cuatro cinco seis siete ocho nueve diez")
-_SPANISH_EMPTY: Final = _words("""
+_SPANISH_EMPTY: Final = as_set("""
     a ahora ahí al algo alguien algún alguna algunas alguno algunos allí ante aquel aquella aquí así aunque aún
     bien cada como con cosa cosas cuál cual cuáles cuales cuándo cuando cuánta cuantas cuánto cuanto cuántos
     cuantos cuántas cómo da dar de decir del desde digo dime donde dónde adónde adonde dos e el él ella ellas
@@ -255,7 +253,7 @@ SPANISH: Final = Cues(
         r"|\b(qué|que|cuál|cual) (es la |es el )?(día|fecha|mes|año|hora)\b"
         r"|\bcuánto tiempo\b|^\W*cuanto tiempo\b"
     ),
-    time_words=_words("""
+    time_words=as_set("""
         ayer anteayer anoche hoy mañana tarde noche pasado pasada próximo próxima hace recientemente pronto
         semana semanas finde mes meses año años lunes martes miércoles jueves viernes sábado domingo enero
         febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
@@ -290,7 +288,7 @@ _FRENCH_MONTHS: Final = _numbers(
     "decembre": 12,
 }
 _FRENCH_COUNTS: Final = {"une": 1} | _numbers("un deux trois quatre cinq six sept huit neuf dix")
-_FRENCH_EMPTY: Final = _words("""
+_FRENCH_EMPTY: Final = as_set("""
     a ai aie alors as au aucun aucune aussi autre autres aux avait avec avez avoir avons bien c ça car ce ceci
     cela celle celles celui ces cet cette ceux chaque chez chose choses ci combien comme comment d dans de déjà
     des dire dis dit dois doit donc dont du elle elles en encore es est et était étais été êtes être eu eux fait
@@ -320,7 +318,7 @@ FRENCH: Final = Cues(
         r"|\bquel(le)? (est la |est le )?(jour|date|mois|année|heure|soir)\b"
         r"|\bcombien de temps\b"
     ),
-    time_words=_words("""
+    time_words=as_set("""
         hier aujourd hui demain matin soir nuit midi dernier dernière prochain prochaine récemment bientôt
         semaine semaines week mois an ans année années heure heures lundi mardi mercredi jeudi vendredi samedi
         dimanche janvier février mars avril mai juin juillet août septembre octobre novembre décembre
@@ -335,7 +333,7 @@ FRENCH: Final = Cues(
     named_date=_any(
         rf"\b(?:(?P<before>\d{{1,2}})(?:er)? )?(?P<month>{_either(_FRENCH_MONTHS)})\b(?P<after>)(?: (?P<year>\d{{4}}))?"
     ),
-    also_words=_words("mars"),
+    also_words=as_set("mars"),
     before_month=_any(r"\b(en|fin|début|mi|depuis|dès|courant)[ -]$"),
     ago=_any(rf"\bil y a (?P<count>\d{{1,3}}|{_either(_FRENCH_COUNTS)}) (?P<unit>jour|semaine|mois|année|an)s?\b"),
     counts=_FRENCH_COUNTS,

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memory.text.language import as_set
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionKind:
@@ -33,15 +35,11 @@ class QuestionKind:
         return " ".join(words) if any(map(_bare, words)) else text
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 def _bare(word: str) -> str:
     return word.strip(".,;:!?\"'“”()").lower()
 
 
-_FRAME: Final = _words("""
+_FRAME: Final = as_set("""
     a about across all an and aspect aspects been bring brought can chat chats chronological clear complete
     comprehensive conversation conversations could cover covered detailed did different discuss discussed discussion
     discussions during each everything far five for four full give have how i in including into item items list me

@@ -20,12 +20,12 @@ class Model:
     id: str
     name: str
     line: str | None
-    context: int
-    max_output: int
     cache_minimum: int
     thinking: frozenset[str]
     default_effort: str
     forced_tools: bool
+    context: int = 1_000_000
+    max_output: int = 128_000
     inline_system: bool = True
     binds_thinking: bool = True  # a thinking block is refused once its prefix has changed
 
@@ -37,8 +37,6 @@ MODELS = {
             "claude-sonnet-5-5",
             "Claude Sonnet 5.5",
             "sonnet",
-            context=1_000_000,
-            max_output=128_000,
             cache_minimum=512,
             thinking=frozenset({"adaptive", "between_tools"}),
             default_effort="high",
@@ -48,8 +46,6 @@ MODELS = {
             "claude-haiku-5-5",
             "Claude Haiku 5.5",
             "haiku",
-            context=1_000_000,
-            max_output=128_000,
             cache_minimum=512,
             thinking=frozenset({"adaptive", "disabled"}),
             default_effort="medium",
@@ -59,8 +55,6 @@ MODELS = {
             "claude-opus-5-5",
             "Claude Opus 5.5",
             "opus",
-            context=1_000_000,
-            max_output=128_000,
             cache_minimum=512,
             thinking=frozenset({"adaptive"}),
             default_effort="medium",
@@ -70,8 +64,6 @@ MODELS = {
             "claude-sonnet-5",
             "Claude Sonnet 5",
             "sonnet",
-            context=1_000_000,
-            max_output=128_000,
             cache_minimum=1_024,
             thinking=frozenset({"adaptive", "disabled"}),
             default_effort="high",

@@ -208,8 +208,6 @@ class UploadAdmin(RecordAdmin):
 
 @admin.register(Episode)
 class EpisodeAdmin(RecordAdmin):
-    """Episodes."""
-
     list_display = ("title", "user", "kind", "status", "significance", "happened_at")
     list_filter = ("status", "kind")
     found_by = ("pk", "conversation")
@@ -219,8 +217,6 @@ class EpisodeAdmin(RecordAdmin):
 
 @admin.register(Consolidation)
 class ConsolidationAdmin(RecordAdmin):
-    """Consolidation reports."""
-
     list_display = ("id", "user", "how", "state", "attempts", "figures", "created_at", "finished_at")
     list_filter = ("state", "how", "created_at")
 
@@ -260,8 +256,6 @@ class ReviewActionAdmin(RecordAdmin):
 
 @admin.register(FactLink)
 class FactLinkAdmin(RecordAdmin):
-    """Links between facts."""
-
     list_display = ("from_fact", "relation", "to_fact", "strength", "user", "created_at")
     list_filter = ("relation",)
     found_by = ("pk", "from_fact", "to_fact")

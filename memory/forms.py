@@ -198,8 +198,6 @@ class RevertForm(forms.Form):
 
 
 class BoundaryForm(forms.Form):
-    """A boundary."""
-
     text = forms.CharField(max_length=MAX_BOUNDARY, error_messages={"required": "Enter a rule."})
 
 

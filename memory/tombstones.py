@@ -103,7 +103,6 @@ def identifiers_of(text: str) -> Iterator[tuple[str, Phrase]]:
 
 
 def value_of(key: str, value: str) -> Iterator[Phrase]:
-    """The value of a key."""
     spelled = _normal(value)
     if key and spelled:
         yield Phrase(f"{key}={spelled}", 0, spelled)

@@ -73,8 +73,6 @@ _PREPOSITIONS: Final = frozenset(["in", "on", "at", "with", "by", "to", "from", 
 
 @dataclass(frozen=True, slots=True)
 class _ParsedStatement:
-    """A statement and its parts."""
-
     subject: frozenset[str]
     rest: frozenset[str]
     all: frozenset[str]

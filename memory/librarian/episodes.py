@@ -55,7 +55,6 @@ def refusal(proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> str |
 
 
 def spanned_messages(proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> list[Utterance]:
-    """The messages an episode spans."""
     return [utterance for utterance in utterances if proposal.first <= utterance.number <= proposal.last]
 
 

@@ -145,7 +145,6 @@ class Tally:
 
     @property
     def decided(self) -> int:
-        """All decisions."""
         return self.accepted + self.edited + self.rejected
 
     @property

@@ -14,8 +14,6 @@ MAX_REPORTS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """One report."""
-
     how: str
     at: datetime
     is_done: bool

@@ -102,8 +102,6 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Review progress."""
-
     waiting: int
     decided: int
     """Decisions of today, in the user's time zone, without undone ones."""

@@ -122,8 +122,6 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One search result."""
-
     item: MemoryItem
     label: str
     icon: str

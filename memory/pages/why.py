@@ -31,8 +31,6 @@ OPENING: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The explanation."""
-
     kept: bool
     verdict: str
     """Whether the answer used it."""

@@ -52,7 +52,6 @@ def correct(request: HttpRequest, pk: int) -> HttpResponse:
 
 @post_only("memory:fact", "pk")
 def link_fact(request: HttpRequest, pk: int) -> HttpResponse:
-    """Link the fact to another one."""
     fact, user, form = _get_own_fact(request, pk), signed_in_user(request), LinkForm(request.POST)
     if not form.is_valid():
         return _render_fact(request, fact, status=422, sentence="Choose a fact to link to.")

@@ -66,7 +66,6 @@ def time_travel(request: HttpRequest) -> HttpResponse:
 
 @post_only("memory:about", at="boundaries")
 def add_boundary(request: HttpRequest) -> HttpResponse:
-    """Add a boundary."""
     form = BoundaryForm(request.POST)
     if form.is_valid():
         try:
@@ -93,7 +92,6 @@ def save_boundary(request: HttpRequest, pk: int) -> HttpResponse:
 
 @signed_in_post
 def remove_boundary(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete a boundary."""
     get_object_or_404(Boundary.objects.for_user(signed_in_user(request)), pk=pk).delete()
     return _redirect_to_boundaries(request, "Boundary removed.")
 

@@ -133,7 +133,6 @@ def _undo(number: int) -> str:
 
 
 def _filtered_proposals(request: HttpRequest) -> Any:
-    """The proposals that match the filters."""
     facts = with_evidence(Fact.objects.proposed()).select_related("message__conversation", "user").order_by("pk")
     user, kind, after = (storable(request.GET.get(name, "")) for name in ("user", "kind", "after"))
     if user:

@@ -36,7 +36,6 @@ class Word:
 
 
 def words_of(text: str) -> list[Word]:
-    """The words of a text."""
     return [Word(t[0], t[0].casefold().replace("’", "'"), t.start(), t.end()) for t in TOKEN.finditer(text)]
 
 

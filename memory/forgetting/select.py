@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from django.db.models import Q
@@ -140,7 +141,7 @@ def _with_the_closest(found: list[Match]) -> list[Match]:
     """The matches with the one that is clearly closest ticked: by its words, then by its meaning."""
     open_ones = [match for match in found if match.ruling.reason not in (Reason.OPPOSITE, Reason.OTHER_SUBJECT)]
     facts = [match for match in open_ones if match.kind == "fact"]  # the message repeats the fact
-    for share in (_by_words, _by_meaning):
+    for share in (_by_words, attrgetter("cosine")):
         some = facts if any(map(share, facts)) else open_ones
         ranked = sorted(some, key=share, reverse=True)
         best = share(ranked[0]) if ranked else 0.0
@@ -161,10 +162,6 @@ def _chosen(match: Match) -> Match:
 
 def _by_words(match: Match) -> float:
     return 1 + match.ruling.coverage if match.ruling.has_anchors else 0.0
-
-
-def _by_meaning(match: Match) -> float:
-    return match.cosine
 
 
 # Loading -----------------------------------------------------------------------------------------------------------

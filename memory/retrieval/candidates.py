@@ -503,11 +503,11 @@ class CandidateSearch:
 
 def question_vectors(question: Question) -> Mapping[Embedder, Vectors]:
     """The question's vector by each model that rows are embedded with, the current one first."""
-    return {model: _question_vector(model, question.semantic_query) for model in serving()}
-
-
-def _question_vector(model: Embedder, query: str) -> Vectors:
-    return encode_question(query) if model.name in (MINILM_INT8, MINILM) else model.embed_question(query)
+    query = question.semantic_query
+    return {
+        model: encode_question(query) if model.name in (MINILM_INT8, MINILM) else model.embed_question(query)
+        for model in serving()
+    }
 
 
 def _as_text(vector: Vectors) -> str:

@@ -375,11 +375,8 @@ def sentences(text: str) -> list[str]:
     items = (one for one in items if not (ASKS.match(one) and "?" in one))
     whole = (part for item in items for part in CLAUSES.sub(r"\1\2\n", item).splitlines())
     found = (TRAIL.sub("", LEAD_IN.sub("", sentence.strip())) for sentence in whole)
-    return [item for item in found if " " in item and not (item.endswith("?") or _is_no_statement(item))]
-
-
-def _is_no_statement(sentence: str) -> bool:
-    return bool(NO_STATEMENT.match(sentence) or UNMARKED.match(sentence))
+    stated = (item for item in found if not (item.endswith("?") or NO_STATEMENT.match(item) or UNMARKED.match(item)))
+    return [item for item in stated if " " in item]
 
 
 def stems(text: str) -> frozenset[str]:

@@ -346,8 +346,9 @@ def _greeting(reading: Reading) -> Reply | None:
     goal = next((one.text for one in reading.profile if one.is_current and patterns.GOAL.match(one.text)), "")
     if goal:
         return say(wording.STILL_OPEN.format(welcome=first, goal=_lower(second_person(goal))))
-    said = [m.text for m in reading.memories if m.id.startswith("message:") and not _is_courtesy(m.text)]
-    return say(wording.LAST_SAID.format(welcome=first, said=max(said, key=len)) if said else first)
+    said = (memory.text for memory in reading.memories if memory.id.startswith("message:"))
+    longest = max((text for text in said if not any(words.match(text) for words, _ in COURTESIES)), key=len, default="")
+    return say(wording.LAST_SAID.format(welcome=first, said=longest) if longest else first)
 
 
 def _said_here(reading: Reading) -> Reply | None:
@@ -370,10 +371,6 @@ def _open_in(memory: Memory) -> list[str]:
     if memory.is_waiting:
         return sentences(memory.text.splitlines()[-1])[:1]
     return sentences(memory.text)[:1] if memory.id.startswith(("fact:", "episode:")) else []
-
-
-def _is_courtesy(text: str) -> bool:
-    return any(pattern.match(text) for pattern, _ in COURTESIES)
 
 
 def _courtesy(reading: Reading) -> Reply | None:

@@ -41,9 +41,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, files: Sequence[Path], engine: str, checked: Path | None, **options: Any) -> None:
         if not files and checked is None:
             raise CommandError("Name at least one file, or a checked sample with --checked.")
+        reader = ModelEngine(settings.ENVIRONMENT.librarian_model) if engine == "model" else RuleEngine()
         try:
             for path in files:
-                self._evaluate(path, _engine(engine), **options)
+                self._evaluate(path, reader, **options)
             if checked is not None:
                 self.stdout.write(rates(count_verdicts(checked)))
         except UNREADABLE as wrong:
@@ -77,10 +78,6 @@ class Command(BaseCommand):
             self.stdout.write(f"{len(picked)} of them, by seed {seed}, are in {out}. Add a verdict to each.")
         elif sample is not None:
             raise CommandError("--sample needs --out FILE.jsonl.")
-
-
-def _engine(name: str) -> ExtractionEngine:
-    return ModelEngine(settings.ENVIRONMENT.librarian_model) if name == "model" else RuleEngine()
 
 
 def _positive(text: str) -> int:

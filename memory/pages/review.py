@@ -257,32 +257,15 @@ MAX_SAVED: Final = 50
 """Automatically saved facts on the page; the profile has all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Click:
-    """The decisions of one click."""
-
-    actions: list[ReviewAction]
-
-    @property
-    def first(self) -> ReviewAction:
-        """Undoing it undoes all of them."""
-        return self.actions[0]
-
-
 def build_history_page(user: User, number: str | None) -> dict[str, Any]:
-    """Page `number` of the decisions that can be undone, and the automatically saved facts."""
+    """Page `number` of the decisions that can be undone, by click, and the automatically saved facts."""
     page = Paginator(can_be_undone(user), PAGE_SIZE).get_page(number)
     return {
-        "clicks": group_by_click(page),
+        "clicks": [list(same) for _, same in groupby(page, lambda action: action.batch or action.pk)],
         "decisions": page,
         "kept": saved_automatically(user),
         "days": UNDO_FOR.days,
     }
-
-
-def group_by_click(actions: Iterable[ReviewAction]) -> list[Click]:
-    """Decisions in order, grouped by click."""
-    return [Click(list(same)) for _, same in groupby(actions, lambda action: action.batch or action.pk)]
 
 
 def saved_automatically(user: User) -> list[Fact]:

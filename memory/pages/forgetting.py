@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.text import get_text_list
 
 from memory.forgetting.execute import Preview
-from memory.forgetting.select import select_topic
+from memory.forgetting.select import Match, select_topic
 from memory.forgetting.targets import Target, What, of_chat
 from memory.forgetting.verify import holding
 from memory.models import Document, Fact, Forgetting, Tombstone
@@ -180,7 +180,6 @@ TABLE_NAMES: Final = {
     "deleted documents": "deleted documents that can be restored",
     "uploads": "uploaded files",
     "receipts": "contexts of answers",
-    "profile snapshots": "profile snapshots",
     "review actions": "review decisions",
     "forgettings": "records of forgetting",
     "personal indexes": "search word lists",
@@ -188,14 +187,12 @@ TABLE_NAMES: Final = {
     "librarian runs": "librarian jobs",
     "segments": "conversation summaries",
     "compactions": "compaction jobs",
-    "attachments": "attachments",
     "import jobs": "imports",
     "api keys": "API keys",
     "idempotent requests": "stored API responses",
     "api rates": "API rate counters",
     "access logs": "access log entries",
     "usage days": "daily usage counts",
-    "budget plans": "budget plans",
 }
 """Table name → words for the page; other table names are clear already."""
 MAX_LINKS: Final = 5
@@ -256,14 +253,6 @@ LINKED: Final[Mapping[str, tuple[Callable[[User], QuerySet[Any]], Callable[[Any]
 
 # A topic -----------------------------------------------------------------------------------------------------------
 
-KIND_NAMES: Final = {
-    "fact": "fact",
-    "episode": "episode",
-    "document": "document",
-    "message": "your message",
-    "answer": "answer",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class TopicMatch:
@@ -280,15 +269,14 @@ class TopicMatch:
 def find_matches(user: User, words: str) -> list[TopicMatch]:
     """What the topic means, ticked, then its neighbors and what is similar in meaning."""
     return [
-        TopicMatch(
-            match.ref,
-            f"{KIND_NAMES[match.kind]}, {match.status}" if match.status else KIND_NAMES[match.kind],
-            match.text,
-            match.is_ticked,
-            match.ruling.reason,
-        )
+        TopicMatch(match.ref, _kind_and_status(match), match.text, match.is_ticked, match.ruling.reason)
         for match in select_topic(user, words)
     ]
+
+
+def _kind_and_status(match: Match) -> str:
+    kind = "your message" if match.kind == "message" else match.kind
+    return f"{kind}, {match.status}" if match.status else kind
 
 
 # Receipts ----------------------------------------------------------------------------------------------------------

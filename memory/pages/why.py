@@ -11,7 +11,6 @@ RULE_WORDS: Final[Mapping[str, str]] = {
     **{str(rule): words for rule, words in RULES.items()},
     "beyond top-K": "Relevant, but other memories match the question better.",
     "over the token budget": "Relevant, but better matches had filled the space for memories.",
-    "the same question": "It repeats your question and adds nothing.",
     "near-duplicate": "Another memory that was used says the same.",
 }
 """Each retrieval rule that leaves a memory out, in words."""

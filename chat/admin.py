@@ -76,10 +76,7 @@ class CompactionAdmin(RecordAdmin):
     @admin.action(description="Retry failed", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Compaction]) -> None:
         """Restart the failed ones among the selected compactions."""
-        rows = list(queryset)
-        started = self.started(request, rows, compaction.retry)
-        text = f"{started} started again. The other {len(rows) - started} had not failed, or another one is running."
-        self.message_user(request, text, messages.INFO)
+        self.restart(request, queryset, compaction.retry, ". The other {} had not failed, or another one is running.")
 
 
 @admin.register(ImportJob)
@@ -100,10 +97,8 @@ class ImportJobAdmin(RecordAdmin):
     @admin.action(description="Resume now", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[ImportJob]) -> None:
         """Continue without waiting for the scheduler. A failed import no longer has its file."""
-        rows = list(queryset)
-        started = self.started(request, rows, jobs.resume_now)
-        text = f"{started} started again. The others had ended; their owner has to upload the file again."
-        self.message_user(request, text, messages.INFO)
+        others = ". The others had ended; their owner has to upload the file again."
+        self.restart(request, queryset, jobs.resume_now, others)
 
     @admin.action(description="Stop", permissions=["action"])
     def stop(self, request: HttpRequest, queryset: QuerySet[ImportJob]) -> None:

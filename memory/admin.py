@@ -183,9 +183,7 @@ class LibrarianRunAdmin(RecordAdmin):
     @admin.action(description="Read again what failed", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[LibrarianRun]) -> None:
         """Restart the failed ones among the selected runs."""
-        runs = list(queryset)
-        started = self.started(request, runs, librarian.RUNS.retry_failed)
-        self.message_user(request, f"{started} started again; {len(runs) - started} had not failed.", messages.INFO)
+        self.restart(request, queryset, librarian.RUNS.retry_failed, "; {} had not failed.")
 
 
 @admin.register(Upload)
@@ -201,9 +199,7 @@ class UploadAdmin(RecordAdmin):
     @admin.action(description="Read again what failed", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Upload]) -> None:
         """Restart the failed ones among the selected uploads."""
-        uploads = list(queryset)
-        started = self.started(request, uploads, retry_upload)
-        self.message_user(request, f"{started} started again; {len(uploads) - started} had not failed.", messages.INFO)
+        self.restart(request, queryset, retry_upload, "; {} had not failed.")
 
 
 @admin.register(Episode)

@@ -6,8 +6,10 @@ Every admin of user-owned rows inherits from them; a test checks all registered 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
+from django.contrib import messages
 from django.contrib.admin import ModelAdmin
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.models import User
@@ -129,12 +131,14 @@ class RecordAdmin(LoggedAdmin, ReadOnlyAdmin):
         """The fields of one row that this staff user may see."""
         return self._without_personal(request, super().get_fields(request, obj))
 
-    def started(self, request: HttpRequest, rows: Iterable[Any], start: Callable[[Any], bool]) -> int:
-        """Call `start` with each row and log those it restarted; returns their number."""
-        done = [row for row in rows if start(row)]
-        for row in done:
+    def restart(self, request: HttpRequest, rows: QuerySet[Any], start: Callable[[Any], bool], others: str) -> None:
+        """Call `start` with each row, log those it restarted, and say how many; `others`: of the rest, `{}` of them."""
+        every = list(rows)
+        started = [row for row in every if start(row)]
+        for row in started:
             self.log_change(request, row, "Restarted.")
-        return len(done)
+        said = f"{len(started)} started again{others.format(len(every) - len(started))}"
+        self.message_user(request, said, messages.INFO)
 
     def _without_personal(self, request: HttpRequest, names: Iterable[Any]) -> list[Any]:
         may_read = not self.personal or request.user.has_perm(self.MAY_READ)

@@ -17,13 +17,10 @@ from memory.documents.revisions import BEGINNINGS, DocumentChangedError, Origin,
 from memory.models import Document, Fact, ReviewAction, Revision
 from memory.review.decisions import accept, edit, reject, undo
 
+pytestmark = pytest.mark.usefixtures("queued")
+
 IDENTITY, PREFERENCES, GOALS = (beginning.path for beginning in BEGINNINGS)
 Status = Fact.Status
-
-
-@pytest.fixture(autouse=True)
-def silent(queued: list[Any]) -> None:
-    """Nothing is sent to a queue."""
 
 
 def known(user: User, statement: str, kind: str = "biography", **fields: Any) -> Fact:

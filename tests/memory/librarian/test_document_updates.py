@@ -19,6 +19,8 @@ from memory.librarian.engine import Extraction, ExtractionInput, Folder, Propose
 from memory.librarian.run import request_reading, run_extraction
 from memory.models import Document, Episode, Fact, LibrarianRun, Revision
 
+pytestmark = pytest.mark.usefixtures("queued")
+
 GARDEN = "The kitchen garden gets morning sun, and I plant tomatoes in the north bed."
 STORY = (
     "Let me tell you what happened last summer. My sister Mary and I took the night train to Lisbon. We lost our bags"
@@ -26,11 +28,6 @@ STORY = (
     " laughed. In the morning we found the bags on the wrong platform, and an old man said “they waited for you”."
     " We still talk about that coat."
 )
-
-
-@pytest.fixture(autouse=True)
-def silent(queued: list[Any]) -> None:
-    """Nothing is sent to a queue."""
 
 
 def say(user: User, *texts: str, title: str = "", conversation: Conversation | None = None) -> Conversation:

@@ -18,6 +18,8 @@ from memory.review.decisions import accept, reject, undo
 from tests.memory.librarian.conftest import Scripted
 from tests.memory.librarian.test_run import ask, facts, say
 
+pytestmark = pytest.mark.usefixtures("queued")
+
 ACTIVE, EXPIRED, SUPERSEDED, PROPOSED = "active", "expired", "superseded", "proposed"
 
 
@@ -35,11 +37,6 @@ def stated(statement: str, quote: str, number: int = 1, **more: Any) -> Proposed
         statement=statement, quote=quote, number=number,
         **{"kind": Kind.BIOGRAPHY, "confidence": 0.9, "importance": 0.6, **more},
     )  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def quiet(queued: list[Any]) -> None:
-    """Queued tasks don't run."""
 
 
 @pytest.fixture

@@ -12,13 +12,10 @@ from chat.models import Conversation
 from memory.models import Boundary
 from tests.chat.prompt.test_cache_layout import turns
 
+pytestmark = pytest.mark.usefixtures("queued")
+
 STARTING = import_module("memory.migrations.0001_squashed_0012_words_of_one_person").STARTING
 REWORDED = import_module("memory.migrations.0020_plain_boundary")
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_queued(queued: list[Any]) -> None:
-    """What is queued goes nowhere."""
 
 
 def system_of(user: User) -> list[str]:

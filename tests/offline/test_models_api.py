@@ -8,8 +8,6 @@ from anthropic.types import ModelInfo
 
 from offline.protocol.models import MODELS, model_info
 
-OWN_TOOLS_REFUSED = {"claude-sonnet-5-5", "claude-opus-5-5"}
-
 
 async def test_the_list_holds_every_model_in_the_sdks_shape(client: AsyncAnthropic) -> None:
     listed = [model async for model in client.models.list()]

@@ -46,7 +46,7 @@ from memory.text.denials import (
 )
 from memory.text.keywords import FILLER, content, stem
 from memory.text.keywords import words as plain_words
-from memory.text.language import alternatives
+from memory.text.language import alternatives, as_set
 from memory.text.mended_names import OOPS, SURELY, find_mended_name, name_like, with_cue_first
 from memory.text.relations import PEOPLE as PEOPLE_AROUND
 from memory.text.relations import PETS
@@ -102,8 +102,7 @@ _GROWN_ON: Final = (
 )
 GROWN_ON: Final = tuple(_GROWN_ON.split("|"))
 """What says that a dislike is over: “I've come round to olives”."""
-_WEAK: Final = "do doing have has having be been being go going get getting am is are was want"
-WEAK: Final = frozenset(_WEAK.split())
+WEAK: Final = as_set("do doing have has having be been being go going get getting am is are was want")
 """Verbs that a denial shares with many facts."""
 _GOES_TOO = re.compile(r",| (?:in|on|at|from|since|until|till|for|near|outside|called)\b")
 """What follows an old value and is no longer known to hold with the new one: where, when, since when."""
@@ -164,17 +163,7 @@ BACK: Final = [
     "back using",
 ]
 _GOING: Final = frozenset(map(stem, ["go", "goes", "going"]))
-_SMALL: Final = frozenset(map(stem, DETERMINERS)) | {
-    "user",
-    "really",
-    "even",
-    "currently",
-    "like",
-    "lov",
-    "enjoy",
-    "eat",
-    "drink",
-}
+_SMALL: Final = frozenset(map(stem, DETERMINERS)) | as_set("user really even currently like lov enjoy eat drink")
 
 
 JUST_BEFORE: Final = timedelta(hours=1)

@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import Final
 
 from memory.facts.deduplication import PEOPLE
+from memory.text.dates import MONTHS, WEEKDAYS
 from memory.text.identifiers import Atom, atoms_of, canonical, script_of
 from memory.text.keywords import FILLER, stem
 from memory.text.parts import parts_of, sentence_spans
@@ -138,11 +139,6 @@ _VALUES: Final = {
 _OTHER_VALUE: Final = re.compile(
     r"\b(?:rent|costs?|fees?|mortgage|loan|bills?|insurance|subscription|spend|pays? for)\b", re.IGNORECASE
 )
-_MONTHS: Final = """
-    january february march april may june july august september october november december
-"""
-MONTHS: Final = frozenset(_MONTHS.split())
-DAYS: Final = frozenset(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])
 _META: Final = """
     forget delete remove erase everything anything something thing stuff bit part all about regarding concerning
     fact memory memories note notes message messages info information detail details data said told mention
@@ -268,7 +264,7 @@ def _date_of(atom: Atom) -> str:
     if re.fullmatch(r"(?:19|20)\d\d", word):
         return word
     day = word.removesuffix("s")
-    return word if word in MONTHS and atom.is_capitalized else day if day in DAYS else ""
+    return word if word in MONTHS and atom.is_capitalized else day if day in WEEKDAYS else ""
 
 
 def with_aliases(topic: Topic, texts: Iterable[str]) -> Topic:

@@ -16,8 +16,8 @@ from django.apps import apps
 from django.db import connection
 from psycopg import sql
 
-from memory.forgetting.scope import DAYS, MONTHS
 from memory.librarian.decision import Reason
+from memory.text.dates import MONTHS, WEEKDAYS
 from memory.tombstones import identifiers_of
 from recall.redaction import Erasure, batches, in_any_case, words_of
 
@@ -68,7 +68,7 @@ def naming_words(text: str) -> set[str]:
     """The words of names and codes in a text: with a capital within a sentence, and no month or day."""
     found = [one[0] for one in _WORD.finditer(text) if one[0][0].isupper() and _is_within(text, one.start())]
     codes = words_of(" ".join(written for written, _ in identifiers_of(text)))
-    return (words_of(" ".join(found)) - MONTHS - DAYS) | {word for word in codes if re.search(r"\d", word)}
+    return words_of(" ".join(found)).difference(MONTHS, WEEKDAYS) | {word for word in codes if re.search(r"\d", word)}
 
 
 def _is_within(text: str, start: int) -> bool:

@@ -14,6 +14,7 @@ from typing import Final
 
 from memory.librarian.engine import KnownFact, ProposedFact
 from memory.ports.source import Utterance
+from memory.text.dates import MONTHS
 from memory.text.keywords import content, names, numbers, stem, without_dates, words
 from memory.text.user_text import mask_foreign_text
 
@@ -46,7 +47,7 @@ _ASKS = re.compile(
     r"(?:do|does|did|am|is|are|was|were|can|could|should|would|will|have|has|had|what|where|who|when|why|how|which|isn't|aren't|don't|doesn't|didn't|wasn't)\b",
     re.I,
 )
-_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
+_MONTH = "|".join(MONTHS)
 _DAY = re.compile(rf"\b\d{{4}}-\d\d-\d\d\b|\b(?:\d{{1,2}} )?(?:{_MONTH})(?: \d{{4}})?\b|\b(?:19|20)\d\d\b", re.I)
 _RELATIVE = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|this|coming|since|week|weekend|months?|years?"

@@ -33,7 +33,7 @@ from memory.librarian.engine import KnownFact
 from memory.librarian.rules.clauses import is_past
 from memory.librarian.rules.words import OPENERS, THIRD
 from memory.ports.source import Utterance
-from memory.text.dates import WEEKDAYS, find_date
+from memory.text.dates import MONTHS, WEEKDAYS, find_date
 from memory.text.denials import (
     OF_DATES,
     SUPPOSED,
@@ -145,10 +145,8 @@ _ASKING = re.compile(
     r"^\W*(?:what|where|who|when|why|how|which|do|does|did|is|are|was|were|can|could|should|would|will|have|has)(?!['’])\b",
     re.I,
 )
-_MONTH_NAMES: Final = "january february march april may june july august september october november december"
-_MONTHS: Final = _MONTH_NAMES.split()
 _WHEN = re.compile(
-    rf"\b(?:in|since|until|till|last|this) (?:(?:early|late|mid) )?({'|'.join(_MONTHS)})?,? ?((?:19|20)\d\d)?\b", re.I
+    rf"\b(?:in|since|until|till|last|this) (?:(?:early|late|mid) )?({'|'.join(MONTHS)})?,? ?((?:19|20)\d\d)?\b", re.I
 )
 BACK: Final = [
     "back in",
@@ -826,7 +824,7 @@ def when_ended(text: str, said_at: datetime) -> datetime | None:
         month, year = found[1], found[2]
         if not month and not year:
             continue
-        number = _MONTHS.index(month.casefold()) + 1 if month else 12
+        number = MONTHS.index(month.casefold()) + 1 if month else 12
         named = int(year) if year else said_at.year - (number > said_at.month)
         following = date(named + number // 12, number % 12 + 1, 1)
         return min(datetime(following.year, following.month, 1, tzinfo=UTC), said_at)

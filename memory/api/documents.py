@@ -18,7 +18,7 @@ from memory.tombstones import ForgottenTextError
 from recall.llm.tokens import count_tokens
 from recall.openapi.fields import Moment
 from recall.openapi.pagination import Page, Paging, paginate
-from recall.openapi.problems import ProblemError
+from recall.openapi.problems import ProblemError, refused_with
 
 router = Router(tags=["documents"])
 
@@ -94,12 +94,10 @@ def get_document(request: HttpRequest, path: Path, known_at: Moment | None = Non
 def put_document(request: HttpRequest, given: NewText) -> DocumentText:
     """Saves a new version; 409 if it has changed or its text was forgotten. The profile needs the `review` scope."""
     check_may_write(request, given.path, text=given.text)
-    try:
+    with refused_with(HTTPStatus.CONFLICT, revisions.DocumentChangedError, ForgottenTextError):
         document = revisions.save(
             person(request), given.path, given.text, started_from=given.version, title=given.title
         )
-    except (revisions.DocumentChangedError, ForgottenTextError) as refused:
-        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
     if given.tags is not None:
         tree.set_tags(document, given.tags)
     return _build_document(_get_own_document(request, given.path))
@@ -141,10 +139,8 @@ class Moved(Schema):
 def move_documents(request: HttpRequest, given: Move) -> Any:
     """Moves a document or folder with everything below it, or nothing. The profile also needs the `review` scope."""
     check_may_write(request, given.path, given.to)
-    try:
+    with refused_with(HTTPStatus.CONFLICT, tree.NotMovedError):
         return {"moved": tree.move(person(request), given.path.rstrip("/"), given.to.rstrip("/"))}
-    except tree.NotMovedError as refused:
-        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
 
 
 class DeletedDocuments(Schema):

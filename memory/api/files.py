@@ -17,7 +17,7 @@ from memory import models
 from memory.api.documents import READ_SCOPE, REVIEW_SCOPE, Path, check_may_write
 from memory.documents import folder_sync, uploads
 from recall.openapi.pagination import Page, Paging, paginate
-from recall.openapi.problems import ProblemError
+from recall.openapi.problems import ProblemError, refused_with
 
 router = Router(tags=["documents"])
 
@@ -58,10 +58,8 @@ def upload_file(
 ) -> Any:
     """The file is read in the background; get the upload for its state. The profile also needs the `review` scope."""
     check_may_write(request, folder)
-    try:
+    with refused_with(HTTPStatus.UNPROCESSABLE_ENTITY, uploads.UploadRefusedError):
         return Status(HTTPStatus.ACCEPTED, uploads.accept(person(request), file.name or "", file.read(), folder))
-    except uploads.UploadRefusedError as refused:
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
 
 
 @router.get("/uploads/{int:number}", response=Upload, auth=require_scope("memory:read"), summary="Get an upload")
@@ -123,7 +121,7 @@ def sync_folder(request: HttpRequest, given: Sync) -> Any:
     """Adds, updates and removes documents to match the files; your own edits are kept. Repeating it changes nothing.
     The profile also needs the `review` scope."""
     check_may_write(request, given.at)
-    try:
+    with refused_with(HTTPStatus.UNPROCESSABLE_ENTITY, folder_sync.SyncRefusedError):
         report = folder_sync.sync_files(
             person(request),
             list(_incoming(given.files)),
@@ -132,8 +130,6 @@ def sync_folder(request: HttpRequest, given: Sync) -> Any:
             dry_run=given.dry_run,
             follow_deletions=given.follow_deletions,
         )
-    except folder_sync.SyncRefusedError as refused:
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
     return report.outcomes
 
 

@@ -24,7 +24,7 @@ from memory.review.merge import MAX_MERGED, merge
 from memory.review.undo import can_be_undone
 from recall.openapi.fields import Moment, Number
 from recall.openapi.pagination import Page, Paging, paginate
-from recall.openapi.problems import ProblemError
+from recall.openapi.problems import ProblemError, refused_with
 
 router = Router(tags=["review"])
 
@@ -150,10 +150,8 @@ def _decide_with_wording(request: HttpRequest, pk: int, given: Wording, decide: 
 
 
 def _decide(request: HttpRequest, pk: int, decide: Any) -> dict[str, Any]:
-    try:
+    with refused_with(HTTPStatus.CONFLICT, decisions.RefusedError):
         action: models.ReviewAction = decide(get_own_fact(request, pk))
-    except decisions.RefusedError as refused:
-        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
     return {"decision": action, "fact": get_own_fact(request, action.fact_id)}
 
 
@@ -181,10 +179,8 @@ class DecidedTogether(Schema):
 def decide(request: HttpRequest, given: SeveralFacts) -> Any:
     """Decides on a batch; one undo reverts all. Facts decided elsewhere in the meantime are reported as refusals."""
     facts = _own_facts(request, given.facts)
-    try:
+    with refused_with(HTTPStatus.CONFLICT, decisions.RefusedError):
         outcome = decide_batch(facts, models.ReviewAction.Verb(given.verb), by=person(request))
-    except decisions.RefusedError as refused:
-        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
     actions = models.ReviewAction.objects.filter(pk__in=[action.pk for action in outcome.actions]).order_by("pk")
     missing = [decisions.GONE] * (len(set(given.facts)) - len(facts))
     return {"decisions": list(actions), "refusals": [*outcome.refusals, *missing]}
@@ -206,10 +202,8 @@ def merge_facts(request: HttpRequest, given: Merging) -> Any:
     if len(facts) < len(chosen):
         raise Http404
     into = next(fact for fact in facts if fact.pk == (given.into or given.facts[0]))
-    try:
+    with refused_with(HTTPStatus.CONFLICT, decisions.RefusedError):
         action = merge(facts, into, " ".join(given.statement.split()), by=person(request))
-    except decisions.RefusedError as refused:
-        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
     return {"decision": action, "fact": get_own_fact(request, action.fact_id)}
 
 

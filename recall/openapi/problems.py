@@ -3,7 +3,8 @@
 `detail` is a sentence for the developer of the calling program. It never quotes stored data or an exception's message.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -80,6 +81,15 @@ class ProblemError(HttpError):
         self.kind = kind
         self.headers = dict(headers or {})
         self.more = more
+
+
+@contextmanager
+def refused_with(status: HTTPStatus, *errors: type[Exception]) -> Iterator[None]:
+    """Answer one of these errors, which are written for users, with the status and its sentence."""
+    try:
+        yield
+    except errors as refused:
+        raise ProblemError(status, str(refused)) from refused
 
 
 def members(status: int, detail: str, kind: str = "", **more: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from budget.spending import limits, usage
 from recall.llm.client import get_capabilities
 from recall.openapi.fields import Moment
 from recall.openapi.pagination import Page, Paging, paginate
-from recall.openapi.problems import ProblemError
+from recall.openapi.problems import ProblemError, refused_with
 
 router = Router(tags=["budget"])
 
@@ -175,12 +175,9 @@ def list_limits(request: HttpRequest) -> Any:
 def set_limits(request: HttpRequest, given: NewLimits) -> Any:
     """All or none. Your limits can only be lower than an administrator's."""
     user = person(request)
-    try:
-        with transaction.atomic():
-            for limit in given.limits:
-                limits.set_limit(user, limits.What(limit.what), limits.Per(limit.per), limit.amount)
-    except limits.InvalidLimitError as error:
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
+    with refused_with(HTTPStatus.UNPROCESSABLE_ENTITY, limits.InvalidLimitError), transaction.atomic():
+        for limit in given.limits:
+            limits.set_limit(user, limits.What(limit.what), limits.Per(limit.per), limit.amount)
     return limits.limit_statuses(user)
 
 

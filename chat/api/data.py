@@ -18,7 +18,7 @@ from chat.importing import jobs
 from chat.importing.view import describe_import
 from chat.models import ImportJob
 from recall.openapi.pagination import Page, Paging, paginate
-from recall.openapi.problems import ProblemError
+from recall.openapi.problems import refused_with
 
 imports = Router(tags=["import and export"])
 exports = Router(tags=["import and export"])
@@ -55,10 +55,8 @@ class Reading(Schema):
 )  # fmt: skip
 def bring_in(request: HttpRequest, file: File[UploadedFile]) -> Any:
     """The import runs in the background. Importing a file again, or a newer one, adds only what's new."""
-    try:
+    with refused_with(HTTPStatus.UNPROCESSABLE_ENTITY, NotImportedError):
         job = jobs.accept(person(request), file.name or "export", file.size or 0, file.chunks())
-    except NotImportedError as refusal:
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refusal)) from refusal
     return Status(HTTPStatus.ACCEPTED, _build_import(job))
 
 

@@ -16,7 +16,7 @@ from accounts.staff import access_log
 from chat.conversations.model_choice import ModelNotOfferedError, validate_effort, validate_model
 from memory.index import language_change
 from recall.openapi.pagination import Page, Paging, paginate
-from recall.openapi.problems import ProblemError
+from recall.openapi.problems import refused_with
 
 router = Router(tags=["settings"])
 
@@ -62,12 +62,10 @@ def change_me(request: HttpRequest, payload: Preferences) -> Any:
     user, named = person(request), payload.model_dump(exclude_none=True)
     if payload.time_zone is not None:
         validate_time_zone(payload.time_zone)
-    try:
+    with refused_with(HTTPStatus.UNPROCESSABLE_ENTITY, ModelNotOfferedError):
         model = validate_model(named.get("chat_model", user.chat_model))
         if "effort" in named:
             named["effort"] = validate_effort(named["effort"], model)
-    except ModelNotOfferedError as refused:
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
     if "chat_model" in named:
         named["chat_model"] = model
     for name, value in named.items():

@@ -16,7 +16,7 @@ from chat.projects import projects
 from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
 from chat.projects.undo_tokens import OFFERED_FOR, UndoExpiredError
 from memory.documents.tree import NotMovedError
-from recall.openapi.problems import ProblemError
+from recall.openapi.problems import refused_with
 
 router = Router(tags=["projects and roles"])
 
@@ -101,10 +101,8 @@ def change_project(request: HttpRequest, project: int, payload: ChangedProject) 
     found = _get_own_project(request, project)
     instructions = found.instructions if payload.instructions is None else payload.instructions.strip()
     only = found.only_project if payload.only_project is None else payload.only_project
-    try:
+    with refused_with(HTTPStatus.CONFLICT, NotMovedError):
         projects.update(found, " ".join((payload.name or found.name).split()), instructions, only_project=only)
-    except NotMovedError as refused:
-        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
     if payload.archived is not None:
         projects.archive(found, is_archived=payload.archived)
     return _get_own_project(request, project)
@@ -122,10 +120,8 @@ def restore_project(request: HttpRequest, payload: BringingBack) -> Any:
 
     409 if the token expired or isn't yours, or if its folder has a project again.
     """
-    try:
+    with refused_with(HTTPStatus.CONFLICT, UndoExpiredError):
         return projects.restore(person(request), payload.token)
-    except UndoExpiredError as gone:
-        raise ProblemError(HTTPStatus.CONFLICT, str(gone)) from gone
 
 
 def _get_own_project(request: HttpRequest, pk: int) -> models.Project:

@@ -14,7 +14,7 @@ from chat import models
 from chat.api.projects import BringingBack, Deleted, deleted
 from chat.projects import roles
 from chat.projects.undo_tokens import UndoExpiredError
-from recall.openapi.problems import ProblemError
+from recall.openapi.problems import refused_with
 
 router = Router(tags=["projects and roles"])
 
@@ -46,10 +46,8 @@ def list_roles(request: HttpRequest) -> Any:
 @router.post("", response={201: Role}, auth=require_scope("chat:write"), summary="Create a role")
 def make_role(request: HttpRequest, payload: NewRole) -> Any:
     """409 if a role has this name."""
-    try:
+    with refused_with(HTTPStatus.CONFLICT, roles.NameTakenError):
         created = roles.create(person(request), " ".join(payload.name.split()), payload.instructions.strip())
-    except roles.NameTakenError as taken:
-        raise ProblemError(HTTPStatus.CONFLICT, str(taken)) from taken
     return Status(HTTPStatus.CREATED, _get_own_role(request, created.pk))
 
 
@@ -62,10 +60,8 @@ def get_role(request: HttpRequest, role: int) -> Any:
 @router.put("/{int:role}", response=Role, auth=require_scope("chat:write"), summary="Change a role")
 def change_role(request: HttpRequest, role: int, payload: NewRole) -> Any:
     """Takes effect with the next answer of its conversations."""
-    try:
+    with refused_with(HTTPStatus.CONFLICT, roles.NameTakenError):
         roles.edit(_get_own_role(request, role), " ".join(payload.name.split()), payload.instructions.strip())
-    except roles.NameTakenError as taken:
-        raise ProblemError(HTTPStatus.CONFLICT, str(taken)) from taken
     return _get_own_role(request, role)
 
 
@@ -81,10 +77,8 @@ def restore_role(request: HttpRequest, payload: BringingBack) -> Any:
 
     409 if the token expired or isn't yours, or if another role has its name.
     """
-    try:
+    with refused_with(HTTPStatus.CONFLICT, UndoExpiredError):
         found = roles.restore(person(request), payload.token)
-    except UndoExpiredError as gone:
-        raise ProblemError(HTTPStatus.CONFLICT, str(gone)) from gone
     return _get_own_role(request, found.pk)
 
 

@@ -5,6 +5,7 @@ The table lists PostgreSQL's stemmers; the value is the name of the text search 
 
 from typing import Final
 
+from django.conf.locale import LANG_INFO
 from django.db import models
 from django.utils.translation.trans_real import parse_accept_lang_header
 
@@ -43,42 +44,14 @@ class Language(models.TextChoices):
     ANOTHER = "simple", "Another language (exact words only)"
 
 
-_BY_CODE: Final = {
-    "ar": Language.ARABIC,
-    "ca": Language.CATALAN,
-    "da": Language.DANISH,
-    "de": Language.GERMAN,
-    "el": Language.GREEK,
-    "en": Language.ENGLISH,
-    "es": Language.SPANISH,
-    "eu": Language.BASQUE,
-    "fi": Language.FINNISH,
-    "fr": Language.FRENCH,
-    "ga": Language.IRISH,
-    "hi": Language.HINDI,
-    "hu": Language.HUNGARIAN,
-    "hy": Language.ARMENIAN,
-    "id": Language.INDONESIAN,
-    "it": Language.ITALIAN,
-    "lt": Language.LITHUANIAN,
-    "nb": Language.NORWEGIAN,
-    "ne": Language.NEPALI,
-    "nl": Language.DUTCH,
-    "nn": Language.NORWEGIAN,
-    "no": Language.NORWEGIAN,
-    "pt": Language.PORTUGUESE,
-    "ro": Language.ROMANIAN,
-    "ru": Language.RUSSIAN,
-    "sr": Language.SERBIAN,
-    "sv": Language.SWEDISH,
-    "ta": Language.TAMIL,
-    "tr": Language.TURKISH,
-    "yi": Language.YIDDISH,
-}
-"""The first part of a language's tag (BCP 47) → the language."""
+_NAMES: Final = {code: known["name"] for code, known in LANG_INFO.items() if "name" in known} | {"yi": "Yiddish"}
+"""The first part of a language's tag (BCP 47) → its English name."""
 
 
 def of_browser(accepts: str) -> Language:
     """The first language of an `Accept-Language` header; English if it is empty."""
     tags = [tag.partition("-")[0] for tag, _ in parse_accept_lang_header(accepts) if tag != "*"]
-    return _BY_CODE.get(tags[0], Language.ANOTHER) if tags else Language.ENGLISH
+    if not tags:
+        return Language.ENGLISH
+    name = _NAMES.get(tags[0], "").partition(" ")[0].lower()  # Norwegian, whether Bokmal or Nynorsk
+    return Language(name) if name in Language.values else Language.ANOTHER

@@ -160,17 +160,11 @@ admin.site.unregister(Group)
 class GroupAdmin(DjangoGroupAdmin):
     """Groups: only superusers write them. Anyone else who can could grant their own group everything."""
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         """Superusers only."""
         return request.user.is_superuser
 
-    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Superusers only."""
-        return request.user.is_superuser
-
-    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Superusers only."""
-        return request.user.is_superuser
+    has_change_permission = has_delete_permission = has_add_permission
 
 
 @admin.register(ApiKey)

@@ -37,11 +37,11 @@ Headers = dict[str, str]
 WRITE_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 """Methods that change data."""
 MEDIA_TYPES: Final = {
+    "file": "multipart/form-data",
     "body": "application/json",
     "form": "application/x-www-form-urlencoded",
-    "file": "multipart/form-data",
 }
-"""django-ninja's parameter source → the media type of the body."""
+"""django-ninja's parameter source → the media type of the body; a form with a file is sent as the first."""
 REQUEST_ERRORS: Final = (
     HttpError,
     BadRequest,
@@ -87,11 +87,7 @@ class ApiRequest:
 
     def _check_media_type(self) -> None:
         sources = {model.__ninja_param_source__ for model in self.operation.models}
-        read = (
-            MEDIA_TYPES["file"]
-            if "file" in sources
-            else next((MEDIA_TYPES[name] for name in MEDIA_TYPES if name in sources), None)
-        )
+        read = next((media_type for name, media_type in MEDIA_TYPES.items() if name in sources), None)
         is_sent = self.request.META.get("CONTENT_LENGTH") not in (None, "", "0") or self.request.content_type
         if read is not None and is_sent and self.request.content_type != read:
             raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Send this as {read}.", headers={"Accept": read})

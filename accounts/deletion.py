@@ -10,6 +10,7 @@ from typing import Final
 
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import connection, models, transaction
 from django.dispatch import Signal
@@ -113,11 +114,10 @@ def _delete_sessions(user: User) -> None:
 def _delete_from_admin_log(user: User) -> None:
     """Log entries about the user's rows: each quotes the row's text."""
     about = {*owned(), User}
-    for kind in LogEntry.objects.order_by().values_list("content_type", flat=True).distinct():
-        entries = LogEntry.objects.filter(content_type=kind).select_related("content_type")
-        first = entries.first()
-        model = first.content_type.model_class() if first and first.content_type else None
+    for kind in ContentType.objects.filter(pk__in=LogEntry.objects.values("content_type")):
+        model = kind.model_class()
         if model in about and model is not None:
+            entries = LogEntry.objects.filter(content_type=kind)
             entries.filter(object_id__in=_ids(model, user, entries)).delete()
 
 
@@ -125,6 +125,6 @@ def _ids(model: type[models.Model], user: User, entries: models.QuerySet[LogEntr
     """The ids of those logged rows that belong to this user."""
     if model is User:
         return [str(user.pk)]
-    named = [pk for pk in entries.values_list("object_id", flat=True) if pk]
-    theirs = model._default_manager.filter(user=user)
-    return [str(pk) for pk in theirs.values_list("pk", flat=True).iterator() if str(pk) in set(named)] if named else []
+    named = set(entries.values_list("object_id", flat=True))
+    theirs = model._default_manager.filter(user=user).values_list("pk", flat=True)
+    return [str(pk) for pk in theirs.iterator() if str(pk) in named]

@@ -25,6 +25,7 @@ from django.db import DatabaseError, transaction
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 from django.http import HttpRequest
+from django.utils import timezone
 
 from accounts.api import keys
 from accounts.models import User
@@ -89,7 +90,7 @@ def record_sign_in(request: HttpRequest, **_: Any) -> None:
 @receiver(password_reset)
 def revoke_keys(request: HttpRequest, user: User, **_: Any) -> None:
     """Revoke all keys; the page after the reset says so."""
-    if count := keys.revoke_all(user):
+    if count := keys.active_keys(user).update(revoked_at=timezone.now()):
         revoked = "This account's API key was" if count == 1 else f"All {count} API keys of this account were"
         messages.warning(request, f"{revoked} revoked, in case someone else created {'it' if count == 1 else 'them'}.")
 

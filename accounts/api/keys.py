@@ -90,11 +90,6 @@ def revoke(user: User, pk: int) -> bool:
     return active.update(revoked_at=timezone.now()) == 1
 
 
-def revoke_all(user: User) -> int:
-    """Revoke all of the user's keys; returns how many were active."""
-    return active_keys(user).update(revoked_at=timezone.now())
-
-
 def hash_key(secret: str) -> str:
     """The hash that is stored of a key."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

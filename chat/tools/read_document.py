@@ -4,7 +4,6 @@ import re
 from typing import Final
 
 from accounts.models import User
-from chat.messages.activity import TOOL_LABELS
 from chat.models import Conversation, Message
 from chat.projects.project_scope import can_read
 from chat.tools.tool import NOTE, Tool, ToolInput, ToolInputError, ToolResult, get_int, get_text
@@ -82,6 +81,5 @@ READ_DOCUMENT: Final = Tool(
         },
     },
     run=read_document,
-    labels=TOOL_LABELS["read_document"],
     scope="memory:read",
 )

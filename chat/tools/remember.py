@@ -3,7 +3,6 @@
 from typing import Final
 
 from chat.ingest.source import utterance
-from chat.messages.activity import TOOL_LABELS
 from chat.tools.tool import Tool, ToolInput, ToolResult, get_text
 from chat.turn import AcceptedTurn
 from memory.librarian.echo import mark_echoes
@@ -34,7 +33,6 @@ REMEMBER: Final = Tool(
         },
     },
     run=remember,
-    labels=TOOL_LABELS["remember"],
     limit=3,  # each proposal costs the user's time
     scope="memory:write",
     writes=True,

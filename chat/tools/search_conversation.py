@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Final
 
-from chat.messages.activity import TOOL_LABELS
 from chat.projects.project_scope import recall_scope
 from chat.tools.memory_search import MESSAGES, QUERY_SCHEMA, TOP_K_SCHEMA, search_for_turn
 from chat.tools.tool import Tool, ToolInput, ToolResult
@@ -27,6 +26,5 @@ SEARCH_CONVERSATION: Final = Tool(
         },
     },
     run=search_conversation,
-    labels=TOOL_LABELS["search_conversation"],
     scope="chat:read",
 )

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Final
 
-from chat.messages.activity import TOOL_LABELS
 from chat.projects.project_scope import recall_scope
 from chat.tools.memory_search import QUERY_SCHEMA, TOP_K_SCHEMA, parse_filters, search_for_turn
 from chat.tools.tool import Tool, ToolInput, ToolResult
@@ -39,6 +38,5 @@ SEARCH_KNOWLEDGE: Final = Tool(
         },
     },
     run=search_knowledge,
-    labels=TOOL_LABELS["search_knowledge"],
     scope="memory:read",
 )

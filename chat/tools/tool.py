@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from chat.messages.activity import ToolLabels
 from chat.turn import AcceptedTurn
 from recall.text import storable
 
@@ -31,8 +30,6 @@ class Tool:
     """Name, description and input schema, as the provider gets them: the same bytes in every request."""
     run: Callable[[AcceptedTurn, ToolInput], ToolResult]
     """Raises `ToolInputError`, or Django's `ValidationError`, with a sentence for the model."""
-    labels: ToolLabels
-    """How pages describe its use."""
     limit: int = DEFAULT_CALL_LIMIT
     """Calls per turn; further calls return an error to the model."""
     scope: str = ""

@@ -5,7 +5,6 @@ from typing import Final
 from django.db import transaction
 
 from chat.compaction import jobs
-from chat.messages.activity import TOOL_LABELS
 from chat.tools.task_state import MAX_STEPS, InvalidTaskError, save_task, validate_task, without_secrets
 from chat.tools.tool import Tool, ToolInput, ToolInputError, ToolResult
 from chat.turn import AcceptedTurn
@@ -64,6 +63,5 @@ UPDATE_TASK: Final = Tool(
         },
     },
     run=update_task,
-    labels=TOOL_LABELS["update_task"],
     writes=True,
 )

@@ -7,7 +7,6 @@ from typing import Final
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from chat.messages.activity import TOOL_LABELS
 from chat.tools.search_providers import (
     MAX_HITS,
     QUERY_CHARS,
@@ -101,6 +100,5 @@ WEB_SEARCH: Final = Tool(
         },
     },
     run=web_search,
-    labels=TOOL_LABELS["web_search"],
     limit=SEARCHES_A_TURN,
 )

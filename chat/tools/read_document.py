@@ -6,7 +6,7 @@ from typing import Final
 from accounts.models import User
 from chat.models import Conversation, Message
 from chat.projects.project_scope import can_read
-from chat.tools.tool import NOTE, Tool, ToolInput, ToolInputError, ToolResult, get_int, get_text
+from chat.tools.tool import NOTE, Tool, ToolInput, ToolInputError, ToolResult, define, get_int, get_text
 from chat.turn import AcceptedTurn
 from memory.models import Document
 from memory.secrets.secrets_filter import mask_secrets
@@ -64,22 +64,18 @@ def _piece(path: str, text: str, arguments: ToolInput) -> ToolResult:
 
 
 READ_DOCUMENT: Final = Tool(
-    definition={
-        "name": "read_document",
-        "description": (
+    define(
+        "read_document",
+        (
             "Read a document of the person's knowledge base, such as /profile/goals, or what a tool returned earlier "
             "in this conversation, by where it is kept, such as result:345.1; a long one in pieces."
         ),
-        "input_schema": {
-            "type": "object",
-            "properties": {
-                "path": {"type": "string", "description": "The document's path, beginning with a slash; or result:…"},
-                "start": {"type": "integer", "description": "Character to read on from; default 0"},
-            },
-            "required": ["path"],
-            "additionalProperties": False,
+        {
+            "path": {"type": "string", "description": "The document's path, beginning with a slash; or result:…"},
+            "start": {"type": "integer", "description": "Character to read on from; default 0"},
         },
-    },
+        required=["path"],
+    ),
     run=read_document,
     scope="memory:read",
 )

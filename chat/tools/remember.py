@@ -3,7 +3,7 @@
 from typing import Final
 
 from chat.ingest.source import utterance
-from chat.tools.tool import Tool, ToolInput, ToolResult, get_text
+from chat.tools.tool import Tool, ToolInput, ToolResult, define, get_text
 from chat.turn import AcceptedTurn
 from memory.librarian.echo import mark_echoes
 from memory.librarian.remember import propose
@@ -19,19 +19,15 @@ def remember(turn: AcceptedTurn, arguments: ToolInput) -> ToolResult:
 
 
 REMEMBER: Final = Tool(
-    definition={
-        "name": "remember",
-        "description": (
+    define(
+        "remember",
+        (
             "Have one self-contained statement about the person remembered, when they ask for it. It waits for their "
             "decision, or is kept at once where they allow that; the result says truthfully what happened."
         ),
-        "input_schema": {
-            "type": "object",
-            "properties": {"statement": {"type": "string", "description": "In the third person: “The user …”"}},
-            "required": ["statement"],
-            "additionalProperties": False,
-        },
-    },
+        {"statement": {"type": "string", "description": "In the third person: “The user …”"}},
+        required=["statement"],
+    ),
     run=remember,
     limit=3,  # each proposal costs the user's time
     scope="memory:write",

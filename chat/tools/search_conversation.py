@@ -5,7 +5,7 @@ from typing import Final
 
 from chat.projects.project_scope import recall_scope
 from chat.tools.memory_search import MESSAGES, QUERY_SCHEMA, TOP_K_SCHEMA, search_for_turn
-from chat.tools.tool import Tool, ToolInput, ToolResult
+from chat.tools.tool import Tool, ToolInput, ToolResult, define
 from chat.turn import AcceptedTurn
 
 
@@ -15,16 +15,12 @@ def search_conversation(turn: AcceptedTurn, arguments: ToolInput) -> ToolResult:
 
 
 SEARCH_CONVERSATION: Final = Tool(
-    definition={
-        "name": "search_conversation",
-        "description": "Search what was said, in this and in past conversations. Returns passages with dates.",
-        "input_schema": {
-            "type": "object",
-            "properties": {"query": QUERY_SCHEMA, "top_k": TOP_K_SCHEMA},
-            "required": ["query"],
-            "additionalProperties": False,
-        },
-    },
+    define(
+        "search_conversation",
+        "Search what was said, in this and in past conversations. Returns passages with dates.",
+        {"query": QUERY_SCHEMA, "top_k": TOP_K_SCHEMA},
+        required=["query"],
+    ),
     run=search_conversation,
     scope="chat:read",
 )

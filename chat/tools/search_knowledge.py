@@ -5,7 +5,7 @@ from typing import Final
 
 from chat.projects.project_scope import recall_scope
 from chat.tools.memory_search import QUERY_SCHEMA, TOP_K_SCHEMA, parse_filters, search_for_turn
-from chat.tools.tool import Tool, ToolInput, ToolResult
+from chat.tools.tool import Tool, ToolInput, ToolResult, define
 from chat.turn import AcceptedTurn
 
 
@@ -15,28 +15,24 @@ def search_knowledge(turn: AcceptedTurn, arguments: ToolInput) -> ToolResult:
 
 
 SEARCH_KNOWLEDGE: Final = Tool(
-    definition={
-        "name": "search_knowledge",
-        "description": (
+    define(
+        "search_knowledge",
+        (
             "Search what is known of the person and their world: facts, episodes and documents. Returns statements and "
             "passages with their source; read_document opens a document by its path."
         ),
-        "input_schema": {
-            "type": "object",
-            "properties": {
-                "query": QUERY_SCHEMA,
-                "path": {"type": "string", "description": "Only below this folder, such as /projects/garden"},
-                "tags": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "description": "Only what has one of these tags",
-                },
-                "top_k": TOP_K_SCHEMA,
+        {
+            "query": QUERY_SCHEMA,
+            "path": {"type": "string", "description": "Only below this folder, such as /projects/garden"},
+            "tags": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Only what has one of these tags",
             },
-            "required": ["query"],
-            "additionalProperties": False,
+            "top_k": TOP_K_SCHEMA,
         },
-    },
+        required=["query"],
+    ),
     run=search_knowledge,
     scope="memory:read",
 )

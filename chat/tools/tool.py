@@ -43,6 +43,12 @@ class Tool:
         return self.definition["name"]
 
 
+def define(name: str, description: str, properties: dict[str, object], required: list[str]) -> ToolParam:
+    """The definition of a tool whose input is an object with these properties and no others."""
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return {"name": name, "description": description, "input_schema": schema}
+
+
 class ToolInputError(Exception):
     """The call can't be answered; the message is a sentence for the model."""
 

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from chat.compaction import jobs
 from chat.tools.task_state import MAX_STEPS, InvalidTaskError, save_task, validate_task, without_secrets
-from chat.tools.tool import Tool, ToolInput, ToolInputError, ToolResult
+from chat.tools.tool import Tool, ToolInput, ToolInputError, ToolResult, define
 from chat.turn import AcceptedTurn
 from memory.forget_epoch import forgotten_since, lock_user
 
@@ -41,27 +41,23 @@ def _count_steps(number: int) -> str:
 
 
 UPDATE_TASK: Final = Tool(
-    definition={
-        "name": "update_task",
-        "description": (
+    define(
+        "update_task",
+        (
             "Note a task that takes more than one turn: you are told it again in the next. Call it when the task "
             "begins, when its steps change, and once when it is done."
         ),
-        "input_schema": {
-            "type": "object",
-            "properties": {
-                "goal": {"type": "string", "description": "What is to be reached, in a sentence"},
-                "steps": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "description": f"The steps still open, in order: at most {MAX_STEPS} short ones",
-                },
-                "done": {"type": "boolean", "description": "Whether the whole task is completed"},
+        {
+            "goal": {"type": "string", "description": "What is to be reached, in a sentence"},
+            "steps": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": f"The steps still open, in order: at most {MAX_STEPS} short ones",
             },
-            "required": ["goal", "steps", "done"],
-            "additionalProperties": False,
+            "done": {"type": "boolean", "description": "Whether the whole task is completed"},
         },
-    },
+        required=["goal", "steps", "done"],
+    ),
     run=update_task,
     writes=True,
 )

@@ -16,7 +16,7 @@ from chat.tools.search_providers import (
     SearchFailedError,
     chosen,
 )
-from chat.tools.tool import Tool, ToolInput, ToolInputError, ToolResult, get_text
+from chat.tools.tool import Tool, ToolInput, ToolInputError, ToolResult, define, get_text
 from chat.turn import AcceptedTurn, ToolUse
 from memory.documents.artifacts import store_artifact
 from memory.documents.revisions import PathTakenError
@@ -83,22 +83,18 @@ def _store(turn: AcceptedTurn, document: str) -> str:
 
 
 WEB_SEARCH: Final = Tool(
-    definition={
-        "name": "web_search",
-        "description": (
+    define(
+        "web_search",
+        (
             "Search the web for what is newer than you can know, or when the person asks you to. Returns at most "
             f"{MAX_HITS} short excerpts with source and date. The query goes to other people's servers: put nothing "
             "private about the person into it."
         ),
-        "input_schema": {
-            "type": "object",
-            "properties": {
-                "query": {"type": "string", "description": f"A few words, at most {QUERY_CHARS} characters"},
-            },
-            "required": ["query"],
-            "additionalProperties": False,
+        {
+            "query": {"type": "string", "description": f"A few words, at most {QUERY_CHARS} characters"},
         },
-    },
+        required=["query"],
+    ),
     run=web_search,
     limit=SEARCHES_A_TURN,
 )

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from django.apps import AppConfig
-    from django.contrib.auth.models import Group
 
 LOOK: Final = ("view",)
 ACT: Final = ("view", "change")
@@ -50,22 +49,16 @@ GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 
 def refresh(sender: AppConfig, **_: Any) -> None:
     """Set the groups' permissions for one app, once that app's permissions exist (`post_migrate`)."""
-    from django.contrib.auth.models import Group
+    from django.contrib.auth.models import Group, Permission
 
     if not any(model.startswith(f"{sender.label}.") for rights in GROUPS.values() for model in rights):
         return
     for name in GROUPS:
         group, _made = Group.objects.get_or_create(name=name)
-        _set_rights(group, sender.label)
-
-
-def _set_rights(group: Group, app: str) -> None:
-    from django.contrib.auth.models import Permission
-
-    wanted = set(codenames(group.name, app))
-    of_app = Permission.objects.filter(content_type__app_label=app)
-    group.permissions.remove(*of_app.filter(group=group).exclude(codename__in=wanted))
-    group.permissions.add(*of_app.filter(codename__in=wanted))
+        wanted = codenames(name, sender.label)
+        of_app = Permission.objects.filter(content_type__app_label=sender.label)
+        group.permissions.remove(*of_app.filter(group=group).exclude(codename__in=wanted))
+        group.permissions.add(*of_app.filter(codename__in=wanted))
 
 
 def codenames(name: str, app: str) -> list[str]:

@@ -75,7 +75,7 @@ class LongChangeList(ChangeList):
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
         """The rows within the window."""
         rows = super().get_queryset(request, exclude_parameters)
-        if self.query or not self.has_active_filters or not _is_numbered(self.model):
+        if self.query or not self.has_active_filters or not isinstance(self.opts.pk, models.AutoField):
             return rows
         newest = self.model._default_manager.order_by("-pk").values_list("pk", flat=True).first() or 0
         self.is_windowed = newest > FILTERED_AMONG
@@ -151,7 +151,3 @@ def people(term: str) -> list[int]:
     """Ids of users whose email address starts with the term; all but old addresses are stored in lower case."""
     begins = Q(email__startswith=term) | Q(email__startswith=term.lower())
     return list(User.objects.filter(begins).values_list("pk", flat=True)[:MAX_USERS])
-
-
-def _is_numbered(model: type[models.Model]) -> bool:
-    return isinstance(model._meta.pk, models.AutoField)

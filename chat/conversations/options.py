@@ -8,6 +8,8 @@ provider's cache once.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from django.db.models import QuerySet
+
 from accounts.models import User
 from chat.conversations.model_choice import defaults_of, label_of, validate_effort, validate_model
 from chat.models import Conversation, Project, Role
@@ -36,11 +38,11 @@ def initial_fields(user: User, chosen: ConversationOptions = NO_OPTIONS) -> dict
     if chosen.model is not None:
         model = validate_model(chosen.model)
     effort = validate_effort(effort if chosen.effort is None else chosen.effort, model)
-    project = _get_own_project(user, chosen.project)
+    project = _get_own(Project.objects.for_user(user), chosen.project, NO_SUCH_PROJECT)
     only = bool(project and (project.only_project if chosen.only_project is None else chosen.only_project))
     scope = project.path if project else ""
     return {
-        "role": _get_own_role(user, chosen.role),
+        "role": _get_own(Role.objects.for_user(user), chosen.role, NO_SUCH_ROLE),
         "scope": scope,
         "only_project": only,
         "model": model,
@@ -70,22 +72,13 @@ def _cached_prefix(conversation: Conversation) -> tuple[str, ...]:
     return (*texts, conversation.model, conversation.effort)
 
 
-def _get_own_role(user: User, pk: int | None) -> Role | None:
+def _get_own[M: (Role, Project)](own: QuerySet[M], pk: int | None, missing: str) -> M | None:
     if pk is None:
         return None
-    role = Role.objects.for_user(user).filter(pk=pk).first()
-    if role is None:
-        raise OptionNotFoundError(NO_SUCH_ROLE)
-    return role
-
-
-def _get_own_project(user: User, pk: int | None) -> Project | None:
-    if pk is None:
-        return None
-    project = Project.objects.for_user(user).filter(pk=pk).first()
-    if project is None:
-        raise OptionNotFoundError(NO_SUCH_PROJECT)
-    return project
+    found = own.filter(pk=pk).first()
+    if found is None:
+        raise OptionNotFoundError(missing)
+    return found
 
 
 def _describe_options(conversation: Conversation) -> dict[str, str]:

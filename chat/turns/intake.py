@@ -395,14 +395,8 @@ def _get_own_message(user: User, message_id: int) -> Message:
 
 
 def _get_own_answer(user: User, answer_id: int) -> Message:
-    answer: Message | None = (
-        Message.objects.not_deleted()
-        .for_user(user)
-        .select_related("parent")
-        .filter(pk=answer_id, event_type=Message.Event.ASSISTANT_RESPONSE)
-        .first()
-    )
-    if answer is None or answer.parent is None:
+    answer = _get_own_message(user, answer_id)
+    if answer.event_type != Message.Event.ASSISTANT_RESPONSE or answer.parent is None:
         raise TurnRejectedError(*NOT_FOUND)
     return answer
 

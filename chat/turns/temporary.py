@@ -109,11 +109,6 @@ class TemporaryChat:
     epoch: int | None = None
     """The forget epoch in which it first read memory; None: it hasn't."""
 
-    def next_id(self) -> int:
-        """Below 0, so that it is never a stored message's."""
-        self.last_id -= 1
-        return self.last_id
-
     @property
     def chars(self) -> int:
         """Characters of all texts."""
@@ -203,7 +198,8 @@ def _build_turn(chat: TemporaryChat, frame: Temporary) -> TemporaryTurn:
 
 
 def _message(chat: TemporaryChat, role: Message.Role, turn: int, **fields: object) -> Message:
-    return Message(pk=chat.next_id(), user=chat.user, role=role, turn=turn, **fields)
+    chat.last_id -= 1  # below 0, so that it is never a stored message's
+    return Message(pk=chat.last_id, user=chat.user, role=role, turn=turn, **fields)
 
 
 def _accepted_frame(backend: TemporaryTurn, retried: int | None) -> Frame:

@@ -89,7 +89,7 @@ class ConversationEraser:
             yield ErasureItem("title", f"title:{conversation.pk}", conversation.title)
 
     def _messages(self, user: User, erasure: Erasure) -> Iterator[ErasureItem]:
-        for message in _messages_by_id(user, {*erasure.messages, *erasure.quotes}).order_by("conversation", "seq"):
+        for message in _touched_messages(user, erasure).order_by("conversation", "seq"):
             is_part = message.pk not in erasure.messages
             what = "quote" if is_part else _type_of(message, erasure)
             shown = " … ".join(sorted(erasure.quotes[message.pk])) if is_part else _readable_text(message)
@@ -101,11 +101,11 @@ class ConversationEraser:
     def erase(self, user: User, erasure: Erasure) -> None:
         """Erase everything collected."""
         titled = [conversation.pk for conversation in _find_titles(user, erasure)]
-        touched = _touched_conversations(user, erasure)
+        touched = set(_touched_messages(user, erasure).values_list("conversation_id", flat=True))
         _attachments(user, erasure).delete()
         _erase_in_files(user, erasure)
         changed: dict[int, tuple[str, str]] = {}
-        for message in _messages_by_id(user, {*erasure.messages, *erasure.quotes}):
+        for message in _touched_messages(user, erasure):
             before = message.text
             _erase_message(message, erasure)
             changed[message.pk] = before, message.text
@@ -166,6 +166,11 @@ def _messages_by_id(user: User, ids: Iterable[int]) -> Any:
     return Message.objects.for_user(user).filter(pk__in=list(ids)).defer("search")
 
 
+def _touched_messages(user: User, erasure: Erasure) -> Any:
+    """Messages that are erased as a whole or in part."""
+    return _messages_by_id(user, {*erasure.messages, *erasure.quotes})
+
+
 def _attachments(user: User, erasure: Erasure) -> Any:
     """Attachments of messages erased as a whole, and of deleted conversations."""
     gone = Q(message__in=erasure.messages) | Q(message__conversation__in=erasure.conversations)
@@ -175,7 +180,7 @@ def _attachments(user: User, erasure: Erasure) -> Any:
 def _collect_refs(user: User, erasure: Erasure) -> None:
     """Collect the references by which receipts name it. An erased answer is an echo: derived text is found by its
     words."""
-    rows = _messages_by_id(user, {*erasure.messages, *erasure.quotes}).values_list("pk", "role")
+    rows = _touched_messages(user, erasure).values_list("pk", "role")
     for pk, role in rows:
         (erasure.echoes if role == Message.Role.ASSISTANT else erasure.refs).add(f"message:{pk}")
     in_deleted = Message.objects.for_user(user).filter(conversation__in=erasure.conversations)
@@ -220,7 +225,8 @@ def _repeats(answer: Message, erasure: Erasure) -> bool:
     """Whether an answer that may have known it says it, outside the parts that are cut out of it anyway."""
     going = numbers_of(answer.text, erasure.parts.get(f"message:{answer.pk}", ()))
     left = blank_parts(answer.text, going, FORGOTTEN)
-    return erasure.is_paraphrased_in(left) or _lines_repeat(answer, erasure)
+    lines = "\n".join(answer.event_data.get("tool_lines", ()))
+    return erasure.is_paraphrased_in(left) or erasure.is_paraphrased_in(lines)
 
 
 def _answers_from_tools(user: User, erasure: Erasure) -> set[int]:
@@ -234,17 +240,13 @@ def _answers_from_tools(user: User, erasure: Erasure) -> set[int]:
 
 def _later_answers(user: User, erasure: Erasure) -> Iterator[int]:
     """Later answers in the same conversations, which had it in their history."""
-    sources = _messages_by_id(user, {*erasure.messages, *erasure.quotes}).values_list("conversation_id", "seq")
+    sources = _touched_messages(user, erasure).values_list("conversation_id", "seq")
     first: dict[UUID, int] = {}
     for conversation_id, seq in sources:
         first[conversation_id] = min(seq, first.get(conversation_id, seq))
     for conversation_id, seq in first.items():
         later = Message.objects.filter(conversation=conversation_id, seq__gt=seq, role=Message.Role.ASSISTANT)
         yield from later.values_list("pk", flat=True)
-
-
-def _lines_repeat(answer: Message, erasure: Erasure) -> bool:
-    return erasure.is_paraphrased_in("\n".join(answer.event_data.get("tool_lines", ())))
 
 
 def _collect_tool_events(user: User, erasure: Erasure) -> None:
@@ -259,9 +261,7 @@ def _collect_tool_events(user: User, erasure: Erasure) -> None:
 
 def _collect_segments(user: User, erasure: Erasure) -> None:
     """Add summaries that span an erased turn, and those that contain it."""
-    touched = (
-        _messages_by_id(user, {*erasure.messages, *erasure.quotes}).values_list("conversation_id", "turn").distinct()
-    )
+    touched = _touched_messages(user, erasure).values_list("conversation_id", "turn").distinct()
     spanning = Q(pk__in=[])
     for conversation_id, turn in touched:
         spanning |= Q(conversation=conversation_id, first_turn__lte=turn, last_turn__gte=turn)
@@ -275,13 +275,9 @@ def _collect_segments(user: User, erasure: Erasure) -> None:
 
 def _collect_artifacts(user: User, erasure: Erasure) -> None:
     """Add tool results stored as documents."""
-    kept = (
-        _messages_by_id(user, erasure.messages)
-        .filter(event_data__has_key="artifact")
-        .values_list("event_data", flat=True)
-    )
+    kept = _messages_by_id(user, erasure.messages).filter(event_data__has_key="artifact")
+    paths = [data["artifact"] for data in kept.values_list("event_data", flat=True)]
     documents = Document.objects.for_user(user)
-    paths = [data["artifact"] for data in kept]
     erasure.documents |= set(documents.filter(path__in=paths).values_list("pk", flat=True))
     for conversation_id in erasure.conversations:
         below = documents.under(join_path(FOLDER, fitting_name(str(conversation_id))))
@@ -292,22 +288,13 @@ def _collect_artifacts(user: User, erasure: Erasure) -> None:
 
 def _find_titles(user: User, erasure: Erasure) -> list[Conversation]:
     """Conversations whose title contains it or was made from an erased first message."""
-    firsts = {
-        message.conversation_id
-        for message in _messages_by_id(user, {*erasure.messages, *erasure.quotes})
-        if message.parent_id is None
-    }
+    firsts = {message.conversation_id for message in _touched_messages(user, erasure) if message.parent_id is None}
     titles = Conversation.objects.for_user(user).exclude(pk__in=erasure.conversations)
-    return [title for title in titles if title.title and (title.pk in firsts or _title_contains(title.title, erasure))]
-
-
-def _title_contains(title: str, erasure: Erasure) -> bool:
-    return erasure.occurs_in(title) or bool(erasure.telling & words_of(title))
-
-
-def _touched_conversations(user: User, erasure: Erasure) -> set[UUID]:
-    rows = _messages_by_id(user, {*erasure.messages, *erasure.quotes})
-    return set(rows.values_list("conversation_id", flat=True))
+    return [
+        one
+        for one in titles
+        if one.title and (one.pk in firsts or erasure.occurs_in(one.title) or erasure.telling & words_of(one.title))
+    ]
 
 
 # An answer in progress -------------------------------------------------------------------------------------------

@@ -43,24 +43,16 @@ def stream_archive(user: User) -> Generator[bytes]:
         for name, text in markdown_pages(user):
             packed.writestr(_member(name, now), text)
             yield from out.take(FLUSH_BYTES)
-        packed.writestr(_member("person.json", now), _json(export_user(user)))
-        packed.writestr(_member(MANIFEST, now), _json(build_manifest(counts, now)))
+        person = {name: to_json(getattr(user, name)) for name in USER_COLUMNS}
+        packed.writestr(_member("person.json", now), _json(person))
+        manifest = {"format": FORMAT, "version": VERSION, "made_at": to_json(now), "rows": counts}
+        packed.writestr(_member(MANIFEST, now), _json(manifest))  # last, so that an incomplete file is recognized
     yield from out.take(0)
 
 
 def file_name(user: User, now: datetime) -> str:
     """The name of the downloaded file."""
     return f"recall-{now.astimezone(user.zone):%Y-%m-%d}.zip"
-
-
-def build_manifest(counts: dict[str, int], now: datetime) -> Row:
-    """Format, version and rows by table. Written last, so that an incomplete file is recognized."""
-    return {"format": FORMAT, "version": VERSION, "made_at": to_json(now), "rows": counts}
-
-
-def export_user(user: User) -> Row:
-    """The user's own columns, without credentials."""
-    return {name: to_json(getattr(user, name)) for name in USER_COLUMNS}
 
 
 def export_rows(user: User, table: Table) -> Iterator[Row]:

@@ -34,9 +34,9 @@ def markdown_pages(user: User) -> Iterator[tuple[str, str]]:
     yield "markdown/facts.md", "".join(_facts(user))
     for document in Document.objects.for_user(user).order_by("pk").iterator(AT_ONCE):
         if document.text:
-            folder, _, name = document.path[1:].rpartition("/")
+            place = "/".join(map(_file_name, document.path[1:].split("/")))
             yield (
-                f"markdown/documents/{_folder_path(folder)}{_file_name(name)}-{document.pk}.md",
+                f"markdown/documents/{place}-{document.pk}.md",
                 without_live_parts(without_marks(document.text)),
             )
     for conversation in (
@@ -45,10 +45,6 @@ def markdown_pages(user: User) -> Iterator[tuple[str, str]]:
         mark = str(conversation.pk)[:8]
         name = f"{conversation.started_at:%Y-%m-%d}-{_file_name(conversation.title)}-{mark}"
         yield f"markdown/conversations/{name}.md", "\n".join(_conversation_lines(conversation))
-
-
-def _folder_path(folder: str) -> str:
-    return "".join(f"{_file_name(part)}/" for part in folder.split("/") if part)
 
 
 def _file_name(title: str) -> str:

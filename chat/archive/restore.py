@@ -112,7 +112,7 @@ def restore_archive(user: User, file: BinaryIO) -> dict[str, int]:
         packed = BoundedZip(opened)
         archive = _Archive(packed, _read_manifest(packed))
         _check_empty(user)
-        _remove_beginnings(user)
+        Document.objects.for_user(user).filter(_is_empty_beginning()).delete()
         ids = _assign_ids(archive)
         _restore_preferences(user, packed)  # before the texts, which are indexed in the user's language
         for table in _imported_tables():
@@ -167,10 +167,6 @@ def _existing_rows(user: User, table: Table) -> models.QuerySet[Any]:
 
 def _is_empty_beginning() -> models.Q:
     return models.Q(path__in=[document.path for document in BEGINNINGS], text="", revisions__isnull=True)
-
-
-def _remove_beginnings(user: User) -> None:
-    Document.objects.for_user(user).filter(_is_empty_beginning()).delete()
 
 
 # Reading ---------------------------------------------------------------------------------------------------------
@@ -344,13 +340,11 @@ def _copy_rows(model: type[models.Model], made: Iterable[models.Model]) -> None:
         )
         with connection.wrap_database_errors, cursor.copy("COPY restored FROM STDIN") as copy:
             for instance in made:
-                copy.write_row([_prepare_value(column, instance) for column in columns])
+                copy.write_row(
+                    [column.get_db_prep_save(getattr(instance, column.attname), connection) for column in columns]
+                )
         cursor.execute(sql.SQL("INSERT INTO {} ({}) SELECT * FROM restored").format(table, names))
         cursor.execute("DROP TABLE restored")
-
-
-def _prepare_value(column: models.Field[Any, Any], instance: models.Model) -> Any:
-    return column.get_db_prep_save(getattr(instance, column.attname), connection)
 
 
 def _write_relations(table: Table, name: str, rows: Iterable[Row], ids: IdMap) -> None:

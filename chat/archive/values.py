@@ -43,20 +43,15 @@ def from_json(column: models.Field[Any, Any], value: Any) -> Any:
         if not column.null:
             raise InvalidValueError(column.name)
         return None
+    if isinstance(column, models.CharField | models.TextField) and not isinstance(value, str):
+        raise InvalidValueError(column.name)  # Django would convert anything to text
     try:
         if isinstance(column, models.BinaryField):
             return base64.b64decode(value, validate=True)
-        parsed = column.to_python(storable_json(_check_type(column, value)))
+        parsed = column.to_python(storable_json(value))
         column.run_validators(parsed)
     except (ValidationError, ValueError, TypeError, ArithmeticError) as error:
         raise InvalidValueError(column.name) from error
     if column.choices and parsed not in dict(column.flatchoices):
         raise InvalidValueError(column.name)
     return parsed
-
-
-def _check_type(column: models.Field[Any, Any], value: Any) -> Any:
-    """Refuse other types for text columns: Django would convert anything to text."""
-    if isinstance(column, models.CharField | models.TextField) and not isinstance(value, str):
-        raise ValueError("not a text")
-    return value

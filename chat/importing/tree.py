@@ -139,7 +139,8 @@ def build_tree(nodes: Sequence[Node], current: str | None) -> tuple[list[Importe
         else:
             messages[node.key] = _new_message(node, before)
             place[node.key] = node.key
-    return list(messages.values()), _find_leaf(place, messages, current)
+    # The export may name no leaf, or a missing one.
+    return list(messages.values()), place.get(current or "") or next(reversed(messages), None)
 
 
 def _group_children(nodes: Iterable[Node], by_key: Mapping[str, Node]) -> dict[str | None, list[str]]:
@@ -181,11 +182,3 @@ def _extend(message: ImportedMessage, node: Node) -> None:
         message.texts.append(node.text)
     message.tools += node.tools
     message.model = node.model or message.model
-
-
-def _find_leaf(
-    place: Mapping[str, str | None], messages: dict[str, ImportedMessage], current: str | None
-) -> str | None:
-    """The active leaf; if the export doesn't name it, or names a missing one, the last message."""
-    found = place.get(current or "")
-    return found or next(reversed(messages), None)

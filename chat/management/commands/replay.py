@@ -7,7 +7,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from budget.models import Receipt
-from chat.prompt.replay import Replay, replay
+from chat.prompt.replay import replay
 
 
 class Command(BaseCommand):
@@ -32,9 +32,10 @@ class Command(BaseCommand):
         replayed = replay(receipt)
         if show and replayed.request is not None:
             self.stdout.write(json.dumps(replayed.request, ensure_ascii=False, indent=2))
+        where = f"(message {receipt.message_id}, turn {receipt.turn})"
         if not replayed.identical:
-            raise CommandError(_describe_changes(receipt, replayed))
-        self.stdout.write(f"Identical: {receipt.request_digest} (message {receipt.message_id}, turn {receipt.turn}).")
+            raise CommandError(f"Not identical {where}. {' '.join(replayed.changes)}")
+        self.stdout.write(f"Identical: {receipt.request_digest} {where}.")
 
 
 def _find_receipt(message: int | None, conversation: UUID | None, turn: int | None) -> Receipt:
@@ -46,7 +47,3 @@ def _find_receipt(message: int | None, conversation: UUID | None, turn: int | No
     if found is None:
         raise CommandError("No receipt found for this turn.")
     return found
-
-
-def _describe_changes(receipt: Receipt, replayed: Replay) -> str:
-    return f"Not identical (message {receipt.message_id}, turn {receipt.turn}). " + " ".join(replayed.changes)

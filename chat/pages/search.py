@@ -96,7 +96,7 @@ def build_search(user: User, query: QueryDict) -> dict[str, Any]:
         "form": form,
         "memory": memory,
         "place": place,
-        "places": _build_tabs(query, place),
+        "places": [(label, _address(query, one), one == place) for one, label in PLACES.items()],
         "place_label": PLACES[place],
         "fields": FIELDS[place],
         "is_narrowed": any(query.get(name) for name in FIELDS[place]),
@@ -116,11 +116,6 @@ def _memory_fields(query: QueryDict, place: str) -> QueryDict:
             fields.pop(name, None)
     fields.setlist("source", list(SOURCES[place]))
     return fields
-
-
-def _build_tabs(query: QueryDict, place: str) -> list[tuple[str, str, bool]]:
-    """Each place's label and URL, with the query and the filters that it has, and whether it is this one."""
-    return [(label, _address(query, one), one == place) for one, label in PLACES.items()]
 
 
 def _address(query: QueryDict, place: str) -> str:

@@ -72,8 +72,5 @@ def needs_web_search(message: str) -> bool:
     plain = message.replace("’", "'")
     if _ORDERS.search(plain):
         return True
-    return any(_is_news(sentence) for sentence in re.split(r"(?<=[.!?])\s+|\n+", plain))
-
-
-def _is_news(sentence: str) -> bool:
-    return bool(_ASKING.search(sentence) and _CUES.search(sentence) and not _OWN.search(sentence))
+    sentences = re.split(r"(?<=[.!?])\s+|\n+", plain)
+    return any(_ASKING.search(one) and _CUES.search(one) and not _OWN.search(one) for one in sentences)

@@ -51,7 +51,8 @@ def account(request: HttpRequest) -> HttpResponse:
         return _render_saved(request, "settings_account", "settings/account.html#form", context)
     if form.errors:
         user.refresh_from_db()  # validation has already changed the instance
-    page = {"form": form, "time_zones": settings.time_zones(), "theme": _chosen_theme(request)}
+    chosen = request.COOKIES.get("theme", "")
+    page = {"form": form, "time_zones": settings.time_zones(), "theme": chosen if chosen in THEMES else ""}
     return _render_form(request, "settings/account.html", page, bool(form.errors))
 
 
@@ -85,11 +86,6 @@ def theme(request: HttpRequest) -> HttpResponse:
     else:
         response.delete_cookie("theme", samesite="Lax")
     return response
-
-
-def _chosen_theme(request: HttpRequest) -> str:
-    chosen = request.COOKIES.get("theme", "")
-    return chosen if chosen in THEMES else ""
 
 
 @signed_in_page

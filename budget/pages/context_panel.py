@@ -176,7 +176,9 @@ def panel(
         receipt,
         bars=bars(receipt.sections, receipt.plan_total),
         answer=answer_room(receipt.sections, receipt.plan_total),
-        recalled=[_build_item_view(item, known) for item in sorted(kept, key=_best_first) if was_retrieved(item)],
+        recalled=[
+            _build_item_view(item, known) for item in sorted(kept, key=fit_of, reverse=True) if was_retrieved(item)
+        ],
         profile=[
             _build_item_view(item, known) for item in kept if item["section"] == Section.PROFILE and "fits" not in item
         ],
@@ -227,10 +229,6 @@ def off_by(receipt: Receipt) -> str:
     if abs(error) < 0.0005:
         return "exact"
     return f"{percent(abs(error))} too {'high' if error > 0 else 'low'}"
-
-
-def _best_first(item: dict[str, Any]) -> float:
-    return -fit_of(item)
 
 
 def qualifier_in_words(qualifier: str) -> tuple[str, str]:

@@ -90,7 +90,8 @@ def learn(belief: Belief, figure: Observation) -> Belief:
     variance = sum(count * touched[kind] for kind, count in seen.items()) + _noise(belief, seen) + figure.variance
     limit = BELIEVABLE * math.sqrt(variance)
     missed = min(max(figure.tokens - expected(belief, seen), -limit), limit)
-    ratios = {one: _bounded(belief.ratios[one] + touched[one] * missed / variance) for one in KINDS}
+    moved = {one: belief.ratios[one] + touched[one] * missed / variance for one in KINDS}
+    ratios = {one: min(max(ratio, MIN_RATIO), MAX_RATIO) for one, ratio in moved.items()}
     after = {one: {two: before[one][two] - touched[one] * touched[two] / variance for two in KINDS} for one in KINDS}
     return Belief(ratios, after)
 
@@ -98,7 +99,3 @@ def learn(belief: Belief, figure: Observation) -> Belief:
 def _noise(belief: Belief, base: Counts) -> float:
     within_class = sum((WITHIN_CLASS[kind] * count * belief.ratios[kind]) ** 2 for kind, count in base.items())
     return within_class + ROUNDING**2
-
-
-def _bounded(ratio: float) -> float:
-    return min(max(ratio, MIN_RATIO), MAX_RATIO)

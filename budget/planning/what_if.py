@@ -146,11 +146,7 @@ def _plan_of(receipt: Receipt) -> ResolvedPlan:
 
 
 def _is_candidate(item: Mapping[str, Any]) -> bool:
-    return not _is_placeholder(item["ref"]) and (item["kept"] or item["rule"] in RULES)
-
-
-def _is_placeholder(ref: str) -> bool:
-    return ref.startswith(PLACEHOLDER_REF)
+    return not item["ref"].startswith(PLACEHOLDER_REF) and (item["kept"] or item["rule"] in RULES)
 
 
 def _pieces(item: Item) -> Iterator[Piece]:

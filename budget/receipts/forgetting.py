@@ -49,11 +49,9 @@ def _naming(refs: Iterable[str], **more: bool) -> Q:
 
 
 def _was_recalled(items: Iterable[dict[str, Any]], refs: Collection[str]) -> int:
-    return int(any(item["ref"] in refs and item["kept"] and _was_found_by_question(item) for item in items))
-
-
-def _was_found_by_question(item: Mapping[str, Any]) -> bool:
-    return item["section"] in AS_MEMORY or "fits" in item
+    """Whether the question found one of these refs."""
+    found = (item for item in items if item["section"] in AS_MEMORY or "fits" in item)
+    return int(any(item["ref"] in refs and item["kept"] for item in found))
 
 
 def pinned_to(user: User, erasure: Erasure) -> set[UUID]:

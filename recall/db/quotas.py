@@ -66,13 +66,10 @@ def make_room(rows: QuerySet[Any], user_id: int, more: int = 1, size: int = 0) -
     table = rows.model._meta.label_lower
     quota = QUOTAS[table]
     wait_for_turn(f"quota of {table}", user_id)
-    held = sum((_bytes_of(column) for column in quota.columns), Value(0))
+    sizes = (Func(column, function="octet_length", output_field=BigIntegerField()) for column in quota.columns)
+    held = sum(sizes, Value(0))
     kept = rows.order_by().aggregate(count=Count("pk"), size=Sum(held, default=0))
     if kept["count"] + more > quota.rows:
         raise QuotaError(TOO_MANY.format(names=quota.names, most=quota.rows, remedy=quota.remedy))
     if kept["size"] + size > quota.megabytes * MEGABYTE:
         raise QuotaError(TOO_MUCH.format(names=quota.names, most=quota.megabytes, remedy=quota.remedy))
-
-
-def _bytes_of(column: str) -> Func:
-    return Func(column, function="octet_length", output_field=BigIntegerField())

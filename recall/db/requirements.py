@@ -63,7 +63,7 @@ def find_unmet_requirement(server: int, available: Mapping[str, str]) -> str | N
     if absent:
         return f"The database server lacks the extension {' and '.join(absent)}. See docs/self-hosting.md to add it."
     for name, oldest in EXTENSIONS.items():
-        if _version_tuple(available[name]) < oldest:
+        if tuple(int(part) for part in available[name].split(".") if part.isdigit()) < oldest:
             wanted = ".".join(map(str, oldest))
             return f"The database has {name} {available[name]}, which has known bugs; Recall needs {wanted} or later."
     return None
@@ -94,7 +94,3 @@ def check_database(connection: BaseDatabaseWrapper) -> None:
 def _server_process(connection: psycopg.Connection) -> int:
     (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
     return int(pid)
-
-
-def _version_tuple(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdigit())

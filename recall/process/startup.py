@@ -53,7 +53,7 @@ async def up(host: str, port: int, how_to_sign_in: Callable[[], str]) -> None:
     with (
         only_one_in(run_dir),
         listening(host, port, "PORT") as page,
-        listening("127.0.0.1", _offline_port(), "OFFLINE_PORT") as model,
+        listening("127.0.0.1", settings.ENVIRONMENT.offline_port, "OFFLINE_PORT") as model,
     ):
         supervisor = Supervisor(run_dir / "children.json")
         try:
@@ -249,11 +249,6 @@ async def _is_healthy(page: socket.socket) -> bool:
 
 def _is_embedded() -> bool:
     return settings.ENVIRONMENT.database_url is None
-
-
-def _offline_port() -> int:
-    port: int = settings.ENVIRONMENT.offline_port
-    return port
 
 
 def _address(bound: socket.socket) -> str:

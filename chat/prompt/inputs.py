@@ -219,6 +219,7 @@ def _load_prompt_inputs(turn: AcceptedTurn, now: datetime) -> PromptInputs:
     stopwatch.lap("retrieve")
     project = project_of(conversation)
     last_answer = history.turns[-1].answer.pk if history.turns else None
+    texts = [*(earlier.question.text for earlier in history.turns), turn.question.text]
     return PromptInputs(
         user=user,
         task=task_state.render_task(conversation),
@@ -226,7 +227,7 @@ def _load_prompt_inputs(turn: AcceptedTurn, now: datetime) -> PromptInputs:
             budget,
             known_counts=cached_prefix.load_known_counts(user, last_answer, model.name) if last_answer else None,
         ),
-        clock=ClockInputs(now, load_relationship(conversation), load_stated(user, _user_texts(turn, history))),
+        clock=ClockInputs(now, load_relationship(conversation), load_stated(user, texts)),
         model=model,
         instructions=InstructionInputs(boundaries, conversation.role, project),
         profile=ProfileInputs(
@@ -251,11 +252,6 @@ def load_budget(user: User, model: ModelInputs) -> BudgetInputs:
     """The user's plan for this model, and what is known about its tokens."""
     plan, ratios = plan_for(user, model.capabilities.context_window), calibration.ratios(model.name)
     return BudgetInputs(plan, ratios, calibration.belief(model.name))
-
-
-def _user_texts(turn: AcceptedTurn, history: ConversationHistory) -> list[str]:
-    """What the user wrote in this conversation, oldest first."""
-    return [*(earlier.question.text for earlier in history.turns), turn.question.text]
 
 
 def _cut_turns(turn: AcceptedTurn) -> TurnRange | None:

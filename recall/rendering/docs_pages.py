@@ -176,14 +176,6 @@ def _code_inline(renderer: RendererHTML, tokens: list[Token], index: int, option
     return f"<code>{re.sub('([_,/])', r'\1<wbr>', escapeHtml(tokens[index].content))}</code>"
 
 
-def _table_open(renderer: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: Any) -> str:
-    return '<div class="table-frame" tabindex="0" role="group" aria-label="Table"><table>\n'
-
-
-def _table_close(renderer: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: Any) -> str:
-    return "</table></div>\n"
-
-
 def _highlighted(code: str, language: str) -> SafeString:
     try:
         lexer = get_lexer_by_name(language)
@@ -207,8 +199,8 @@ def _parser() -> MarkdownIt:
         "code_inline": _code_inline,
         "fence": _code,
         "code_block": _code,
-        "table_open": _table_open,
-        "table_close": _table_close,
+        "table_open": lambda *_: '<div class="table-frame" tabindex="0" role="group" aria-label="Table"><table>\n',
+        "table_close": lambda *_: "</table></div>\n",
     }
     for name, rule in rules.items():
         parser.add_render_rule(name, rule)

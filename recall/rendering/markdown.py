@@ -136,7 +136,7 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("math_inline", _formula)
     parser.add_render_rule("math_block", _formula)
     parser.add_render_rule("table_open", _table)
-    parser.add_render_rule("table_close", _table_end)
+    parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     return parser
 
 
@@ -294,12 +294,6 @@ def _table(
     heads = ", ".join(token.content for token in tokens[index:end] if token.type == "inline" and token.content)
     label = escape(f"Table: {heads}"[:TABLE_LABEL_CHARS])
     return f'<div class="table" role="region" tabindex="0" aria-label="{label}"><table>\n'
-
-
-def _table_end(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
-) -> str:
-    return "</table></div>\n"
 
 
 def _highlighted(code: str, language: str) -> str:

@@ -28,6 +28,8 @@ from pygments.util import ClassNotFound
 from recall.rendering import math
 from recall.rendering.previews import KINDS, PreviewBlock
 
+type Env = MutableMapping[str, Any]
+"""What the parts of one text carry over to each other."""
 MAX_CHARS = 120_000
 """What is beyond is shown as it is: 20,000 words."""
 MAX_BLOCK_CHARS = 40_000
@@ -106,19 +108,19 @@ CLEANER = nh3.Cleaner(
 )
 
 
-def parse(text: str, env: MutableMapping[str, Any]) -> list[Token]:
+def parse(text: str, env: Env) -> list[Token]:
     """The tokens of a text; `env` carries over what earlier parts of the same text mean for it."""
     return _PARSER.parse(text, env)
 
 
-def parse_blocks(text: str, env: MutableMapping[str, Any]) -> list[Token]:
+def parse_blocks(text: str, env: Env) -> list[Token]:
     """Its blocks only, without what is in their lines."""
     tokens: list[Token] = []
     _PARSER.block.parse(text, _PARSER, env, tokens)
     return tokens
 
 
-def clean(tokens: Sequence[Token], env: MutableMapping[str, Any]) -> SafeString:
+def clean(tokens: Sequence[Token], env: Env) -> SafeString:
     """Whole blocks as HTML; the cleaner's allow-list is what makes it safe."""
     return mark_safe(CLEANER.clean(_PARSER.renderer.render(tokens, _PARSER.options, env)))  # noqa: S308
 
@@ -157,9 +159,7 @@ def _leave_overfull_plain(state: StateCore) -> None:
                 token.type = "overfull"
 
 
-def _overfull(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
-) -> str:
+def _overfull(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Env) -> str:
     return escape(tokens[index].content)
 
 
@@ -240,15 +240,11 @@ def _names(words: str, host: str) -> bool:
     return rest == host or rest.startswith(f"{host}/")
 
 
-def _link_host(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
-) -> str:
+def _link_host(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Env) -> str:
     return f' <span class="link-host">{escape(tokens[index].content)}</span>'
 
 
-def _code(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
-) -> str:
+def _code(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Env) -> str:
     token = tokens[index]
     language = token.info.strip().split(maxsplit=1)[0] if token.info.strip() else ""
     env["code_chars"] = env.get("code_chars", 0) + len(token.content)
@@ -257,7 +253,7 @@ def _code(
     return _boxed(code, language[:30], _preview_number(env, language.lower(), token.content))
 
 
-def _preview_number(env: MutableMapping[str, Any], kind: str, source: str) -> int | None:
+def _preview_number(env: Env, kind: str, source: str) -> int | None:
     """Number of a block that can be previewed, from 1; `env` collects them."""
     if kind not in KINDS:
         return None
@@ -272,9 +268,7 @@ def _boxed(code: str, language: str, preview: int | None = None) -> str:
     return f'{box}<pre tabindex="0"><code>{code}</code></pre></div>\n'
 
 
-def _formula(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
-) -> str:
+def _formula(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Env) -> str:
     token = tokens[index]
     is_block = token.block or token.meta.get("is_block", False)
     env["formulas"] = env.get("formulas", 0) + math.EACH + len(token.content)
@@ -286,9 +280,7 @@ def _formula(
     return f"<code>{escape(token.content)}</code>"
 
 
-def _table(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
-) -> str:
+def _table(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Env) -> str:
     """The table in a focusable box that scrolls if it is wider than the page."""
     end = next((at for at in range(index, len(tokens)) if tokens[at].type == "thead_close"), index)
     heads = ", ".join(token.content for token in tokens[index:end] if token.type == "inline" and token.content)

@@ -101,7 +101,7 @@ def copy_in(model: type[models.Model], rows: Iterable[Row]) -> int:
         sql = f"COPY {model._meta.db_table} ({columns}) FROM STDIN (FORMAT binary)"
         with cursor.cursor.copy(sql) as copy:
             copy.write(b"PGCOPY\n\xff\r\n\0" + bytes(8))
-            for part in _parts(_chained(first, rows), 500):
+            for part in itertools.batched(itertools.chain([first], rows), 500, strict=False):
                 copy.write(b"".join(head + b"".join(map(_cell, row.values())) for row in part))
                 done += len(part)
             copy.write(struct.pack(">h", -1))
@@ -110,16 +110,6 @@ def copy_in(model: type[models.Model], rows: Iterable[Row]) -> int:
 
 def _cell(value: bytes | None) -> bytes:
     return b"\xff\xff\xff\xff" if value is None else struct.pack(">i", len(value)) + value
-
-
-def _chained(first: Row, rest: Iterator[Row]) -> Iterator[Row]:
-    yield first
-    yield from rest
-
-
-def _parts(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
-    while part := [row for row, _ in zip(rows, range(size), strict=False)]:
-        yield part
 
 
 # Words -----------------------------------------------------------------------------------------------------------

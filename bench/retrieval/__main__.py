@@ -172,7 +172,7 @@ def load(size: Size) -> None:
     def fill() -> None:
         there = dict(Chunk.objects.values_list("user").annotate(Count("pk")))
         rows = source.fill({people[name].pk: items for name, items in wanted.items()}, there, log)
-        rows += source.facts_for(people["writer"].pk, WRITER_FACTS)
+        rows += source.add_facts([people["writer"].pk] * WRITER_FACTS)
         synthetic_rows.settle_sequences()
         log(f"{rows} rows made after {time.perf_counter() - began:.0f} s")
 

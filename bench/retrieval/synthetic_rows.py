@@ -224,7 +224,7 @@ class Filler:
         were added."""
         facts = {user: round(items * FACTS) for user, items in wanted.items()}
         episodes = {user: round(items * EPISODES) for user, items in wanted.items()}
-        rows = self._facts(_repeated(facts)) + self._episodes(_repeated(episodes))
+        rows = self.add_facts(_repeated(facts)) + self._episodes(_repeated(episodes))
         passages = {user: n - facts[user] - episodes[user] - there.get(user, 0) for user, n in wanted.items()}
         talks = self._talks(passages)
         tell(f"{rows} facts and episodes; {len(talks)} conversations to come")
@@ -234,10 +234,6 @@ class Filler:
             if start // BLOCK % 10 == 9:
                 tell(f"{rows} rows")
         return rows
-
-    def facts_for(self, user: int, how_many: int) -> int:
-        """Give a user only facts."""
-        return self._facts([user] * how_many)
 
     def _talks(self, passages: Mapping[int, int]) -> list[Talk]:
         found = []
@@ -287,7 +283,8 @@ class Filler:
         passages = zip(itertools.count(chunk), said, texts, searches, vectors, strict=False)
         return copy_in(Chunk, ({**_chunk(*passage), "embedded_by": self._model} for passage in passages))
 
-    def _facts(self, owners: list[int]) -> int:
+    def add_facts(self, owners: list[int]) -> int:
+        """Give each of these users one fact."""
         from memory.models import Fact
 
         return sum(copy_in(Fact, self._statements(part, self._fact)) for part in _lists(owners))

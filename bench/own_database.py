@@ -19,22 +19,26 @@ MADE_ONCE = ("models", "tiktoken")
 def own_database(**environment: str) -> Iterator[Path]:
     """A new folder with a database in it, with Django set up on both. `environment`: further settings."""
     folder = Path(tempfile.mkdtemp(prefix="recall-bench-"))
+    try:
+        prepare(folder, **{"LOG_LEVEL": "ERROR", **environment})
+        with _database(folder):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def prepare(folder: Path, **environment: str) -> None:
+    """Configure this process and its children for a folder: none of the developer's own settings but `environment`."""
     folder.chmod(0o711)  # when run as root, PostgreSQL's own account must pass through
     os.environ |= {
         "VAR_DIR": str(folder),
         "DJANGO_SETTINGS_MODULE": "recall.settings",
         "SECRET_KEY": secrets.token_hex(),
-        "LOG_LEVEL": "ERROR",
         **environment,
     }
-    try:
-        for cache in MADE_ONCE:
-            if (VAR / cache).exists():
-                shutil.copytree(VAR / cache, folder / cache)
-        with _database(folder):
-            yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    for cache in MADE_ONCE:
+        if (VAR / cache).exists() and not (folder / cache).exists():
+            shutil.copytree(VAR / cache, folder / cache)
 
 
 @contextmanager

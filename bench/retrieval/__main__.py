@@ -20,9 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import secrets
 import shutil
 import statistics
 import subprocess
@@ -40,7 +38,7 @@ from uuid import UUID
 
 import psutil
 
-from bench.own_database import policies_off
+from bench.own_database import policies_off, prepare
 from bench.results import Figures, arguments, record
 
 if TYPE_CHECKING:
@@ -113,20 +111,6 @@ def database(folder: Path, *, keep: bool) -> Iterator[None]:
         embedded_postgres.stop(process)
         if not keep:
             embedded_postgres.discard(cluster)
-
-
-def prepare(folder: Path) -> None:
-    """Configure this process and its children: none of the developer's own settings."""
-    os.environ |= {
-        "VAR_DIR": str(folder),
-        "DJANGO_SETTINGS_MODULE": "recall.settings",
-        "SECRET_KEY": secrets.token_hex(),
-        "LOG_LEVEL": "WARNING",
-    }
-    caches = Path(__file__).resolve().parents[2] / "var"
-    for cache in ("models", "tiktoken"):
-        if (caches / cache).exists() and not (folder / cache).exists():
-            shutil.copytree(caches / cache, folder / cache)
 
 
 # Loading ---------------------------------------------------------------------------------------------------------
@@ -684,8 +668,7 @@ def main() -> None:
         return
     folder = (options.keep or Path(tempfile.mkdtemp(prefix="recall-bench-"))).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o711)
-    prepare(folder)
+    prepare(folder, LOG_LEVEL="WARNING")
     try:
         with database(folder, keep=options.keep is not None):
             loaded_in(folder, size)

@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench.own_database import own_database
 from bench.results import Figures, arguments, record
+from bench.retrieval.real_texts import FILES
 
 if TYPE_CHECKING:
     from accounts.models import User
     from memory.evaluation.datasets import Conversation
 
-FILES: Final = ("locomo_dev.json", "beam100k_dev.json")
-FOLDER: Final = Path(__file__).resolve().parents[3] / "shared" / "bench"
 AMONG: Final = (5, 10, 20)
 INDEXED_FROM: Final = 500
 """Rows of a table from which it gets its own indexes here."""
@@ -46,7 +45,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
     options = parser.parse_args()
-    files = options.files or [FOLDER / name for name in FILES]
+    files = options.files or FILES
     if missing := [str(file) for file in files if not file.exists()]:
         raise SystemExit(f"There is no {missing[0]}. Name the files with conversations and questions.")
     with own_database():

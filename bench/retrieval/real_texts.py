@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from django.conf import settings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,15 +22,11 @@ if TYPE_CHECKING:
     from accounts.models import User
     from memory.evaluation.datasets import Conversation, Item
 
-FILES: Final = ("locomo_dev.json", "beam100k_dev.json")
+FOLDER: Final = Path(__file__).resolve().parents[3] / "shared" / "bench"
+FILES: Final = (FOLDER / "locomo_dev.json", FOLDER / "beam100k_dev.json")
 MAX_LENGTH: Final = 300
 """Characters used of each message: it is then one passage, and ten thousand are embedded in a minute."""
 EMBED_AT_ONCE: Final = 64
-
-
-def folder() -> Path:
-    """Where to look for the conversations."""
-    return Path(settings.BASE_DIR).parent / "shared" / "bench"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,7 @@ def corpus() -> Corpus:
     """The texts of the files, else generated ones."""
     from memory.evaluation.datasets import read
 
-    found = [one for name in FILES if (folder() / name).exists() for one in read(folder() / name)]
+    found = [one for file in FILES if file.exists() for one in read(file)]
     return _of(found) if found else _made_up()
 
 

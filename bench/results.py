@@ -16,9 +16,10 @@ import argparse
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -74,6 +75,12 @@ def rounded(value: float) -> float:
 
 def _one_line_a_figure(text: str) -> str:
     return re.sub(r'\{\s+"value": (.+),\s+"unit": (.+)\s+\}', r'{"value": \1, "unit": \2}', text)
+
+
+def percentiles(values: Sequence[float]) -> tuple[float, float]:
+    """The median, and the 95th percentile."""
+    ordered = sorted(values)
+    return statistics.median(ordered), ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
 
 
 # The docs --------------------------------------------------------------------------------------------------------

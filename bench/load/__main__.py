@@ -30,9 +30,9 @@ import httpx2
 import psutil
 
 from bench.own_database import own_database
-from bench.results import Figures, arguments, record
+from bench.results import Figures, arguments, percentiles, record
 from bench.servers import free_port, process, server
-from bench.turn.__main__ import Person, make_people, percentiles, script
+from bench.turn.__main__ import Person, make_people, script
 
 WORDS_APART: Final = 0.2
 """Seconds between two words of an answer: five a second."""

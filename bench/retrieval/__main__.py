@@ -39,7 +39,7 @@ from uuid import UUID
 import psutil
 
 from bench.own_database import policies_off, prepare
-from bench.results import Figures, arguments, record
+from bench.results import Figures, arguments, percentiles, record
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -245,12 +245,6 @@ class Timings:
     def step(self, name: str) -> float:
         """The median of a step; 0: there is no such step."""
         return statistics.median(steps.get(name, 0.0) for steps in self.steps)
-
-
-def percentiles(values: Sequence[float]) -> tuple[float, float]:
-    """The median, and the 95th percentile."""
-    ordered = sorted(values)
-    return statistics.median(ordered), ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
 
 
 @dataclass(frozen=True, slots=True)

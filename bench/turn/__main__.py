@@ -31,7 +31,7 @@ from uuid import uuid4
 import psutil
 
 from bench.own_database import OTHER_CORE, own_database, policies_off
-from bench.results import Figures, arguments, record
+from bench.results import Figures, arguments, percentiles, record
 from bench.servers import free_port, server
 
 AT_ONCE: Final = (1, 10, 50)
@@ -138,11 +138,6 @@ class Seen:
             f"{name}, {column.removesuffix(' ms')}": (figure, unit)
             for column, figure, unit in zip(COLUMNS, self.figures(), units, strict=True)
         }
-
-
-def percentiles(values: list[float]) -> tuple[float, float]:
-    ordered = sorted(values)
-    return statistics.median(ordered), ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
 
 
 async def ask_as(person: Person, port: int, path: str, turns: int, seen: Seen, ready: asyncio.Barrier) -> None:

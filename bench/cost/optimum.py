@@ -27,6 +27,8 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from budget.spending.prices import ListPrice
+
 LIFETIMES: Final = {"5m": 300.0, "1h": 3_600.0}
 """Seconds."""
 LAG: Final = 3
@@ -36,19 +38,6 @@ NONE: Final = ""
 
 type Floats = NDArray[np.float64]
 type Ints = NDArray[np.int64]
-
-
-class Rates(Protocol):
-    """Dollars per million tokens; `budget.spending.prices.ListPrice` is one."""
-
-    @property
-    def input(self) -> object: ...
-    @property
-    def write_5m(self) -> object: ...
-    @property
-    def write_1h(self) -> object: ...
-    @property
-    def read(self) -> object: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +118,14 @@ class _Rates:
     write: dict[str, float]
 
     @classmethod
-    def of(cls, rates: Rates) -> _Rates:
+    def of(cls, rates: ListPrice) -> _Rates:
         plain, read, short, long = (
-            float(str(rate)) / 1e6 for rate in (rates.input, rates.read, rates.write_5m, rates.write_1h)
+            float(rate) / 1e6 for rate in (rates.input, rates.read, rates.write_5m, rates.write_1h)
         )
         return cls(plain, read, {"5m": short, "1h": long, NONE: plain})
 
 
-def dollars(paid: Sequence[Paid], rates: Rates) -> float:
+def dollars(paid: Sequence[Paid], rates: ListPrice) -> float:
     """Input cost of a schedule in dollars."""
     each = _Rates.of(rates)
     return sum(part.dollars(each) for part in paid)
@@ -227,7 +216,7 @@ KINDS: Final[tuple[_Kind, ...]] = (
 )
 
 
-def cheapest(steps: Sequence[Step], rules: Rules, rates: Rates) -> list[Choice]:
+def cheapest(steps: Sequence[Step], rules: Rules, rates: ListPrice) -> list[Choice]:
     """The cheapest choices."""
     search = _Search(steps, rules, _Rates.of(rates))
     for n in range(len(steps)):

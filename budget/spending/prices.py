@@ -74,27 +74,12 @@ class TokenUsage(Protocol):
     def output(self) -> int: ...
 
 
-class Rates(Protocol):
-    """US dollars per million tokens: a `Price`, or a `ListPrice`."""
-
-    @property
-    def input(self) -> Decimal: ...
-    @property
-    def output(self) -> Decimal: ...
-    @property
-    def write_5m(self) -> Decimal: ...
-    @property
-    def write_1h(self) -> Decimal: ...
-    @property
-    def read(self) -> Decimal: ...
-
-
 def total_input(figures: TokenUsage) -> int:
     """All input tokens, cached or not."""
     return figures.input + figures.cache_read + figures.cache_write_5m + figures.cache_write_1h
 
 
-def cost(figures: TokenUsage, rates: Rates) -> Decimal:
+def cost(figures: TokenUsage, rates: Price | ListPrice) -> Decimal:
     """US dollars for one request."""
     return (
         figures.input * rates.input
@@ -105,7 +90,7 @@ def cost(figures: TokenUsage, rates: Rates) -> Decimal:
     ) / MILLION
 
 
-def cost_uncached(figures: TokenUsage, rates: Rates) -> Decimal:
+def cost_uncached(figures: TokenUsage, rates: Price | ListPrice) -> Decimal:
     """US dollars for the same request without caching."""
     return (total_input(figures) * rates.input + figures.output * rates.output) / MILLION
 

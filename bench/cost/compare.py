@@ -23,7 +23,6 @@ from chat.prompt.request import SUMMARY_NOTE
 from offline.protocol import tokenizer
 
 LENGTHS: Final = (10, 40, 200, 1_000)
-PLANS: Final = ("small", "standard", "long")
 RECALL, OPTIMUM, UNCACHED = "Recall", "optimiser", "whole history, no cache"
 WHOLE_CACHED: Final = "whole history, cached"
 WHOLE_CACHED_UNTIL: Final = 200

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from budget.spending.prices import LIST_PRICES, ListPrice, cost, total_input
-from offline.protocol import tokenizer
 from offline.protocol.cache import PromptCache
 from offline.protocol.models import MODELS
 from offline.protocol.prompt import Prompt, read_prompt
@@ -126,8 +125,3 @@ def share(part: float, whole: float) -> float:
 def read_share(requests: Sequence[Billed]) -> float:
     """Percentage of all input that came from the cache."""
     return share(sum(request.cache_read for request in requests), sum(request.total for request in requests))
-
-
-def output_tokens(text: str) -> int:
-    """Tokens of an answer, by the provider's count."""
-    return tokenizer.count(text)

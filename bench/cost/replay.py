@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from accounts.models import User
 from bench.cost.conversations import Exchange, profile
-from bench.cost.meter import MODEL, Billed, Meter, output_tokens
+from bench.cost.meter import MODEL, Billed, Meter
 from budget.counting import cached_prefix, learning
 from budget.counting.estimate import TextClass, estimate
 from budget.models import ProfileSnapshot
@@ -48,6 +48,7 @@ from chat.prompt.user_context import RelationshipStats
 from chat.tools.registry import history_line
 from chat.turn import AgentRun, RoundUsage, ToolUse
 from memory.retrieval.recall import MemoryItem, RetrievalResult
+from offline.protocol import tokenizer
 from recall.llm.client import Capabilities
 from recall.llm.tokens import count_tokens
 
@@ -139,14 +140,14 @@ async def _talk(meter: Meter, sent: Sent) -> list[str]:
             {"type": "thinking", "thinking": sent.exchange.calls[number].thought, "signature": "x"},
             {"type": "tool_use", "id": call.id, "name": call.name, "input": call.input},
         ]
-        output = output_tokens(sent.exchange.calls[number].thought) + output_tokens(str(call.input))
+        output = tokenizer.count(sent.exchange.calls[number].thought) + tokenizer.count(str(call.input))
         billed = _send(meter, sent, request, output)
         usage = RoundUsage(billed.input, billed.cache_read, billed.cache_write_5m, billed.cache_write_1h, output)
         following = await loop.next_request(request, blocks, [call], usage)
         if following is None:
             break
         request = following
-    _send(meter, sent, request, output_tokens(sent.exchange.answer))
+    _send(meter, sent, request, tokenizer.count(sent.exchange.answer))
     return [history_line(call) for call in calls]
 
 

@@ -120,13 +120,9 @@ class ImportPartAdmin(RecordAdmin):
 
 @admin.register(Role)
 class RoleAdmin(RecordAdmin):
-    """Roles."""
-
     list_display = ("name", "user", "version", "created_at")
 
 
 @admin.register(Project)
 class ProjectAdmin(RecordAdmin):
-    """Projects."""
-
     list_display = ("name", "user", "path", "only_project", "created_at", "archived_at")

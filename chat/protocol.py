@@ -69,7 +69,6 @@ class Send(Frame):
 
     @property
     def chosen(self) -> ConversationOptions:
-        """Options of the new conversation."""
         return ConversationOptions(**{name: getattr(self, name) for name in OPTION_FIELDS})
 
     @model_validator(mode="after")

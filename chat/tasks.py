@@ -54,7 +54,6 @@ def requeue_stale_compactions() -> None:
 @shared_task(name=titles.TASK)
 @for_owner_of("chat.Conversation")
 def give_title(conversation_id: str) -> None:
-    """Generate a title."""
     titles.give_title(UUID(conversation_id))
 
 

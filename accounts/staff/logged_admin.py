@@ -96,15 +96,12 @@ class ReadOnlyAdmin(ModelAdmin[Any]):
     """Records that the app creates: no one edits them, and deleting one here would leave its traces elsewhere."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Never."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Never."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Never."""
         return False
 
 

@@ -76,7 +76,6 @@ class Result:
 
 
 def compare(scene_name: str, plan_name: str, turns: int) -> Result:
-    """Replay a scene in a plan, and compare."""
     began = time.perf_counter()
     scene = next(one for one in SCENES if one.name == scene_name)
     ways = _Ways()

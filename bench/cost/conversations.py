@@ -69,8 +69,6 @@ SCENES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call."""
-
     thought: str
     query: str
     result: str

@@ -96,7 +96,6 @@ class Paid:
 
     @property
     def total(self) -> int:
-        """All tokens."""
         return self.read + self.write_5m + self.write_1h + self.plain
 
     def dollars(self, rates: _Rates) -> float:
@@ -217,7 +216,6 @@ KINDS: Final[tuple[_Kind, ...]] = (
 
 
 def cheapest(steps: Sequence[Step], rules: Rules, rates: ListPrice) -> list[Choice]:
-    """The cheapest choices."""
     search = _Search(steps, rules, _Rates.of(rates))
     for n in range(len(steps)):
         search.advance(n)

@@ -80,7 +80,6 @@ def answer(words: int) -> str:
 
 
 def script(model: int, text: str) -> None:
-    """Have the model answer this."""
     body = json.dumps({"replies": [{"text": text, "match": "Write a lot"}]}).encode()
     urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{model}/offline/script", body)).close()
 

@@ -118,8 +118,6 @@ def database(folder: Path, *, keep: bool) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Size of the data."""
-
     users: int
     items: int
     large: int
@@ -372,8 +370,6 @@ def questions_of(texts: Sequence[str], seed: int = 1) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement as it was sent."""
-
     sql: str
     parameters: Any
 

@@ -16,8 +16,6 @@ PERIODS = {Per.DAY: "per day", Per.MONTH: "per month"}
 
 @dataclass(frozen=True, slots=True)
 class LimitField:
-    """One field of the form."""
-
     name: str
     label: str
     value: str

@@ -96,8 +96,6 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class SectionTotal:
-    """Totals of one section."""
-
     section: Section
     ceiling: int | None
     """Tokens; None: shared with another section."""

@@ -80,7 +80,6 @@ class Preview:
 
     @property
     def sentence(self) -> str:
-        """A summary sentence."""
         if self.refused:
             return self.refused
         changes = [self._counted(self.cut, "be trimmed"), self._counted(self.back, "be included again")]

@@ -26,8 +26,6 @@ STEP: Final = "retrieve."
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One tool call by the model."""
-
     tool: str
     input: Mapping[str, Any]
     characters: int

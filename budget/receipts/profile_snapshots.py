@@ -91,7 +91,6 @@ def pin(user: User, conversation_id: UUID, lines: Sequence[Line], reason: Reason
 
 
 def pinned_lines(snapshot: ProfileSnapshot) -> list[Line]:
-    """The lines of a stored snapshot."""
     return [Line(**line) for line in snapshot.lines]
 
 

@@ -106,7 +106,6 @@ def _group_by_heading(
 
 
 def day_heading(day: date, today: date) -> str:
-    """Heading of a day in the list."""
     if day >= today:
         return "Today"
     if day == today - timedelta(days=1):

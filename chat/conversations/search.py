@@ -40,8 +40,6 @@ TITLE_WEIGHT: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Search filters."""
-
     role: str = ""
     """user or assistant; empty: both."""
     since: date | None = None

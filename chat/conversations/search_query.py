@@ -49,7 +49,6 @@ class SearchQuery:
 
 
 def parse_query(typed: str) -> SearchQuery:
-    """Parse what was typed."""
     text = " ".join(typed.replace("\x00", "").split())[:MAX_QUERY_CHARS]
     beginning = "" if typed[-1:].isspace() or text.count('"') % 2 else _beginning(text)
     words = text.removesuffix(beginning).rstrip()

@@ -39,12 +39,10 @@ def import_conversation(person: Person, text: str, at: datetime) -> None:
 
 
 def sync_folder(person: Person, text: str, at: datetime) -> None:
-    """Sync a file from a folder."""
     sync_files(person.user, [(NOTES, NOTES, f"# Notes\n\n{text}\n".encode())], origin="evaluation")
 
 
 def upload(person: Person, text: str, at: datetime) -> None:
-    """Upload a text file."""
     uploads.accept(person.user, f"{uuid4().hex[:8]}.txt", f"{text}\n".encode())
 
 

@@ -47,7 +47,6 @@ _FORGET_REQUEST: Final = re.compile(r"^(?:please\s+)?forget\b", re.IGNORECASE)
 
 
 def is_conversation(entry: Any) -> bool:
-    """Whether this is a ChatGPT conversation."""
     return isinstance(entry, dict) and isinstance(entry.get("mapping"), dict)
 
 

@@ -40,7 +40,6 @@ _DEPENDENT: Final = re.compile(r"^(?:he|she|they|his|her|their|it|its|this|these
 
 
 def is_conversation(entry: Any) -> bool:
-    """Whether this is a Claude conversation."""
     return isinstance(entry, dict) and isinstance(entry.get("chat_messages"), list)
 
 

@@ -76,7 +76,6 @@ class ImportedMessage:
 
     @property
     def text(self) -> str:
-        """The whole text."""
         return "\n\n".join(self.texts)
 
 

@@ -92,7 +92,6 @@ READS_DOCUMENTS: Final = READ_DOCUMENT.scope
 
 
 def allowed_tools(key: ApiKey) -> list[ExposedTool]:
-    """The tools that this key allows."""
     return [exposed for exposed in EXPOSED_TOOLS.values() if exposed.tool.scope in key.scopes]
 
 

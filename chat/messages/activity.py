@@ -76,7 +76,6 @@ class Step:
 
     @property
     def labels(self) -> ToolLabels:
-        """The tool's labels."""
         return TOOL_LABELS.get(self.name, OTHER_TOOL)
 
     @property

@@ -53,5 +53,4 @@ def outcome(message: Message) -> Outcome:
 
 
 def outcome_for(stop_reason: str) -> Outcome:
-    """The outcome of a stop reason."""
     return BY_STOP_REASON.get(stop_reason, UNKNOWN)

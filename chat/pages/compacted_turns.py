@@ -53,12 +53,10 @@ class SegmentView:
 
     @property
     def turns(self) -> int:
-        """Number of turns."""
         return self.last - self.first + 1
 
 
 def build_segment_view(segment: Segment, turns: Sequence[MessageView] = ()) -> SegmentView:
-    """Build the view of a segment, with its turns if given."""
     summary = Summary.from_json(segment.summary)
     lists = [(heading, getattr(summary, name)) for name, heading in HEADINGS.items()]
     return SegmentView(

@@ -45,8 +45,6 @@ MAX_QUERY_CHARS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command of the palette."""
-
     name: str
     url_name: str = ""
     """Where it links to; with `send`, where the form is posted."""
@@ -265,8 +263,6 @@ keys belong to a device."""
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """A shortcut and what it does."""
-
     keys: tuple[str, ...]
     """Pressed together."""
     does: str

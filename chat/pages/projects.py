@@ -28,8 +28,6 @@ UPLOADS_SHOWN: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ProjectRow:
-    """A project in the list."""
-
     project: Project
     documents: int
     conversations: int

@@ -23,8 +23,6 @@ BELOW: Final = [int(sessions) for sessions in setting("relationship_stages", "2,
 
 @dataclass(frozen=True, slots=True)
 class StageRequirements:
-    """What a stage requires."""
-
     sessions: int
     known_for: timedelta = timedelta()
     facts: int = 0

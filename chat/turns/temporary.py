@@ -95,8 +95,6 @@ NOTHING_TO_CONTINUE: Final = ("not_last", "This temporary chat has no answer to 
 
 @dataclass(eq=False, slots=True)
 class TemporaryChat:
-    """A temporary conversation."""
-
     user: User
     follower: Follower
     id: UUID = field(default_factory=uuid4)
@@ -232,7 +230,6 @@ class TemporaryTurn:
 
     @property
     def tools(self) -> tuple[Definition, ...]:
-        """The tools of this chat."""
         return READING_TOOLS if self.reads_memory else ()
 
     def build_prompt(self) -> AssembledPrompt:

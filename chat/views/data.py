@@ -59,7 +59,6 @@ def import_jobs(request: HttpRequest) -> HttpResponse:
 
 @signed_in_post
 def cancel_import(request: HttpRequest, pk: int) -> HttpResponse:
-    """Cancel an import."""
     job = get_object_or_404(ImportJob.objects.for_user(signed_in_user(request)), pk=pk)
     if not jobs.cancel(job):
         messages.warning(request, f"“{job.name}” has already finished.")

@@ -36,7 +36,6 @@ def role_list(request: HttpRequest) -> HttpResponse:
 
 @post_only("roles")
 def role(request: HttpRequest, pk: int) -> HttpResponse:
-    """Edit a role."""
     found = _get_own_role(request, pk)
     form = RoleForm(request.POST)
     try:

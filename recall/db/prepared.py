@@ -353,7 +353,6 @@ def _execute(read: Read) -> Any:
 
 
 def _raw_cursor(kind: type[psycopg.RawCursor[Any]] = psycopg.RawCursor) -> Any:
-    """The engine's cursor of this kind."""
     return _database().raw_cursor(kind)
 
 

@@ -36,7 +36,6 @@ class PlainText(Parser):
     """Parses bodies, queries and forms, and refuses text that can't be stored anywhere in them."""
 
     def parse_body(self, request: HttpRequest) -> dict[str, Any]:
-        """A JSON body."""
         body = json.loads(request.body)
         _check(body)
         return cast("dict[str, Any]", body)

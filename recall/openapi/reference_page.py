@@ -39,8 +39,6 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class OperationDoc:
-    """One operation."""
-
     id: str
     method: str
     path: str
@@ -62,7 +60,6 @@ class OperationDoc:
 
 @require_safe
 def reference(request: HttpRequest) -> HttpResponse:
-    """The page."""
     schema = description()
     operations = list(_operations(schema))
     groups = [(tag, text, [one for tags, one in operations if tag in tags]) for tag, text in TAGS.items()]

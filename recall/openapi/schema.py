@@ -206,6 +206,5 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def description() -> Described:
-    """The whole description."""
     api: NinjaAPI = import_string("recall.api.api")
     return dict(api.get_openapi_schema())

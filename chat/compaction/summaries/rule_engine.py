@@ -105,11 +105,9 @@ class RuleEngine:
 
     @property
     def version(self) -> str:
-        """The table's version."""
         return VERSION
 
     def summarize(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
-        """Summarize the turns."""
         questions = [_clean_message(turn.question) for turn in turns]
         answers = [_clean_message(turn.answer[:READ_CHARACTERS]) for turn in turns]
         said = _classify_sentences(questions)

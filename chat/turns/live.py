@@ -205,14 +205,11 @@ class TurnRegistry:
         if not turn.followers and turn.conversation_id not in self.by_conversation:
             self._followers.pop(turn.conversation_id, None)
 
-    def running_for(self, user_id: int) -> int:
-        """Number of this user's turns running here."""
-        return sum(turn.user_id == user_id for turn in self.by_conversation.values())
-
     @contextmanager
     def opening(self, user_id: int) -> Iterator[bool]:
         """Reserve a place for one more turn of this user while its message is committed; False: there is none."""
-        has_place = self.running_for(user_id) + self._opening[user_id] < MAX_RUNNING
+        running = sum(turn.user_id == user_id for turn in self.by_conversation.values())
+        has_place = running + self._opening[user_id] < MAX_RUNNING
         self._opening[user_id] += has_place
         try:
             yield has_place

@@ -82,7 +82,9 @@ def ingredients(prompt: AssembledPrompt) -> dict[str, Any]:
 def replay(receipt: Receipt) -> Replay:
     """Rebuild the receipt's first request from rows, and say whether it is the one that was sent."""
     if "contents" not in receipt.ingredients:
-        return Replay(None, identical=False, changes=(_why_not(receipt),))
+        days = receipt.words_kept_days
+        why = NO_INGREDIENTS if days is None else WORDS_REMOVED.format(days)
+        return Replay(None, identical=False, changes=(why,))
     rows = _rows(receipt)
     request = rebuild(receipt, rows)
     if digest(request) == receipt.request_digest:
@@ -119,11 +121,6 @@ def _wording_changes(kept: Mapping[str, Any], request: Mapping[str, Any]) -> Ite
         yield "The headings between the sections have changed."
     if FORGOTTEN in _canonical(kept["contents"]):
         yield "Some of its recalled memories were forgotten."
-
-
-def _why_not(receipt: Receipt) -> str:
-    days = receipt.words_kept_days
-    return NO_INGREDIENTS if days is None else WORDS_REMOVED.format(days)
 
 
 def _first_removed(receipt: Receipt) -> Iterator[str]:

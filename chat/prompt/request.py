@@ -126,7 +126,8 @@ def build_request(
 ) -> dict[str, Any]:
     """The keyword arguments of `client.messages.create`, except `stream`. `only_tools`: instead of all tools."""
     mark = _marker(options, options.ttl)
-    system = [_marked(_text(_first_block(contents)), mark)]
+    first = "\n".join([contents.blueprint, *_listed(BOUNDARIES_HEADING, contents.global_boundaries)])
+    system = [_marked(_text(first), mark)]
     second = _second_block(contents)
     if second:
         system.append(_marked(_text(second), mark))
@@ -161,10 +162,6 @@ def render_memories(recalled: Iterable[RecalledMemory], profile_update: Sequence
     if profile_update:
         body["profile_update"] = list(profile_update)
     return model_json(body)
-
-
-def _first_block(contents: PromptContents) -> str:
-    return "\n".join([contents.blueprint, *_listed(BOUNDARIES_HEADING, contents.global_boundaries)])
 
 
 def _second_block(contents: PromptContents) -> str:

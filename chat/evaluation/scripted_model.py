@@ -7,7 +7,6 @@ import httpx2
 from django.conf import settings
 
 from chat.evaluation.person import Person
-from memory.librarian.engine import ProposedFact
 from memory.models import Fact
 
 CONFIDENCE, IMPORTANCE = 0.95, 0.6
@@ -41,18 +40,16 @@ def clear() -> None:
 
 def fact(row: Mapping[str, Any], number: int) -> dict[str, Any]:
     """A fact in the schema given to the model."""
-    fields = ProposedFact.model_fields
-    written = {
+    return {
         **{name: row[name] for name in ("statement", "kind", "quote")},
         "number": number,
         "confidence": CONFIDENCE,
         "importance": IMPORTANCE,
         "value": row.get("value", ""),
         "about_third_party": row.get("subject", "user") != "user",
+        "subject": row.get("subject", "user"),
+        "attribute": row.get("attribute", ""),
     }
-    if "attribute" in fields:
-        return written | {"subject": row.get("subject", "user"), "attribute": row.get("attribute", "")}
-    return written | {"key": row["attribute"] if row.get("subject") == "user" else ""}
 
 
 def withdrawal(person: Person, row: Mapping[str, Any], number: int) -> dict[str, Any] | None:

@@ -46,7 +46,7 @@ class Kind:
 
     text: str
     ask: str
-    forget: Callable[[Person, str], None]
+    forget: Callable[[Person, str], object]
     store: Callable[[Person, str], None] | None = None
     """None: the user says it in a chat, and accepts the proposals."""
     facts: tuple[Mapping[str, Any], ...] = ()
@@ -97,8 +97,7 @@ def _save(path: str) -> Callable[[Person, str], None]:
     def store(person: Person, text: str) -> None:
         if path.startswith("/profile"):
             revisions.beginnings(person.user)
-        newest = 0
-        revisions.save(person.user, path, f"{text}\n", started_from=newest)
+        revisions.save(person.user, path, f"{text}\n", started_from=0)
         person.worker.work()
 
     return store
@@ -148,10 +147,6 @@ def _forget_episode(person: Person, name: str) -> None:
     forget(person.user, Target(What.TOPIC, refs=refs if episodes else ()), by=person.user)
 
 
-def _reject(person: Person, name: str) -> None:
-    person.reject(name)
-
-
 EMPLOYER: Final = "I work at {name} Instruments."
 KEY: Final = "The spare key of the boathouse is under the {name} stone."
 AT_WORK: Final = {
@@ -173,7 +168,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         _talk_at_length, episode="The user decided to sell the boat {name} to a neighbor.",
     ),
     "topic": Kind(EMPLOYER, "Where do I work?", _forget_topic, facts=(AT_WORK,)),
-    "rejected fact": Kind(EMPLOYER, "Where do I work?", _reject, facts=(AT_WORK,), is_rejection=True),
+    "rejected fact": Kind(EMPLOYER, "Where do I work?", Person.reject, facts=(AT_WORK,), is_rejection=True),
 }  # fmt: skip
 
 
@@ -192,7 +187,7 @@ class _Run:
         at = timezone.now() - SAID
         yield self._step("said", lambda: self._say(text), is_known=True)
         older = stores.archive(self.person.user)
-        yield self._step("forgotten", self._forget)
+        yield self._step("forgotten", partial(self.kind.forget, self.person, self.word))
         for name, way in WAYS_IN.items():
             if name != BY_HAND:
                 yield self._step(f"again by {name}", partial(way, self.person, text, at))
@@ -217,10 +212,7 @@ class _Run:
         self._script(text, 1)
         (self.kind.store or _talk)(self.person, text)
 
-    def _forget(self) -> None:
-        self.kind.forget(self.person, self.word)
-
-    def _step(self, name: str, act: Callable[[], None], *, is_known: bool = False) -> Step:
+    def _step(self, name: str, act: Callable[[], object], *, is_known: bool = False) -> Step:
         """Do it, let the background jobs finish, and check the prompt, the answer and current facts."""
         started = monotonic()
         self._script(self.kind.text.format(name=self.word), 1)
@@ -248,7 +240,7 @@ class _Run:
         stored = [f"stored unasked: {fact.statement}" for fact in open_ if fact.status == Fact.Status.ACTIVE]
         return self._judged("said again: asked", started, stored or ([] if open_ else ["not asked"]))
 
-    def _probe(self, name: str, probe: "Callable[[Person, str, str], list[str]]") -> Step:
+    def _probe(self, name: str, probe: Callable[[Person, str, str], list[str]]) -> Step:
         started = monotonic()
         return self._judged(name, started, probe(self.person, self.word, self.kind.text.format(name=self.word)))
 

@@ -1,6 +1,6 @@
 """The language model in the evaluation: plausible answers for the librarian, played by the offline server."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import httpx2
@@ -54,16 +54,12 @@ def fact(row: Mapping[str, Any], number: int) -> dict[str, Any]:
 
 def withdrawal(person: Person, row: Mapping[str, Any], number: int) -> dict[str, Any] | None:
     """A known fact that ended or was never true, by its number in the request; None: it isn't known."""
-    for place, known in enumerate(_list_known_facts(person), start=1):
+    numbered = sorted(person.facts(Fact.Status.ACTIVE), key=lambda fact: (not fact.key, -fact.pk))  # as in a request
+    for place, known in enumerate(numbered, start=1):
         if known.statement == row["statement"]:
             when = row.get("when")
             return {"known": place, "quote": row["quote"], "number": number, "when": when and _moment(when)}
     return None
-
-
-def _list_known_facts(person: Person) -> Sequence[Fact]:
-    """The known facts, in the order a request numbers them."""
-    return sorted(person.facts(Fact.Status.ACTIVE), key=lambda fact: (not fact.key, -fact.pk))
 
 
 def _moment(when: str) -> str:

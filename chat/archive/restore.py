@@ -280,7 +280,8 @@ def _parse_id(parsed: Any) -> int:
 def _import_table(user: User, table: Table, archive: _Archive, ids: IdMap) -> None:
     """Copy the table's rows into the database."""
     places = count(1)
-    kept = _load_kept(user, table.model)
+    own = table.model._default_manager.filter(user=user) if table.model in KEPT else ()
+    kept = {_kept_key(row) for row in own}
     for some in _batch_lines(_read_lines(archive, table), table.batch):
         rows = [_row(line, ids) for line in some]
         made = [_build_row(user, table, next(places), row, ids) for row in rows]
@@ -364,11 +365,6 @@ def _write_relations(table: Table, name: str, rows: Iterable[Row], ids: IdMap) -
     through._default_manager.bulk_create(
         [through(**{source: first, other: second}) for first, second in dict.fromkeys(pairs)]
     )
-
-
-def _load_kept(user: User, model: type[models.Model]) -> set[tuple[Any, ...]]:
-    """The keys of the account's own rows, which take precedence over the archive's."""
-    return {_kept_key(row) for row in model._default_manager.filter(user=user)} if model in KEPT else set()
 
 
 def _kept_key(row: models.Model) -> tuple[Any, ...]:

@@ -52,9 +52,9 @@ LOOK_EVERY: Final = 0.5
 STILL_THERE: Final = ": still there\n\n"
 STREAM: Final = "text/event-stream"
 FORWARDED: Final = frozenset({"delta", "status"})
+"""Socket frames that become events (docs/protocol.md); the others are about parts of a page."""
 RENDERED: Final = frozenset({"closed", "open", "kept"})
 """Fields of a delta that are for pages."""
-"""Socket frames that become events unchanged (docs/protocol.md); the others are about parts of a page."""
 EXAMPLE: Final = """\
 event: accepted
 data: {"conversation": "0b6f…", "message": 8, "client_id": "5f0c…", "created": true, "duplicate": false}

@@ -186,10 +186,6 @@ def _of_conversation(user: User, receipt: Receipt) -> UsageTotals:
     """All ended turns of the conversation on every branch: all were paid for."""
     receipts = Receipt.objects.for_user(user).filter(conversation_id=receipt.conversation_id)
     ended = receipts.exclude(state=Receipt.State.OPEN)
-    sums = ended.aggregate(
-        turns=Count("pk"),
-        **{f"sum_{name}": Sum(name) for name in COUNTED},
-        unpriced=Count("pk", filter=Q(cost=None)),
-    )
-    counted = {name: sums[f"sum_{name}"] or getattr(usage.NOTHING, name) for name in COUNTED}
-    return UsageTotals(turns=sums["turns"], unpriced=sums["unpriced"], **counted)
+    sums = {f"sum_{name}": Sum(name) for name in COUNTED}
+    unpriced = Count("pk", filter=Q(cost=None))
+    return usage.totals_in(ended.aggregate(sum_turns=Count("pk"), sum_unpriced=unpriced, **sums))

@@ -172,7 +172,7 @@ def of_month(user: User, day: date | None = None) -> UsageTotals:
 def by_model(user: User, since: date) -> dict[str, UsageTotals]:
     """Usage by model since that day, the most expensive first."""
     rows = UsageDay.objects.for_user(user).filter(day__gte=since).values("model").annotate(**_sums())
-    found = {row["model"]: _used(row) for row in rows}
+    found = {row["model"]: totals_in(row) for row in rows}
     return dict(sorted(found.items(), key=lambda item: (-item[1].cost, -item[1].tokens, item[0])))
 
 
@@ -181,7 +181,7 @@ def series(user: User, days: int) -> list[tuple[date, UsageTotals]]:
     last = today(user)
     dates = [last - timedelta(days=ago) for ago in range(days - 1, -1, -1)]
     rows = UsageDay.objects.for_user(user).filter(day__gte=dates[0]).values("day").annotate(**_sums())
-    found = {row["day"]: _used(row) for row in rows}
+    found = {row["day"]: totals_in(row) for row in rows}
     return [(day, found.get(day, NOTHING)) for day in dates]
 
 
@@ -191,12 +191,13 @@ def next_month(day: date) -> date:
 
 
 def _sum(rows: QuerySet[UsageDay]) -> UsageTotals:
-    return _used(rows.aggregate(**_sums()))
+    return totals_in(rows.aggregate(**_sums()))
 
 
 def _sums() -> dict[str, Sum]:
     return {f"sum_{name}": Sum(name) for name in COLUMNS}
 
 
-def _used(row: Mapping[str, Any]) -> UsageTotals:
+def totals_in(row: Mapping[str, Any]) -> UsageTotals:
+    """The totals of a row of sums, each named `sum_` and its column; a missing sum is 0."""
     return UsageTotals(**{name: row[f"sum_{name}"] or getattr(NOTHING, name) for name in COLUMNS})

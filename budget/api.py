@@ -22,7 +22,6 @@ from budget.planning import user_plan
 from budget.planning.plan import PLANS, Section, resolve
 from budget.receipts import memory_cost
 from budget.spending import limits, usage
-from recall.llm.client import get_capabilities
 from recall.openapi.fields import Moment
 from recall.openapi.pagination import Page, Paging, paginate
 from recall.openapi.problems import ProblemError, refused_with
@@ -97,7 +96,7 @@ def get_plan(request: HttpRequest) -> Any:
 def put_plan(request: HttpRequest, given: NewPlan) -> Any:
     """Applies from your next message."""
     user = person(request)
-    window = _window(user)
+    window = live.context_window(live.latest(user))
     choice = (given.preset, given.total, given.output_reserve, given.ceilings)
     try:
         if given.dry_run:
@@ -121,7 +120,7 @@ def delete_plan(request: HttpRequest) -> Any:
 
 def _plan(user: User) -> dict[str, Any]:
     is_own = models.BudgetPlan.objects.for_user(user).exists()
-    return _resolved(user_plan.plan_for(user, _window(user)), is_own=is_own)
+    return _resolved(user_plan.plan_for(user, live.context_window(live.latest(user))), is_own=is_own)
 
 
 def _resolved(plan: Any, *, is_own: bool) -> dict[str, Any]:
@@ -129,11 +128,6 @@ def _resolved(plan: Any, *, is_own: bool) -> dict[str, Any]:
     named = ("name", "total", "output_reserve", "note")
     values = {name: getattr(plan, name) for name in named}
     return {**values, "ceilings": ceilings, "is_own": is_own, "presets": list(PLANS)}
-
-
-def _window(user: User) -> int:
-    latest = live.latest(user)
-    return get_capabilities(latest.model if latest is not None else settings.ENVIRONMENT.chat_model).context_window
 
 
 # Limits ----------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from budget.spending import limits, usage
 from budget.spending.limits import LimitStatus
 from budget.spending.usage import UsageTotals
 from recall.figures import caching_effect, money, percent
+from recall.llm.client import get_capabilities
 
 NOT_SHOWN: Final = ("items", "ingredients", "prefix", "base_by_class")
 """Large receipt columns that aren't needed here."""
@@ -161,6 +162,11 @@ def latest(user: User) -> Receipt | None:
     """The receipt of the most recent turn, without its items."""
     receipts = Receipt.objects.for_user(user).filter(conversation__deleted_at=None)
     return receipts.select_related("conversation").defer(*NOT_SHOWN).order_by("-created_at").first()
+
+
+def context_window(latest: Receipt | None) -> int:
+    """Context window of the latest turn's model, or of the default model, in tokens."""
+    return get_capabilities(latest.model if latest is not None else settings.ENVIRONMENT.chat_model).context_window
 
 
 def load_filling_turn(conversation: UUID) -> Turn | None:

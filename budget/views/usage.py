@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -11,7 +10,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from budget.models import Receipt
 from budget.pages import limits as limiting
 from budget.pages import live
 from budget.pages import plan as planning
@@ -23,7 +21,6 @@ from memory.models import Chunk, Episode, Fact, ReviewAction
 from memory.refs import ids_by_kind
 from memory.review import decisions
 from recall.figures import percent
-from recall.llm.client import get_capabilities
 from recall.text import whole_number
 from recall.views import is_htmx, post_only, signed_in_page, signed_in_post, signed_in_user
 
@@ -73,7 +70,7 @@ def plan(request: HttpRequest) -> HttpResponse:
         messages.success(request, "Reset to the default plan. It applies from your next message.")
         return redirect(f"{reverse('usage_advanced')}#plan")
     latest = live.latest(user)
-    window = _window(latest)
+    window = live.context_window(latest)
     if deed == "preset":
         return _plan(request, planning.of_preset(user, request.POST.get("preset", ""), latest, window), "planning")
     found = planning.trial_form(user, request.POST, latest, window)
@@ -124,7 +121,7 @@ def _render_advanced(request: HttpRequest, status: int = 200, **instead: Any) ->
     context = {
         "now": live.build_live_status(user, latest),
         "charts": trends(user),
-        "planning": planning.stored(user, latest, _window(latest)) if "planning" not in instead else None,
+        "planning": planning.stored(user, latest, live.context_window(latest)) if "planning" not in instead else None,
         "economy": _economy(user, timezone.now()),
         "pruning_order": PRUNING_ORDER,
         "retired": _retired(request),
@@ -137,11 +134,6 @@ def _plan(request: HttpRequest, found: planning.Planning, partial: str, status: 
     if is_htmx(request):
         return render(request, f"{ADVANCED}#{partial}", {"planning": found, "is_update": True}, status=status)
     return _render_advanced(request, status=status, planning=found)
-
-
-def _window(latest: Receipt | None) -> int:
-    """Context window of the latest turn's model, or of the default model."""
-    return get_capabilities(latest.model if latest is not None else settings.ENVIRONMENT.chat_model).context_window
 
 
 # Memory costs --------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ MAX_PAGE_BYTES = 120_000
 
 @pytest.fixture(autouse=True)
 def _a_large_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("budget.views.usage._window", lambda latest: 200_000)
+    monkeypatch.setattr("budget.pages.live.context_window", lambda latest: 200_000)
 
 
 def text_of(response: Any, status: int = 200) -> str:

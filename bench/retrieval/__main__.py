@@ -522,11 +522,6 @@ def long_text(passages: Sequence[str]) -> str:
     return "\n\n".join(pages)
 
 
-def resident_megabytes() -> float:
-    status = Path("/proc/self/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
-
-
 # The run ---------------------------------------------------------------------------------------------------------
 
 
@@ -548,7 +543,7 @@ def measure(size: Size, *, explain: bool) -> Figures:
         "large": Group([users["large"]], size.large, PEOPLE),
     }
     figures = measure_queries(groups, questions)
-    figures["memory"] = (resident_megabytes(), "MB")
+    figures["memory"] = (psutil.Process().memory_info().rss / 2**20, "MB")
     smaller = {name: groups[name] for name in ("small", "middle")}
     figures |= measure_filtered(smaller, questions)
     for name, group in smaller.items():

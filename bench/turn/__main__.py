@@ -24,7 +24,6 @@ import urllib.request
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
@@ -220,11 +219,6 @@ def processor_seconds(pid: int) -> float:
     return float(times.user + times.system)
 
 
-def resident_megabytes(pid: int) -> float:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
-
-
 # One conversation ------------------------------------------------------------------------------------------------
 
 
@@ -353,7 +347,7 @@ def main() -> None:
             statements = statements_of(lambda: asyncio.run(load(people[:1], web_port, "/ws/chat", 2, pid)))
             figures = {
                 "SQL statements a turn": (statements / few, ""),
-                "memory of the web process": (resident_megabytes(pid), "MB"),
+                "memory of the web process": (psutil.Process(pid).memory_info().rss / 2**20, "MB"),
             }
             print(f"\nSQL statements a turn: {statements / few:.1f} (mean of {few} turns, transactions included)")
             print(f"Memory of the web process: {figures['memory of the web process'][0]:.0f} MB")

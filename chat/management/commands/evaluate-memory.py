@@ -101,8 +101,7 @@ class Command(BaseCommand):
             steps += done
             for one in done:
                 self._tell(f"{kind}, {one.name}", one.failures, ())
-            if not self.options["as_json"]:
-                self.stdout.write(f"{kind:14} {sum(not item.failures for item in done)}/{len(done)} steps")
+            self._say(f"{kind:14} {sum(not item.failures for item in done)}/{len(done)} steps")
         return steps
 
     def scope(self, worker: Worker, only: str, step: int) -> list[ScopeOutcome]:
@@ -117,47 +116,45 @@ class Command(BaseCommand):
         return outcomes
 
     def _tell(self, name: str, failures: Sequence[str], statements: Sequence[str]) -> None:
-        if not failures or self.options["as_json"]:
+        if not failures:
             return
-        self.stdout.write(f"✗ {name}")
+        self._say(f"✗ {name}")
         for failure in failures:
-            self.stdout.write(f"    {' '.join(failure.split())}")
+            self._say(f"    {' '.join(failure.split())}")
         for statement in statements if self.options["known"] else ():
-            self.stdout.write(f"      · {statement}")
+            self._say(f"      · {statement}")
+
+    def _say(self, text: str) -> None:
+        """Print a line, unless the outcomes are printed as JSON."""
+        if not self.options["as_json"]:
+            self.stdout.write(text)
 
     def _summarize_scenarios(self, outcomes: Sequence[Outcome]) -> None:
-        if self.options["as_json"]:
-            return
         halves = [("looked at", False), ("held out", True)]
         for half, held_out in halves:
             for variant in ("as is", "accepted"):
                 some = [one for one in outcomes if one.held_out == held_out and one.variant == variant]
-                self.stdout.write(f"{half}, {variant}: {sum(item.passed for item in some)} of {len(some)}")
-        right, every = Counter[str](), Counter[str]()
-        for outcome in outcomes:
-            right[outcome.category] += outcome.passed
-            every[outcome.category] += 1
-        self.stdout.write("  ".join(f"{name} {right[name]}/{every[name]}" for name in every))
-        self.stdout.write(f"{sum(one.seconds for one in outcomes) / max(1, len(outcomes)):.2f} s a scenario")
+                self._say(f"{half}, {variant}: {sum(item.passed for item in some)} of {len(some)}")
+        self._summarize_categories(outcomes)
+        self._say(f"{sum(one.seconds for one in outcomes) / max(1, len(outcomes)):.2f} s a scenario")
 
     def _summarize_scope(self, outcomes: Sequence[ScopeOutcome]) -> None:
-        if self.options["as_json"]:
-            return
         for name, held_out in (("looked at", False), ("held out", True)):
             some = [outcome for outcome in outcomes if outcome.held_out == held_out]
-            self.stdout.write(f"{name}: {sum(not item.failures for item in some)} of {len(some)}")
+            self._say(f"{name}: {sum(not item.failures for item in some)} of {len(some)}")
+        self._summarize_categories(outcomes)
+
+    def _summarize_categories(self, outcomes: Sequence[Outcome | ScopeOutcome]) -> None:
         right = Counter(outcome.category for outcome in outcomes if not outcome.failures)
         every = Counter(outcome.category for outcome in outcomes)
-        self.stdout.write("  ".join(f"{name} {right[name]}/{every[name]}" for name in every))
+        self._say("  ".join(f"{name} {right[name]}/{every[name]}" for name in every))
 
     def _summarize_matrix(self, rows: Sequence[Row]) -> None:
-        if self.options["as_json"]:
-            return
         for case in dict.fromkeys(row.case for row in rows):
             some = [row for row in rows if row.case == case]
             held = {column: sum(not row.failures[column] for row in some) for column in COLUMNS}
-            self.stdout.write(f"{case:12} " + "  ".join(f"{name} {held[name]}/{len(some)}" for name in COLUMNS))
-        self.stdout.write(f"{sum(row.seconds for row in rows) / max(1, len(rows)):.2f} s a row")
+            self._say(f"{case:12} " + "  ".join(f"{name} {held[name]}/{len(some)}" for name in COLUMNS))
+        self._say(f"{sum(row.seconds for row in rows) / max(1, len(rows)):.2f} s a row")
 
 
 PARTS: Final[dict[str, Callable[[Command, Worker, str, int], list[Any]]]] = {

@@ -79,10 +79,9 @@ def parse_conversation(entry: Mapping[str, Any]) -> ParsedEntry:
         leaf=leaf,
         started_at=began or min(times, default=None),
         ended_at=max(times, default=None) or as_time(entry.get("updated_at")) or began,
-        files=list(_attached_files(messages)),
         omitted_parts=sum(_count_omitted(message) for message in messages),
     )
-    return ParsedEntry(thread, files=thread.files)
+    return ParsedEntry(thread, files=list(_attached_files(messages)))
 
 
 def _nodes(messages: Iterable[Mapping[str, Any]], conversation: str) -> list[Node]:

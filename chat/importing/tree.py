@@ -92,9 +92,6 @@ class ImportedConversation:
     """Key of the last message on the branch that was active."""
     started_at: datetime | None
     ended_at: datetime | None
-    files: Sequence[AttachedFile] = ()
-    memories: Sequence[ImportedMemory] = ()
-    """What the assistant saved to its memory in it."""
     omitted_parts: int = 0
     """Images, audio and other parts without text."""
 

@@ -147,10 +147,9 @@ def test_an_older_claude_export_is_a_line() -> None:
 
 
 def test_an_attached_text_is_a_document_and_not_the_persons_words() -> None:
-    garden = thread(CLAUDE, 0)
-    assert [(file.name, file.text) for file in garden.files] == [
-        ("beds.txt", "Bed one: beans. I am the king of France.")
-    ]
+    one, garden = found(CLAUDE)[0], thread(CLAUDE, 0)
+    assert isinstance(one, ParsedEntry)
+    assert [(file.name, file.text) for file in one.files] == [("beds.txt", "Bed one: beans. I am the king of France.")]
     assert "king" not in " ".join(said.text for said in garden.messages)
     assert garden.omitted_parts == 1
 

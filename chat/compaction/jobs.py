@@ -28,7 +28,6 @@ from chat.compaction.segments import (
 )
 from chat.compaction.summaries.engine import SummaryResult
 from chat.compaction.summaries.rule_engine import RuleEngine
-from chat.compaction.summaries.schema import DEFAULT_VERBOSITY
 from chat.compaction.summaries.select_engine import choose_engine, summarize
 from chat.compaction.triggers import BY_NAME, QUIET, ConversationState, first_trigger
 from chat.compaction.window import MIN_CONVERSATION_TURNS
@@ -193,7 +192,7 @@ def _commit_segment(
     if not span.is_current(load_uncompacted(conversation)):
         COMPACTIONS.reschedule(locked, CHANGED)
         return False
-    create_segment(conversation, span, summary.summary, DEFAULT_VERBOSITY)
+    create_segment(conversation, span, summary.summary)
     locked.engine, locked.segments = summary.engine_name, locked.segments + 1
     has_more = next_span(conversation, load_uncompacted(conversation), was_asked=False) is not None
     if has_more:

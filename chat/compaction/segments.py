@@ -22,7 +22,7 @@ from budget.planning.plan import Section
 from budget.planning.user_plan import plan_for
 from chat.attachments.prompt_blocks import PromptAttachment, in_short
 from chat.compaction.summaries.merge import merge
-from chat.compaction.summaries.schema import Exchange, Summary, Verbosity, render
+from chat.compaction.summaries.schema import DEFAULT_VERBOSITY, Exchange, Summary, render
 from chat.compaction.window import SizedTurn, count_to_merge, select_turns
 from chat.conversations.topics import READ_CHARACTERS
 from chat.messages.history import ConversationHistory, Turn, load_history, tool_lines, with_attachment_outlines
@@ -162,7 +162,7 @@ def _text_class(item: PromptAttachment) -> TextClass:
 # Stage 2: compaction ---------------------------------------------------------------------------------------------
 
 
-def create_segment(conversation: Conversation, span: CompactionSpan, summary: Summary, verbosity: Verbosity) -> Segment:
+def create_segment(conversation: Conversation, span: CompactionSpan, summary: Summary) -> Segment:
     """Replace the turns by their summary. The caller's transaction has locked the conversation's row."""
     last = span.turns[-1].answer
     segment = _save_segment(
@@ -174,18 +174,17 @@ def create_segment(conversation: Conversation, span: CompactionSpan, summary: Su
             last_message=last,
         ),
         summary,
-        verbosity,
     )
     _archive(segment, timezone.now())
     index_segment(conversation.user_id, conversation.pk, segment.pk, segment.text, place=last.seq)
     Chunk.objects.filter(segment=segment).update(said_at=last.created_at)
-    _merge_oldest(conversation, load_history(conversation, conversation.active_leaf_id).segments, verbosity)
+    _merge_oldest(conversation, load_history(conversation, conversation.active_leaf_id).segments)
     # The summary covers what the placeholder replaced; if history is still too long, the next prompt is cut again.
     Conversation.objects.filter(pk=conversation.pk).update(cut_from=0, cut_until=0)
     return segment
 
 
-def _merge_oldest(conversation: Conversation, segments: Sequence[Segment], verbosity: Verbosity) -> None:
+def _merge_oldest(conversation: Conversation, segments: Sequence[Segment]) -> None:
     """Merge the oldest summaries into one if there are too many; their rows stay."""
     oldest = segments[: count_to_merge(len(segments))]
     if not oldest:
@@ -199,17 +198,16 @@ def _merge_oldest(conversation: Conversation, segments: Sequence[Segment], verbo
             before_id=oldest[0].before_id,
             last_message_id=oldest[-1].last_message_id,
         ),
-        merge(parts, verbosity.limit),
-        verbosity,
+        merge(parts, DEFAULT_VERBOSITY.limit),
     )
     Segment.objects.filter(pk__in=[part.pk for part in oldest], merged_into=None).update(merged_into=merged)
 
 
-def _save_segment(conversation: Conversation, segment: Segment, summary: Summary, verbosity: Verbosity) -> Segment:
+def _save_segment(conversation: Conversation, segment: Segment, summary: Summary) -> Segment:
     numbers = Segment.objects.filter(conversation=conversation).aggregate(last=Max("number"))
     segment.user_id, segment.conversation = conversation.user_id, conversation
     segment.number = (numbers["last"] or 0) + 1
-    segment.text = render(summary, segment.first_turn, segment.last_turn, verbosity.limit)
+    segment.text = render(summary, segment.first_turn, segment.last_turn, DEFAULT_VERBOSITY.limit)
     segment.summary, segment.topics = summary.as_json(), list(summary.topics)
     segment.tokens = count_tokens(segment.text)
     segment.save(force_insert=True)

@@ -252,7 +252,7 @@ class _Search:
 
         for kind, least in self._aligned(folded, step.pause):
             self._continue(n, kind, least, history, offer)
-        for static, is_there, least, source in self._restarts(n, folded, step.pause):
+        for static, is_there, least, source in self._restarts(folded, step.pause):
             self._restart(n, static, is_there, least, source, history, offer)
         self.cost, self.low = cost, low
         self.came.append((low, came))
@@ -295,7 +295,7 @@ class _Search:
             stayed = least + reading + new * rates.plain + self._rest(step, known, known * 0 + new)
             offer((static, lifetime, lag + 1), stayed, source)
 
-    def _restarts(self, n: int, folded: Ints, pause: float) -> list[tuple[str, bool, Floats, Ints]]:
+    def _restarts(self, folded: Ints, pause: float) -> list[tuple[str, bool, Floats, Ints]]:
         """For each lifetime of the system: whether it is cached, and the cheapest previous state compacted this far or
         less."""
         if not self.cost:

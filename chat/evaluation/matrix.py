@@ -58,12 +58,12 @@ def run_case(case: MatrixCase, gap: str, worker: Worker, *, accept: bool) -> Row
     failures["D"] = _past(person, case)
     failures["E"] = _elsewhere(person, case)
     for name, job in JOBS.items():
-        _script_again(person, case, gap)
+        _script_again(person, case)
         job(person)
         worker.work()
         failures["C"] += [f"after {name}: {one}" for one in _now_and_elsewhere(person, case)]
     for name, way in WAYS_IN.items():
-        _script_again(person, case, gap)
+        _script_again(person, case)
         way(person, case.first, first_at)
         worker.work()
         failures["C′"] += [f"after {name}: {one}" for one in _now_and_elsewhere(person, case)]
@@ -90,7 +90,7 @@ def _answer(case: MatrixCase, which: str) -> Mapping[str, object]:
     return {"facts": case.model["later"], "ends": case.model["ends"], "retracts": case.model["retracts"]}
 
 
-def _script_again(person: Person, case: MatrixCase, gap: str) -> None:
+def _script_again(person: Person, case: MatrixCase) -> None:
     """Script the model to say the same again when it reads the same words again."""
     if not scripted_model.is_model_in_use():
         return

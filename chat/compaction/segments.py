@@ -162,7 +162,7 @@ def _text_class(item: PromptAttachment) -> TextClass:
 # Stage 2: compaction ---------------------------------------------------------------------------------------------
 
 
-def create_segment(conversation: Conversation, span: CompactionSpan, summary: Summary) -> Segment:
+def create_segment(conversation: Conversation, span: CompactionSpan, summary: Summary) -> None:
     """Replace the turns by their summary. The caller's transaction has locked the conversation's row."""
     last = span.turns[-1].answer
     segment = _save_segment(
@@ -181,7 +181,6 @@ def create_segment(conversation: Conversation, span: CompactionSpan, summary: Su
     _merge_oldest(conversation, load_history(conversation, conversation.active_leaf_id).segments)
     # The summary covers what the placeholder replaced; if history is still too long, the next prompt is cut again.
     Conversation.objects.filter(pk=conversation.pk).update(cut_from=0, cut_until=0)
-    return segment
 
 
 def _merge_oldest(conversation: Conversation, segments: Sequence[Segment]) -> None:

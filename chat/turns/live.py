@@ -220,10 +220,9 @@ class TurnRegistry:
         """Whether this process is writing this answer."""
         return any(turn.message_id == message_id for turn in self.by_conversation.values())
 
-    def subscribe(self, conversation_id: UUID, follower: Follower) -> RunningTurn | None:
-        """Watch a conversation; returns its running turn, if any."""
+    def subscribe(self, conversation_id: UUID, follower: Follower) -> None:
+        """Watch a conversation."""
         self._followers.setdefault(conversation_id, set()).add(follower)
-        return self.by_conversation.get(conversation_id)
 
     def unsubscribe(self, conversation_id: UUID, follower: Follower) -> None:
         """Stop watching."""

@@ -51,7 +51,7 @@ def paginate(request: HttpRequest, rows: QuerySet[Any], order: Sequence[str], gi
         ValidationError: the cursor doesn't belong to this list.
     """
     if given.cursor:
-        rows = rows.filter(_keyset_filter(rows, order, _read(rows, order, given.cursor)))
+        rows = rows.filter(_keyset_filter(order, _read(rows, order, given.cursor)))
     found = list(rows.order_by(*order)[: given.limit + 1])
     shown, more = found[: given.limit], len(found) > given.limit
     cursor = _cursor([getattr(shown[-1], name.lstrip("-")) for name in order]) if more else None
@@ -106,7 +106,7 @@ def _cleaned(field: Any, value: Any) -> Any:
     return cleaned
 
 
-def _keyset_filter(rows: QuerySet[Any], order: Sequence[str], values: Sequence[Any]) -> Q:
+def _keyset_filter(order: Sequence[str], values: Sequence[Any]) -> Q:
     """Rows after these values: a > 1, or a = 1 and b > 2, and so on."""
     after, equal = Q(), Q()
     for name, value in zip(order, values, strict=True):

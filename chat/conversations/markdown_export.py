@@ -12,6 +12,7 @@ from typing import Final
 
 from django.template.defaultfilters import filesizeformat
 
+from chat.messages.branch_path import follow_parents
 from chat.messages.outcomes import outcome
 from chat.models import Attachment, Conversation, Message
 from memory.secrets.secrets_filter import mask_secrets, secret_values
@@ -49,12 +50,7 @@ def branch(conversation: Conversation) -> list[int]:
     """Message ids of the active branch, oldest first. One query, without texts."""
     messages = Message.objects.filter(conversation=conversation, user_id=conversation.user_id)
     parents = dict(messages.exclude(role=Message.Role.TOOL).order_by().values_list("pk", "parent_id"))
-    path: list[int] = []
-    message = conversation.active_leaf_id
-    while message is not None and message in parents:
-        path.append(message)
-        message = parents[message]
-    return path[::-1]
+    return follow_parents(parents, conversation.active_leaf_id)
 
 
 def _render_heading(conversation: Conversation, count: int) -> str:

@@ -19,6 +19,7 @@ from django.utils.safestring import SafeString
 
 from accounts.models import User
 from chat.conversations.search_query import SearchQuery, highlight, parse_query, snippet
+from chat.messages.branch_path import follow_parents
 from chat.models import Conversation, Message
 from memory.text.plain_words import plain_words
 from recall.db.acting import searching_for
@@ -269,13 +270,7 @@ def _active_messages(conversations: dict[UUID, Conversation]) -> set[int]:
     """All messages on the active branches of these conversations. One query, without texts."""
     said = Message.objects.filter(conversation__in=conversations).exclude(role=Message.Role.TOOL)
     parents = dict(said.order_by().values_list("pk", "parent_id"))
-    followed: set[int] = set()
-    for conversation in conversations.values():
-        step = conversation.active_leaf_id
-        while step is not None and step in parents:
-            followed.add(step)
-            step = parents[step]
-    return followed
+    return {pk for each in conversations.values() for pk in follow_parents(parents, each.active_leaf_id)}
 
 
 def _build_hit(message: Message, words: SearchQuery, is_followed: bool) -> Hit:

@@ -4,6 +4,7 @@ The walk skips each compacted span in one step. `chat/messages/history.py` walks
 and merged summaries; a page shows each segment as it was made.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -47,3 +48,12 @@ def compacted_ids(segment: Segment) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(_SQL["compacted"], {"last": segment.last_message_id, "before": segment.before_id})
         return [pk for (pk,) in cursor.fetchall()]
+
+
+def follow_parents(parents: Mapping[int, int | None], leaf: int | None) -> list[int]:
+    """The branch that ends with `leaf`, oldest first. `parents`: of messages that are already loaded."""
+    path: list[int] = []
+    while leaf is not None and leaf in parents:
+        path.append(leaf)
+        leaf = parents[leaf]
+    return path[::-1]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from django.db import DEFAULT_DB_ALIAS
 
 from chat.attachments.prompt_blocks import PromptAttachment, as_seen, blocks, load, messages_with_attachments
+from chat.messages.branch_path import follow_parents
 from chat.models import Conversation, Message, Segment
 from memory.secrets.secrets_filter import mask_secrets, secret_values
 from recall.db.prepared import Read
@@ -110,15 +111,11 @@ def active_path(conversation: Conversation) -> list[Message]:
         event_type__in=[Message.Event.USER_MESSAGE, Message.Event.ASSISTANT_RESPONSE],
     )
     parents = dict(said.values_list("pk", "parent_id"))
-    path: list[int] = []
-    at = conversation.active_leaf_id
-    while at is not None and at in parents:
-        path.append(at)
-        at = parents[at]
+    path = follow_parents(parents, conversation.active_leaf_id)
     rows: dict[int, Message] = said.defer("search").in_bulk(path)
     for message in rows.values():
         message.conversation = conversation
-    return [rows[pk] for pk in reversed(path)]
+    return [rows[pk] for pk in path]
 
 
 def finished_turns(path: Sequence[Message]) -> list[Turn]:

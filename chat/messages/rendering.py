@@ -123,11 +123,6 @@ def message_html(message: Message, *, user: User, is_alone: bool = False) -> str
     return messages_html([message], user=user, are_alone=is_alone)
 
 
-def exchange_html(question: Message, answer: Message, *, user: User) -> str:
-    """A question and its answer as the page renders them."""
-    return messages_html([question, answer], user=user)
-
-
 # The librarian's status --------------------------------------------------------------------------------------------
 
 

@@ -24,7 +24,7 @@ from budget.receipts import record
 from budget.spending import limits
 from chat.conversations.model_choice import defaults_of
 from chat.messages.history import Turn, finished_turns
-from chat.messages.rendering import exchange_html, message_html
+from chat.messages.rendering import message_html, messages_html
 from chat.models import Conversation, Message, Role
 from chat.prompt.ablation import exclude_memories
 from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
@@ -213,7 +213,7 @@ def _accepted_frame(backend: TemporaryTurn, retried: int | None) -> Frame:
         "duplicate": False,
         "message": turn.answer.pk,
         "replaces": retried,
-        "html": shown or exchange_html(turn.question, turn.answer, user=user),
+        "html": shown or messages_html([turn.question, turn.answer], user=user),
     }
 
 

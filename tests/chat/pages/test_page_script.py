@@ -14,7 +14,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
-from chat.messages.rendering import exchange_html, message_html
+from chat.messages.rendering import message_html, messages_html
 from chat.models import Conversation, Message
 from chat.turns.live_text import LiveText
 from tests.chat.pages.test_pages import say
@@ -142,7 +142,7 @@ def server(alice: Any, sign_in: Callable[[Any], Client]) -> Server:
         pages[address] = (response.content, dict(response.headers))
     question = say(conversation, "Where does she live?")
     answer = say(conversation, "", status=Message.Status.STREAMING)
-    exchange = exchange_html(question, answer, user=alice)
+    exchange = messages_html([question, answer], user=alice)
     answer.text, answer.status = "In **Lisbon**.", Message.Status.COMPLETE
     pages[f"/receipts/{answer.pk}"] = (b"<p>What it was given</p>", {"Content-Type": "text/html"})
     written = message_html(answer, user=alice)

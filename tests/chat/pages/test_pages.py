@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.test import Client, RequestFactory
 
-from chat.messages.rendering import exchange_html, format_time, message_html
+from chat.messages.rendering import format_time, message_html, messages_html
 from chat.models import Conversation, Message
 from chat.pages import message_window
 from memory.librarian.rules.engine import VERSION
@@ -116,7 +116,7 @@ def test_the_page_and_the_socket_render_the_same(sign_in: SignIn, alice: Any, co
     page = "".join(sign_in(alice).get(f"/c/{conversation.pk}/messages").content.decode().split())
     for pushed in (message_html(question, user=alice), message_html(answer, user=alice)):
         assert "".join(pushed.split()) in page
-    assert exchange_html(question, answer, user=alice) == message_html(question, user=alice) + message_html(
+    assert messages_html([question, answer], user=alice) == message_html(question, user=alice) + message_html(
         answer, user=alice
     )
 

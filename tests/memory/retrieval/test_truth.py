@@ -442,7 +442,11 @@ def test_a_sentence_with_what_is_liked_now_stays_beside_what_is_liked_no_more(al
 
 @pytest.mark.parametrize(
     ("question", "kept"),
-    [("What's my profession?", 0), ("Which port do I sail from?", 0), ("What is the profession of the pirate in my story?", 1)],
+    [
+        ("What's my profession?", 0),
+        ("Which port do I sail from?", 0),
+        ("What is the profession of the pirate in my story?", 1),
+    ],
 )
 def test_what_is_made_up_answers_no_question_for_what_is_so(alice: User, question: str, kept: int) -> None:
     talk(alice, "Let's pretend: my profession is pirate, I sail from Tortuga.")

@@ -1,9 +1,11 @@
 """`bench.load --saturate` lets each socket send again as soon as its answer ended."""
 
+import asyncio
 import json
 import random
 from argparse import Namespace
 from collections.abc import AsyncIterator
+from unittest.mock import Mock
 
 import pytest
 
@@ -41,7 +43,7 @@ async def test_without_a_pause_a_message_follows_the_end_of_each_answer(monkeypa
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    monkeypatch.setattr("bench.load.__main__.asyncio.sleep", sleep)
+    monkeypatch.setattr("bench.load.__main__.asyncio", Mock(wraps=asyncio, sleep=sleep))  # others' tasks sleep, too
     monkeypatch.setattr("websockets.asyncio.client.connect", lambda *_, **__: socket)
     with pytest.raises(KeyboardInterrupt):
         await Talker(Person("cookie"), 1, 0.0, seen, random.Random(1)).talk()

@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import Final
 
 from memory.facts.deduplication import PEOPLE
+from memory.text import relations
 from memory.text.dates import MONTHS, WEEKDAYS
 from memory.text.identifiers import Atom, atoms_of, canonical, script_of
 from memory.text.keywords import FILLER, stem
@@ -102,11 +103,17 @@ class Topic:
     """“Everything about …”: memories that deny it are meant too."""
 
     @property
+    def is_being(self) -> bool:
+        """Whether it is all of one person or animal: “my sister”."""
+        return not self.dates and len(self.words) + len(self.identifiers) == 1 and bool(self.words & _BEINGS)
+
+    @property
     def is_empty(self) -> bool:
         """Whether it contains nothing to search for."""
         return not (self.identifiers or self.dates or self.words)
 
 
+_BEINGS: Final = frozenset(map(stem, relations.PEOPLE | relations.PETS))
 SYNONYMS: Final = tuple(
     frozenset(map(stem, line.split()))
     for line in (

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
@@ -62,6 +63,9 @@ MAX_READ, MAX_PARTS = 5, 20
 """Messages, and parts of each, that are read so."""
 _ONESELF: Final = frozenset({"i", "i'm", "i've", "i'd", "my", "me", "we", "our"})
 _OTHERS: Final = frozenset({"he", "she", "his", "her", "him", "they", "their"})
+_POSSESSIVE: Final = re.compile(r"(?i)\W*(?:(?:and|but|so) )?(?:his|her|their|its|whose)\b")
+_OF_A_BEING: Final = re.compile(rf"{_POSSESSIVE.pattern}|\W*(?:(?:and|but|so) )?(?:s?he|they|who)\b", re.IGNORECASE)
+"""Opens what says more of the thing, or of the being, that the part before it names."""
 _SAYS_MORE: Final = re.compile(r"(?i)^(?:it(?:['’]?s)?|they(?:['’]\w+)?|their)\b|\bthem\b")
 """In a sentence of what the one before it is about."""
 _ASKS: Final = re.compile(r"(?i)(?:who|whom|what|where|when|how|why|which)\b")
@@ -176,7 +180,7 @@ def _load_matches(user: User, topic: Topic) -> list[Match]:
         rows = list(_rows(user, known))
     rulings = settle(known, [_rule(known, row) for row in rows])
     for place in [n for n, row in enumerate(rows) if row.kind == "message" and rulings[n].parts][:MAX_READ]:
-        rulings[place] = _with_sequel(rows[place], _with_answers(topic, rows[place], rulings[place]))
+        rulings[place] = _with_sequel(topic, rows[place], _with_answers(topic, rows[place], rulings[place]))
     return [_match(row, ruling) for row, ruling in zip(rows, rulings, strict=True)]
 
 
@@ -290,9 +294,10 @@ def _with_answers(topic: Topic, row: _Row, ruling: Ruling) -> Ruling:
     return replace(ruling, parts=tuple(sorted({*ruling.parts, *(one.number for one in told)})))
 
 
-def _with_sequel(row: _Row, ruling: Ruling) -> Ruling:
-    """The ruling on a message of which a part is meant, with the sentences right after it that say more of the same
-    thing: “I'm in a dispute with a builder. I paid them 22,000.” Of “she” more may be said than is meant."""
+def _with_sequel(topic: Topic, row: _Row, ruling: Ruling) -> Ruling:
+    """The ruling on a message of which a part is meant, with what right after it says more of the same thing: the
+    sentences “I'm in a dispute with a builder. I paid them 22,000.”, and the rest of “My sister had a boy, his name is
+    Noor”. Of “she” more may be said than is meant, unless all of them is."""
     if ruling.verdict != Verdict.PART:
         return ruling
     parts = parts_of(row.text)
@@ -301,8 +306,12 @@ def _with_sequel(row: _Row, ruling: Ruling) -> Ruling:
     for number, (start, end) in enumerate(sentence_spans(row.text)):
         if number - 1 in meant | sequel and _SAYS_MORE.search(row.text[start:end].strip()):
             sequel.add(number)
-    more = (part.number for part in parts if part.sentence in sequel - meant)
-    return replace(ruling, parts=tuple(sorted({*ruling.parts, *more})))
+    going = {*ruling.parts, *(part.number for part in parts if part.sentence in sequel - meant)}
+    opening = _OF_A_BEING if topic.is_being else _POSSESSIVE
+    for before, part in pairwise(parts):
+        if before.number in going and before.sentence == part.sentence and opening.match(row.text, part.start):
+            going.add(part.number)
+    return replace(ruling, parts=tuple(sorted(going)))
 
 
 def _is_of_user(part: str) -> bool:

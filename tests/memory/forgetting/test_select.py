@@ -55,6 +55,11 @@ def test_what_a_topic_means_in_other_words_is_ticked(alice: User, topic: str, ti
             {1, 2, 3},
         ),
         ("My sister is pregnant, in secret. She moved to Coventry. It has a cathedral.", "the pregnancy", {0}),
+        ("My sister Lotte had a boy in August, his name is Noor. I like tea.", "my sister", {0, 1}),
+        ("My sister Lotte is a nurse and she lives in Leeds. I like tea.", "my sister", {0, 1}),
+        ("My clinic is in Leeds, its number is 4471. My son is 4.", "my clinic", {0, 1}),
+        ("My dog is in Leeds and he is old. My son is 4.", "my dog", {0, 1}),
+        ("My boat is in Leeds and he is old. My son is 4.", "my boat", {0}),
         ("Is my weight fine? My dog weighs 12 kilos. I like tea.", "my weight", {0}),
     ],
 )

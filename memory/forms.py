@@ -93,6 +93,11 @@ class StatementForm(forms.Form):
         """One line, as every fact."""
         return " ".join(self.cleaned_data["statement"].split())
 
+    def changed_value(self, fact: Fact) -> str | None:
+        """The value that was entered; None if it wasn't touched, so that it follows the wording."""
+        value: str = self.cleaned_data["value"]
+        return value if fact.key and "value" in self.data and value != fact.value else None
+
     def stored_statement(self, fact: Fact) -> str:
         """The valid statement about “the user”, where it was shown to the user as being about “you”."""
         return as_stored(self.cleaned_data["statement"], fact.statement)

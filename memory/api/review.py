@@ -61,7 +61,9 @@ class Wording(Schema):
     """A statement in your own words."""
 
     statement: Statement
-    value: str | None = Field(None, max_length=MAX_STATEMENT, description="Value of a keyed fact; null: unchanged")
+    value: str | None = Field(
+        None, max_length=MAX_STATEMENT, description="Value of a keyed fact; null: as the wording says"
+    )
 
 
 class Correction(Wording):

@@ -104,7 +104,7 @@ def _accept_as_past(fact: Fact, later: Fact, by: User) -> ReviewAction:
 
 
 def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> ReviewAction:
-    """Accept a proposal in the user's own wording; `value` None keeps a keyed fact's value.
+    """Accept a proposal in the user's own wording; `value` None: taken from it, if it has the form of the old one.
 
     Raises:
         RefusedError: it no longer waits for a decision, or the wording contains a secret or something forgotten.
@@ -116,8 +116,8 @@ def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> R
         before = snapshot([locked], BY_EDITING) | snapshot(others, BY_SUPERSEDING)
         mark_superseded(older, at=timezone.now())
         _activate(locked, f"edited by {whom(locked, by)}")
+        locked.value = (_reworded_value(locked, statement) or locked.value) if value is None else value
         reword(locked, statement, vector)
-        locked.value = locked.value if value is None else value
         locked.save(update_fields=BY_EDITING)
         link_superseded(locked, older)
         return record(locked, ReviewAction.Verb.EDIT, by, before)

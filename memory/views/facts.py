@@ -40,10 +40,11 @@ def correct(request: HttpRequest, pk: int) -> HttpResponse:
     form = FactForm(request.POST)
     if not form.is_valid():
         return _render_fact(request, fact, status=422, form=form, sentence=str(next(iter(form.errors.values()))[0]))
-    value = form.cleaned_data["value"] if fact.key and "value" in request.POST else None
     validity, typed = form.validity(validity_of(fact), user.zone), form.cleaned_data["statement"]
     try:
-        action = decisions.correct(fact, form.stored_statement(fact), value, validity, by=user, typed=typed)
+        action = decisions.correct(
+            fact, form.stored_statement(fact), form.changed_value(fact), validity, by=user, typed=typed
+        )
     except decisions.RefusedError as refusal:
         return _render_fact(request, fact, status=409, form=form, sentence=str(refusal))
     messages.success(request, _saved_sentence(fact, action.fact))

@@ -121,8 +121,7 @@ def _restored_fact(action: ReviewAction, fact: Fact) -> int:
 
 def _apply_decision(fact: Fact, verb: ReviewAction.Verb, by: User, form: StatementForm | None) -> ReviewAction:
     if form is not None:
-        value = form.cleaned_data["value"] if fact.key else None
-        return decisions.edit(fact, form.stored_statement(fact), value, by=by)
+        return decisions.edit(fact, form.stored_statement(fact), form.changed_value(fact), by=by)
     return DECISIONS[verb](fact, by=by)
 
 

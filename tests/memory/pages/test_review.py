@@ -253,6 +253,17 @@ def test_an_edited_value_is_kept_for_keyed_facts_only(alice: User, sign_in: Sign
     assert [Fact.objects.get(pk=fact.pk).value for fact in (keyed, free)] == ["Porto", "Lisbon"]
 
 
+def test_a_value_that_was_not_touched_follows_the_new_wording(alice: User, sign_in: SignIn) -> None:
+    fact = propose(alice, "The user works at their brother's job.", key="user/employer", value="their brother's job")
+    words = {"statement": "You work at the animal clinic in Leipzig.", "value": "their brother's job"}
+    sign_in(alice).post(f"/memory/review/{fact.pk}/edit", words)
+    assert Fact.objects.get(pk=fact.pk).value == "the animal clinic in Leipzig"
+
+    words = {"statement": "I work at the zoo.", "value": "the animal clinic in Leipzig"}
+    sign_in(alice).post(f"/memory/facts/{fact.pk}/correct", words)
+    assert Fact.objects.active().get(user=alice).value == "the zoo"
+
+
 def test_the_words_to_edit_speak_to_the_user_and_are_stored_about_them(alice: User, sign_in: SignIn) -> None:
     fact, client = propose(alice), sign_in(alice)
     assert ">Your sister Mary lives in Lisbon.</textarea>" in client.get("/memory/review").content.decode()

@@ -78,6 +78,7 @@ CORRECTS = re.compile(
     r"|\d[\d:.,]*(?:st|nd|rd|th)?(?: [A-Z]\w+)?)\b(?P<rest>[^?]*)$"
 )
 """Another name or number for what was just said: “No wait, it's Bergen she moved to, not Oslo”."""
+OPENS_CORRECTION = re.compile(r"^\W*(?:(?:no|nope|oops|wait|sorry|actually|correction)\b\W*)+", re.IGNORECASE)
 OF_CHANGE = re.compile(r"\b(?:actually|moved|changed|switched|quit|left|now|no longer|not any ?more)\b", re.IGNORECASE)
 NOT_OLD = re.compile(r"\bnot (?P<old>[\w' -]+?)\W*$")
 NAMED = re.compile(r"(?<!^)(?<![.!?] )\b(?!I\b)[A-Z][\w'-]+(?: [A-Z][\w'-]+)*")

@@ -582,9 +582,11 @@ def _mended(said: Sequence[str], text: str) -> tuple[int, str]:
     """
     if contrast := find_contrast(text):
         denied = re.compile(rf"\b{re.escape(contrast['old'])}(?=(?:st|nd|rd|th)?\b)|{re.escape(CHANGED)}")
+        is_last_of_list = text[: contrast.start("new")].endswith(" and ")
         for place in reversed(range(len(said))):
             if denied.search(said[place]):
-                return place, denied.sub(contrast["new"], said[place])
+                whole = patterns.OPENS_CORRECTION.sub("", without_contrast(text))
+                return place, whole if is_last_of_list else denied.sub(contrast["new"], said[place])
     found = patterns.CORRECTS.match(text)
     if found and not text.isupper():  # where all words are capitals, none of them tells a name
         named = patterns.NOT_OLD.search(found["rest"])

@@ -1397,6 +1397,14 @@ def test_a_correction_right_after_counts_at_once(said: str, corrected: str, aske
     assert ask_after([*first, user(corrected), assistant(heard)], asked).startswith(expected)
 
 
+def test_a_list_that_is_corrected_is_said_back_as_it_is_now() -> None:
+    said = "I swim on Tuesdays and Thursdays before work."
+    first = [user(said), assistant(ask(said))]
+    heard = ask_after(first, "Correction: I swim on Mondays and Thursdays, not Tuesdays.")
+    assert "you swim on Mondays and Thursdays" in heard
+    assert "Tuesdays" not in heard
+
+
 def test_a_correction_that_denies_a_name_finds_it_further_back() -> None:
     turns = [
         user("My sister Mary works as a nurse."),

@@ -536,7 +536,8 @@ def _by_table(claim: Claim, clause: Clause, message: _Message) -> Iterator[Candi
         if read is None:
             continue
         yield from _by_row(row, found, read, claim, clause, message)
-        if row.reads and (more := _GOES_ON.match(read[1])):
+        more = _GOES_ON.match(read[1]) if row.reads else None
+        if more and not (row.attribute == "home" and more["work"] and not more["work"].startswith("as ")):
             predicate = f"works {more['work']}" if more["work"] else f"is {more['is']}"
             further = replace(claim, predicate=predicate)
             yield from list(_by_table(further, clause, message)) or _worked_in(further, clause, message)

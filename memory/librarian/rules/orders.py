@@ -41,10 +41,11 @@ _IN_LANGUAGE: Final = re.compile(
 )
 _LENGTH: Final = re.compile(
     r"(?i)(?:(?:always )?(?:keep|make) (?:your |the |all )?(?:answers|replies|responses)(?: as)?|(?:i )?prefers?"
-    r"|i(?:'d| would)? (?:like|want|need)(?=(?: \w+){2}(?:$|[,.!]| (?:from you|please|with|without|always|now)\b)))"
+    r"|i(?:'d| would)? (?:like|want|need|(?:rather|prefer to) (?:get|have))"
+    r"(?=(?: \w+){2}(?:$|[,.!]| (?:from you|please|with|without|always|now)\b)))"
     r" (?P<length>short|brief|concise|long|detailed|simple|shorter|longer)(?: (?:answers|replies|responses))?"
 )
-_WITH: Final = re.compile(r"(?i) (?:with|without|in) [\w ]{3,60}")
+_WITH: Final = re.compile(r"(?i)(?: (?:with|without|in)|, no) [\w ]{3,60}?(?=(?: please| pls)?$)")
 _RATHER: Final = re.compile(
     r"(?i)i(?:'d| would) (?:rather|prefer)(?: it if)?(?: that)? you (?P<what>(?:always |didn't |used |use |kept |gave "
     r"|wrote |called |ask |say |said |don't )[^?]{3,160})"
@@ -133,8 +134,8 @@ def read_order(sentence: str, *, is_standing: bool = False) -> Note | None:
     lead = _LEAD.match(text)
     bare = text[lead.end() :] if lead else text
     if (found := _LENGTH.match(bare)) and re.search("answer|repl|respon", bare):
-        rest = _WITH.fullmatch(bare, found.end())
-        how = f" {rest[0].lower().strip()}" if rest else ""
+        rest = _WITH.match(bare, found.end())
+        how = rest[0].lower() if rest else ""
         return _order(
             f"The user wants {found['length'].lower()} answers{how}", "answer_length", found["length"].lower()
         )

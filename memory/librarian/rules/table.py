@@ -217,6 +217,20 @@ class Row:
     """It is always asked about."""
 
 
+WITH_THE: Final = re.compile(
+    r"(?i)the (?:netherlands|philippines|bahamas|gambia|maldives|seychelles|congo|caribbean|hague|bronx|highlands"
+    r"|hebrides|algarve|ardennes|alps|midlands|cotswolds|(?:u\.?[sk]|usa|uae)\b|(?:[a-z]+ )?(?:states|kingdom|republic"
+    r"|emirates|islands?|district|valley|coast))"
+)
+"""Places that are no part of a town, though they have an article."""
+
+
+def place_of_its_own(text: str) -> Value | None:
+    """The same as `place`, but no part of a town: “the Südvorstadt” takes the place of no home in Leipzig."""
+    is_part = re.match(r"[Tt]he [A-Z]", text) is not None and WITH_THE.match(text) is None
+    return None if is_part else place(text)
+
+
 _life = partial(Row, Kind.BIOGRAPHY)
 _body = partial(Row, Kind.CONSTRAINT, health=True)
 _food = partial(Row, Kind.CONSTRAINT)
@@ -239,7 +253,7 @@ _STATES: Final = (
 ROWS: Final = (
     # Where they live and come from.
     _life("home", "lives in {v}.",
-        rf"lives {_EVER}(?:alone |together |over |out |up |down |with (?:[\w'-]+ ){{1,4}})?in ", place),
+        rf"lives {_EVER}(?:alone |together |over |out |up |down |with (?:[\w'-]+ ){{1,4}})?in ", place_of_its_own),
     _life("home", "lives {where} {v}.",
         rf"(?:lives|is {_EVER}(?:living|based)) {_EVER}"
         r"(?P<where>near|(?:just )?outside|close to|on the outskirts of|(?:north|south|east|west) of) ", place),

@@ -23,7 +23,7 @@ from memory.librarian.rules.retell import (
     related,
     third_person,
 )
-from memory.librarian.rules.table import FREE_OF
+from memory.librarian.rules.table import FREE_OF, WITH_THE
 from memory.librarian.tagger.tags import Tag
 from memory.models.kinds import Kind
 from memory.text import relations
@@ -377,7 +377,8 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     pronoun = _PRONOUN.search(before) if tag.label != "name" or _IS_CALLED.search(before) else None
     if pronoun and (meant := people.find(_OF_PRONOUN.get(pronoun[0].lower(), pronoun[0].lower()))):
         return meant
-    if after := whose.search(user_text[tag.end : sentence.end]):
+    after = whose.search(user_text[tag.end : sentence.end])
+    if after and not user_text.startswith(("'s", "’s"), tag.end + after.end()):  # “to Leipzig for my wife's job”
         return people.add(related(after[1]))
     return None
 
@@ -420,6 +421,8 @@ _DRIVES: Final = re.compile(
 )
 _NO_CAR: Final = re.compile(r"(?i)\b(?:bike|bicycle|e-?bike|train|tram|bus|metro)$")
 _WANTED: Final = re.compile(r"(?i)\b(?:saving|wants?|wanting|looking|dream\w*|hop(?:e|ing)|wish\w*|consider\w*)\b")
+_I_AM: Final = re.compile(r"(?i)\b(?:i['’]?m|i am|this is|my name(?:['’]s| is)) $")
+"""Before the user's own name: “I'm Mira, and moved for my girlfriend's job”."""
 _LEFT: Final = re.compile(r"(?i)\b(?:dumped|left me|broke up|split up|divorced|ghosted)\b")
 _WRITES: Final = re.compile(
     r"(?i)\b(?:thesis|dissertation|paper|essay|article|book|report|exams?|wanna|(?:want|like|love|hope|hoping|plan"
@@ -584,6 +587,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         _FORMER.search(sentence) is None
         and _LEFT.search(sentence) is None
         and not _before(value, sentence).endswith((" old ", " old, "))  # “our 8 month old, Rowan”
+        and _I_AM.search(_before(value, sentence)) is None
     ),
     "origin": lambda value, sentence: not (_SPEAKS.search(sentence) or _COMES_FROM.search(_before(value, sentence))),
     "home": lambda value, sentence: (
@@ -591,7 +595,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
             any(char.isdigit() for char in value)  # “rent is 9k”
             or _OWNS.search(sentence)
             or _NO_HOME.search(_before(value, sentence))
-            or (_before(value, sentence).lower().endswith(" the ") and value.lower() in sentence)
+            or (_before(value, sentence).lower().endswith(" the ") and not WITH_THE.match(f"the {value}"))
             or _ONLY_NAMES.fullmatch(sentence)
         )
     ),

@@ -101,6 +101,7 @@ IRREGULAR_PAST: Final = as_set(
 )
 NO_EMPLOYER: Final = as_set(
     "master's masters phd postdoc degree course studies internship apprenticeship traineeship scholarship sabbatical"
+    " job"
 )
 """What people move for, and don't work for."""
 ING_NOUNS: Final = as_set(

@@ -167,6 +167,8 @@ READ: list[tuple[str, list[str]]] = [
     ("From now on, keep your answers short.", ["The user wants short answers. | user/answer_length=short"]),
     ("I want long answers from you with every step", ["The user wants long answers. | user/answer_length=long"]),
     ("I want short answers to these three questions", []),
+    ("I'd rather get short answers, no bullet points please.", ["The user wants short answers, no bullet points."
+                                                              " | user/answer_length=short"]),
     ("My address is Calle Sorolla 14, how do I write it?", ["The user's address is Calle Sorolla 14."
                                                            " | user/address=Calle Sorolla 14"]),
     ("Please always answer in German.", ["The user wants answers in German. | user/answer_language=german"]),
@@ -611,6 +613,13 @@ def test_a_spouse_in_a_note_has_the_key_of_the_partner() -> None:
         ("my contract at Siemens ended in December so I'm freelancing", "freelanc", "works at Siemens"),
         ("I got a new job at Corvane", "works at Corvane", "got a new job"),
         ("I've moved my pension from Aviva to Vanguard", "pension from Aviva to Vanguard", "works at"),
+        (
+            "I'm Mira, a nurse, and have just moved to Leipzig for my girlfriend's job.",
+            "lives in Leipzig",
+            "works at|girlfriend (is called|lives)",
+        ),
+        ("We live in the Südvorstadt, in a flat on the fourth floor", "in the Südvorstadt, in a flat", "works in"),
+        ("I live in the Netherlands", "lives in the Netherlands", "^$"),
         ("I moved from Lagos to Winnipeg for my master's in August", "lives in Winnipeg", "works at"),
         ("I'm on ferrous sulphate now", "is on ferrous sulphate", "allergic"),
         ("on day 3 of antibiotics, doxycycline. sun ok?", "", "allergic"),

@@ -53,7 +53,7 @@ DONE: Final = {
 ASKED_BY_RULE: Final[Mapping[str, str]] = {
     Reason.THIRD_PARTY: "this is about someone else",
     Reason.HEALTH: "this is about health",
-    Reason.ASK_KIND: "of your rule for this type",
+    Reason.ASK_KIND: "of the rule for this type",
 }
 """Why a rule asks, by the proposal's reason: however sure Recall is."""
 

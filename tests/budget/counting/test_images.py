@@ -1,12 +1,13 @@
 """An image is counted by the provider's rule: squares of 28 pixels, after scaling to what the model accepts."""
 
 import base64
-import struct
+import io
 
 import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from budget.counting.images import HIGH, STANDARD, Tier, image_tokens, scaled, tier_of
 
@@ -81,7 +82,8 @@ def _counted(http: httpx2.Client, content: list[dict[str, object]]) -> int:
 
 
 def _png(width: int, height: int) -> dict[str, object]:
-    """An image block whose header states this size in pixels; the rest is never read."""
-    head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", width, height) + b"\x08\x02\x00\x00\x00"
-    data = base64.b64encode(head).decode()
+    """A black image of this size in pixels, as a block."""
+    file = io.BytesIO()
+    Image.new("1", (width, height)).save(file, "png")
+    data = base64.b64encode(file.getvalue()).decode()
     return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}

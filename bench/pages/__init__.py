@@ -1,4 +1,4 @@
-"""Pages over many rows and long texts: the admin, long conversations, streaming.
+"""Pages over many rows and long texts: the admin, long conversations, conversation search, first load, streaming.
 
 Enter at `python -m bench.pages.NAME`, one module per subject.
 

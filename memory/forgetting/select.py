@@ -297,7 +297,7 @@ def _with_answers(topic: Topic, row: _Row, ruling: Ruling) -> Ruling:
 def _with_sequel(topic: Topic, row: _Row, ruling: Ruling) -> Ruling:
     """The ruling on a message of which a part is meant, with what right after it says more of the same thing: the
     sentences “I'm in a dispute with a builder. I paid them 22,000.”, and the rest of “My sister had a boy, his name is
-    Noor”. Of “she” more may be said than is meant, unless all of them is."""
+    Noor”. Of “she” more may be said than is meant, unless the whole person is."""
     if ruling.verdict != Verdict.PART:
         return ruling
     parts = parts_of(row.text)

@@ -674,9 +674,9 @@ def test_a_day_is_before_or_after_today_as_the_verb_beside_it_says(text: str, da
     assert_says([text], day, "^$")
 
 
-@pytest.mark.parametrize(("text", "sure"), [("moved to Lyon last week", True), ("stopped the ferrous sulphate", True)])
-def test_what_leaves_out_i_is_weighed_as_if_it_said_it(text: str, sure: bool) -> None:
-    assert any(fact.confidence > ASK for fact in read(text)) == sure
+@pytest.mark.parametrize("text", ["moved to Lyon last week", "stopped the ferrous sulphate"])
+def test_what_leaves_out_i_is_weighed_as_if_it_said_it(text: str) -> None:
+    assert any(fact.confidence > ASK for fact in read(text))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Final
 
 from memory.network.adapted import softmax
 from memory.network.pieces import Joined, joined
-from memory.network.reader import load, read_scores
+from memory.network.reader import load_first, read_first
 
 NEITHER, ANSWERS, HELPS = OUTPUTS = range(3)
 """Of the head, at the first piece: one alone says what is asked, or a good answer heeds it."""
@@ -16,13 +16,13 @@ MAX_PIECES: Final = (40, 112)
 
 def load_network() -> None:
     """Load the network, so that no question waits for it."""
-    load(WEIGHTS, ())
+    load_first(WEIGHTS)
 
 
 def chance(question: str, memory: str) -> float:
     """The probability that the memory answers the question, 0 to 1."""
     pair = join(question, memory)
-    return float(softmax(read_scores(WEIGHTS, pair.ids, pair.segments, whole=())[0])[ANSWERS])
+    return float(softmax(read_first(WEIGHTS, pair.ids, pair.segments))[ANSWERS])
 
 
 def join(question: str, memory: str) -> Joined:

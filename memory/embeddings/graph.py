@@ -64,15 +64,22 @@ def embedding_graph(weights_file: Path, cache_dir: Path, name: str = MINILM_INT8
 
 
 def scoring_graph(
-    name: str, version: bytes, weights: Callable[[], Weights], cache_dir: Path, whole: Sequence[str] = ()
+    name: str,
+    version: bytes,
+    weights: Callable[[], Weights],
+    cache_dir: Path,
+    whole: Sequence[str] = (),
+    *,
+    first_only: bool = False,
 ) -> Path | bytes:
     """The graph of a network with a head, quantized but for the matrices in `whole`; likewise.
 
-    Output ``scores``: (pieces, outputs). `version`: what distinguishes these weights from others; `weights` are the
-    published ones' names and ``head.weight`` (outputs, 384) and ``head.bias``.
+    Output ``scores``: (pieces, outputs), or of the first piece alone. `version`: what distinguishes these weights from
+    others; `weights` are the published ones' names and ``head.weight`` (outputs, 384) and ``head.bias``.
     """
-    recipe = hashlib.sha256(Path(__file__).read_bytes() + version + repr(whole).encode()).hexdigest()[:16]
-    return _store_graph(cache_dir / f"{name}-{recipe}.onnx", partial(_scoring, weights, whole))
+    parts = Path(__file__).read_bytes() + version + repr((whole, first_only)).encode()
+    path = cache_dir / f"{name}-{hashlib.sha256(parts).hexdigest()[:16]}.onnx"
+    return _store_graph(path, partial(_scoring, weights, whole, first_only))
 
 
 # The file
@@ -209,8 +216,8 @@ def _embedding(weights_file: Path, name: str) -> bytes:
     return _quantize(model) if name == MINILM_INT8 else bytes(model.SerializeToString())
 
 
-def _scoring(weights: Callable[[], Weights], whole: Sequence[str]) -> bytes:
-    return _quantize(_build_scoring(_joined(weights())), ("head", *whole))
+def _scoring(weights: Callable[[], Weights], whole: Sequence[str], first_only: bool) -> bytes:
+    return _quantize(_build_scoring(_joined(weights()), first_only), ("head", *whole))
 
 
 def _joined(weights: Weights) -> Weights:
@@ -229,9 +236,9 @@ def _build_model(weights: Weights) -> ModelProto:
     return draft.build({"vector": (1, DIMENSION)})
 
 
-def _build_scoring(weights: Weights) -> ModelProto:
+def _build_scoring(weights: Weights, first_only: bool) -> ModelProto:
     draft = _Draft(weights)
-    _linear(draft, "head", _layers(draft), result="scores")
+    _linear(draft, "head", _layers(draft, first_only=first_only), result="scores")
     return draft.build({"scores": ("pieces", len(weights["head.bias"]))})
 
 
@@ -283,24 +290,31 @@ class _Draft:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
 
 
-def _layers(draft: _Draft) -> str:
-    """The states after all layers."""
+def _layers(draft: _Draft, *, first_only: bool = False) -> str:
+    """The states after all layers: of all pieces or, an eighth sooner, of the first, which sees the others."""
     states = "states"
     for number in range(LAYERS):
-        states = _layer(draft, f"encoder.layer.{number}", states)
+        states = _layer(draft, f"encoder.layer.{number}", states, first_only=first_only and number == LAYERS - 1)
     return states
 
 
-def _layer(draft: _Draft, name: str, states: str) -> str:
-    seen = _linear(draft, f"{name}.attention.output.dense", _attention(draft, f"{name}.attention.self", states))
+def _layer(draft: _Draft, name: str, states: str, *, first_only: bool) -> str:
+    attended = _attention(draft, f"{name}.attention.self", states, first_only=first_only)
+    seen = _linear(draft, f"{name}.attention.output.dense", attended)
+    states = _first(draft, states) if first_only else states
     states = _norm(draft, f"{name}.attention.output.LayerNorm", draft.add("Add", seen, states))
     wide = draft.add("Gelu", _linear(draft, f"{name}.intermediate.dense", states))
     thought = _linear(draft, f"{name}.output.dense", wide)
     return _norm(draft, f"{name}.output.LayerNorm", draft.add("Add", thought, states))
 
 
-def _attention(draft: _Draft, name: str, states: str) -> str:
+def _first(draft: _Draft, states: str) -> str:
+    return draft.add("Slice", states, draft.constant([0]), draft.constant([1]))
+
+
+def _attention(draft: _Draft, name: str, states: str, *, first_only: bool) -> str:
     queries, keys, values = draft.split(_linear(draft, name, states), len(SELF))
+    queries = _first(draft, queries) if first_only else queries
     scale = draft.constant((DIMENSION / HEADS) ** -0.5, np.float32)
     scores = draft.add("MatMul", _heads(draft, queries, [1, 0, 2]), _heads(draft, keys, [1, 2, 0]))
     weights = draft.add("Softmax", draft.add("Mul", scores, scale), axis=-1)

@@ -24,8 +24,18 @@ def read_scores(
     weights: Path, ids: Sequence[int], segments: Sequence[int] = (), *, whole: tuple[str, ...] = FEED_FORWARD
 ) -> Array:
     """The head's scores of each piece of a text: (pieces, outputs). `segments`: 1 for a pair's second text."""
+    return _run(load(weights, whole), ids, segments)
+
+
+def read_first(weights: Path, ids: Sequence[int], segments: Sequence[int] = ()) -> Array:
+    """The head's scores of the first piece alone, by the network that `load_first` loads: (outputs,)."""
+    result: Array = _run(load_first(weights), ids, segments)[0]
+    return result
+
+
+def _run(network: Any, ids: Sequence[int], segments: Sequence[int]) -> Array:
     states = embedded(np.array([ids]), np.array([segments or [0] * len(ids)]))[0]
-    result: Array = load(weights, whole).run(["scores"], {"states": states})[0]
+    result: Array = network.run(["scores"], {"states": states})[0]
     return result
 
 
@@ -38,12 +48,19 @@ def load(weights: Path, whole: tuple[str, ...] = FEED_FORWARD) -> Any:
         return _load(weights, whole)
 
 
+def load_first(weights: Path) -> Any:
+    """The same, all quantized, for the first piece alone."""
+    with _loading:
+        return _load(weights, (), first_only=True)
+
+
 @cache
-def _load(weights: Path, whole: tuple[str, ...]) -> Any:
+def _load(weights: Path, whole: tuple[str, ...], *, first_only: bool = False) -> Any:
     from django.conf import settings
 
-    name, cache_dir = weights.parent.name, Path(settings.MODEL_CACHE_DIR)
-    return session(scoring_graph(name, weights.read_bytes(), partial(merged, weights), cache_dir, whole))
+    name, cache_dir, version = weights.parent.name, Path(settings.MODEL_CACHE_DIR), weights.read_bytes()
+    graph = scoring_graph(name, version, partial(merged, weights), cache_dir, whole, first_only=first_only)
+    return session(graph)
 
 
 def merged(file: Path) -> dict[str, Array]:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from memory.network.adapted import softmax
 from memory.network.pieces import pieces_of
-from memory.network.reader import load, read_scores
+from memory.network.reader import load_first, read_first
 from memory.text.remembered import remembered
 
 WEIGHTS: Final = Path(__file__).with_name("weights.safetensors")
@@ -30,13 +30,13 @@ class SpeechAct(NamedTuple):
 
 def load_network() -> None:
     """Load the network, so that no answer waits for it, within its transaction."""
-    load(WEIGHTS, ())
+    load_first(WEIGHTS)
 
 
 @remembered(CACHED)
 def read_act(text: str) -> SpeechAct:
     """What a message does, by its beginning. `text`: the user's own words in it."""
-    scores = read_scores(WEIGHTS, pieces_of(text).ids, whole=())[0]
+    scores = read_first(WEIGHTS, pieces_of(text).ids)
     return SpeechAct(float(softmax(scores[:2])[1]), float(softmax(scores[2:])[1]))
 
 

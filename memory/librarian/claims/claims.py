@@ -5,7 +5,7 @@ from typing import Final
 
 from memory.network.adapted import softmax
 from memory.network.pieces import Joined, joined
-from memory.network.reader import read_scores
+from memory.network.reader import read_first
 
 KEEP, JUNK, WRONG = OUTPUTS = range(3)
 """Of the head, at the first piece. Junk is said, but passes or matters to no one; what is wrong isn't said so."""
@@ -19,7 +19,7 @@ AROUND: Final = 250
 def worth(statement: str, message: str, quote: str) -> float:
     """The probability that the statement is worth keeping. `quote`: the message's words that it was read in."""
     pair = join(statement, around(message, quote))
-    return float(softmax(read_scores(WEIGHTS, pair.ids, pair.segments, whole=())[0])[KEEP])
+    return float(softmax(read_first(WEIGHTS, pair.ids, pair.segments))[KEEP])
 
 
 def join(statement: str, message: str) -> Joined:

@@ -57,7 +57,7 @@ from memory.librarian.rules.words import ADVERBS, AFFLICTED, IRREGULAR_PAST, THI
 from memory.librarian.tagger.tags import WEIGHTS as TAGGER
 from memory.librarian.tagger.tags import tags_in
 from memory.models.kinds import Kind, default_importance
-from memory.network.reader import load
+from memory.network.reader import load, load_first
 from memory.ports.source import Utterance
 from memory.secrets.secrets_filter import MASK, sensitive
 from memory.speech_acts.made_up import made_up
@@ -103,7 +103,7 @@ class RuleEngine:
         skipped = 0
         said = [utterance for utterance in reading.utterances if utterance.speaker == "user"]
         load(TAGGER)  # here, so that building them takes no message's time
-        load(CLAIMS, ())
+        load_first(CLAIMS)
         texts = (own_words(utterance.text, utterance.echoes) for utterance in said)
         for utterance, is_made_up in zip(said, made_up(texts), strict=True):
             limit = CpuLimit()

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memory.answers import answers
 from memory.embeddings.limits import MINILM
 from memory.embeddings.port import embedder
 from memory.embeddings.published import embedded
 from memory.librarian.tagger.tags import OUTPUTS, WEIGHTS
 from memory.network.adapted import mixed, normal_share, save, scores, softmax, trained
 from memory.network.pieces import pieces_of
-from memory.network.reader import read_scores
+from memory.network.reader import read_first, read_scores
 from memory.network.training import backwards, begin
 
 TEXT = "The keys to a flat in Ghent have lain on my desk since Saturday."
@@ -87,3 +88,14 @@ def test_the_quantized_graph_scores_as_the_network_does() -> None:
 
     assert np.abs(quantized - whole).mean() < 0.2
     assert list(quantized[:, : OUTPUTS[0]].argmax(1)) == list(whole[:, : OUTPUTS[0]].argmax(1))
+
+
+def test_the_first_piece_alone_scores_as_it_does_among_all() -> None:
+    pair = answers.join("Where are my keys?", TEXT)
+    states, mask = embedded(np.array([pair.ids]), np.array([pair.segments])), np.ones((1, len(pair.ids)))
+    whole = scores(states, mask, trained(answers.WEIGHTS))[0, 0]
+
+    alone = read_first(answers.WEIGHTS, pair.ids, pair.segments)
+
+    assert alone.shape == whole.shape
+    assert alone == pytest.approx(whole, abs=0.3)

@@ -18,6 +18,8 @@ from memory.text.language import alternatives
 type _Days = tuple[date, date]
 type _Found = re.Match[str]
 
+MAY_DO: Final = r"(?<!\d )(?<!(?:st|nd|rd|th|of|in|by|to) )(?<!(?:til|his|ext|ast|mid|rly|ate|nce) )(?-i:may)"
+"""Pattern of the verb, which is no month as in “on 22 may”."""
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS: Final = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
                  "november", "december")  # fmt: skip

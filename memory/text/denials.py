@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from memory.text.dates import MAY_DO
 from memory.text.keywords import content, stem
 
 MAX_PHRASE: Final = 5
@@ -84,9 +85,9 @@ _ASKING: Final = re.compile(
     re.I,
 )
 SUPPOSED: Final = re.compile(
-    r"\b(?:[Ii]f|[Ss]uppose|[Ii]magine|[Pp]retend|[Uu]nless|[Ww]hether|[Ww]hat if|would|could|might|may)\b"
+    rf"\b(?:[Ii]f|[Ss]uppose|[Ii]magine|[Pp]retend|[Uu]nless|[Ww]hether|[Ww]hat if|would|could|might|{MAY_DO})\b"
 )
-"""A sentence with one of these supposes; “May” with a capital letter is a month."""
+"""A sentence with one of these supposes."""
 _DETERMINERS: Final = _set("a an the my our your his her their its some that this those these any old new used")
 _PREPOSITIONS: Final = _set("at in on with for to from of by near as about into")
 _VERBS: Final = _set(

@@ -20,6 +20,7 @@ from memory.librarian.rules.words import (
     SHORT_FORMS,
     THIRD,
 )
+from memory.text.dates import MAY_DO
 from memory.text.language import alternatives, as_set, is_english
 from memory.text.relations import GROUPS, PEOPLE, PET_GROUPS, PETS
 from memory.text.user_text import Span, mask_foreign_text
@@ -69,7 +70,7 @@ _HARMLESS_IF: Final = re.compile(
     r"(?i)\bif (?:it|that|this) (?:helps|matters|makes|explains)|\bif you (?:must|need to) know"
 )
 _MODAL: Final = re.compile(
-    r"(?i)^(?:I|we|my [\w' -]{1,40}?)(?:'d| would| could| might| may| should)\b(?! (?:love|like|rather|much"
+    rf"(?i)^(?:I|we|my [\w' -]{{1,40}}?)(?:'d| would| could| might| {MAY_DO}| should)\b(?! (?:love|like|rather|much"
     r" rather|prefer)\b)"
 )
 _AUTHORITY: Final = re.compile(

@@ -36,10 +36,11 @@ it, and none of 113 near misses; of 1,540 messages as people write them, nine, h
 chosen by them."""
 _KEEPS: Final = re.compile(
     r"(?i)(?<!n't )(?<!not )(?<!to )(?<!you )\bremember\b|\b(?:keep|bear) in mind\b|\bkeep forgetting\b|n't forget\b"
-    r"|\bremind me\b|\bforgot\b"
+    r"|\bremind me\b|\bforgot\b|\b(?:i|he|she|they) forgets?\b|\b(?:always|often|usually|sometimes|never) forgets?\b"
 )
 _ERASES: Final = re.compile(
-    r"(?i)(?<!n't )(?<!keep )\bforget(?!t)|delet|eras|\bwip|remov|get rid|scrub|drop|purge|\bbin\b"
+    r"(?i)(?<!n't )(?<!keep )(?<!always )(?<!often )(?<!usually )(?<!sometimes )(?<!never )(?<!\bi )\bforget(?!t)"
+    r"|delet|eras|\bwip|remov|get rid|scrub|drop|purge|\bbin\b"
 )
 """“Please remember my nut allergy” asks for the opposite, unless something else is to go."""
 _STAYS: Final = re.compile(
@@ -57,6 +58,10 @@ _ABOUT: Final = re.compile(
 """Of all of something: “everything to do with the divorce”."""
 _PRONOUNS: Final = frozenset({"him", "her", "them", "he", "she", "they"})
 """Of “Jarek's gone. Drop him from your memory” the name before it is meant."""
+_MENDS: Final = re.compile(
+    r"(?i)\W{0,9}(?:(?:w?h?oops|sorry|no|nope|wait|argh|ugh|ah|i meant?)\W{1,3}){1,3}\S+(?: \S+){0,3}?,? not \S"
+)
+"""“Oops, Bundaberg, not Brisbane” names what holds instead."""
 _NAME: Final = re.compile(r"\b[A-Z][\w-]+")
 _ASKING: Final = re.compile(r"(?i)^(?:(?:forget|delete|erase|wipe|drop|remove|strike|about|with|of)\b ?)+")
 """Words of the request itself at the start of a topic."""
@@ -125,7 +130,7 @@ def find_request(text: str) -> ForgetRequest | None:
     asking = [one for one in asking if one.sure >= FROM] or [
         Reading("topic", 1.0, (found["topic"],)) for found in _PLAIN.finditer(own)
     ]
-    if _KEEPS.search(own) and not _ERASES.search(own):
+    if (_KEEPS.search(own) and not _ERASES.search(own)) or (_MENDS.match(own) and not _HINT.search(own)):
         return None
     if topics := MORE.join(dict.fromkeys(topic for one in asking for topic in one.topics)):
         return None if content(own) <= content(topics) else ForgetRequest(topics)

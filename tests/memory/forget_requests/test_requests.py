@@ -200,6 +200,9 @@ def test_everything_is_asked_to_be_forgotten(text: str) -> None:
         "Please remind me what I told you about my nephew's allergy",
         "keep in mind my knee injury",
         "I keep forgetting my wife's birthday, when is it?",
+        "My aunt Vera's birthday is 12 May, I always forget it so I'm telling you.",
+        "My sister's birthday is 4 July, I often forget it so please note it.",
+        "oops Gdynia not Gdansk, they'd never forgive me",
         "Vergiss bitte meine Adresse, ich ziehe um",
     ],
 )

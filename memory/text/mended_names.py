@@ -22,6 +22,8 @@ _MENDED: Final = re.compile(
     rf"(?P<star>\*)?\W*(?:(?i:{OOPS}|oh|ah|it['’]?s|that['’]?s|i meant?)\W{{1,3}}){{0,4}}(?P<name>[A-Z][\w'-]+)"
     r"(?=,? (?i:i meant?)\b| is (?:his|her|its|their|the) name\b|(?P<alone>[.,;!](?:\s|$)|$))"
 )
+_CALLED_OUT: Final = re.compile(r"\W*(?:(?:Dr|Mrs?|Ms|Prof)\.? )?(?P<name>[A-Z][\w'-]{2,})!+(?=\s|$)")
+"""“Halloran!! Mrs Halloran.” """
 _CUE_LAST: Final = re.compile(
     rf"(?i)(?!(?:{OOPS}|i meant?|seriously|honestly|really|obviously|literally|basically|clearly|frankly|hopefully)\b)"
     r"(?:(?P<said>[^,.;!?\n]{1,40}?)[.,]? (?:i meant?|typo|autocorrect)"
@@ -42,7 +44,7 @@ def find_mended_name(text: str) -> re.Match[str] | None:
     """The right name that a message opens with, as group `name`; None: it mends none."""
     mended = _MENDED.match(text)
     if mended is None or (mended["alone"] is not None and not mended["star"] and not _SURE.match(text)):
-        return None
+        return _CALLED_OUT.match(text)
     return mended
 
 

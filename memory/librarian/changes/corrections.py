@@ -166,9 +166,12 @@ _SMALL: Final = frozenset(map(stem, DETERMINERS)) | as_set("user really even cur
 
 JUST_BEFORE: Final = timedelta(hours=1)
 """Age of what a message without a subject may mend."""
+_LOOKED_UP: Final = r"(?:i(?:['’]ve)? )?(?:just )?(?:looked|checked|read|re-?read|misread|found)\b[^.!?:,\n]{0,50}"
+"""How one knows better: “wait, just looked at the email again. 27 May.”"""
 _MENDS: Final = re.compile(
     rf"(?=.{{0,60}}\b(?:{SURELY}|i meant?|make (?:it|that)|should be|wrong|mixed up)\b)"
     rf"\W*(?:(?:{OOPS}|oh|typo)\W{{1,3}}){{1,4}}"
+    rf"(?:{_LOOKED_UP}[.:,]\W{{1,3}})?"
     r"(?:(?:i (?:mean|meant|mistyped)|it(?:'?s| is)|that(?:'?s| is)|make (?:it|that)|should be|on|the|no"
     r"|wait)\W{1,3}){0,4}"
     r"(?P<rest>\S+(?: \S+){0,4}?)(?:[,.;!?](?:\s|$)| not | instead|$)",

@@ -294,6 +294,7 @@ def mended(text: str, later: timedelta = timedelta(minutes=2)) -> list[tuple[int
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("hang on, just checked the invite. 9 june. phew", [(31, "Tuesday, 9 June 2026"), (32, "9 June")]),
         ("oops no, 9th of june. i always mix that up", [(31, "Tuesday, 9 June 2026"), (32, "9 June")]),
         ("sorry i meant the 21st of may, not the 8th", [(31, "Thursday, 21 May 2026"), (32, "21 May")]),
         ("wait, it's on Friday", [(34, "Friday")]),

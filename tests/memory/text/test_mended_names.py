@@ -14,6 +14,7 @@ from memory.text.mended_names import find_mended_name, name_like, with_cue_first
         ("oops, Lena!", "Lena"),
         ("gah no, Lena", "Lena"),
         ("no, I meant Lena", "Lena"),
+        ("Lindqvist!! Ms Lindqvist.", "Lindqvist"),
         ("sorry, Lena.", ""),
         ("Adelaide is lovely in March", ""),
         ("I mean it", ""),

@@ -53,10 +53,12 @@ REWRITES = (
     (re.compile(r"\bwhat (?:do|does) ((?:\w+ ){1,5}?)do\b(?: for (?:a living|work))?", re.I), r" \1 work "),
     (re.compile(rf"\bused? to\b|\bgo to(?=\W*$)|{WHICH_OF.pattern}", re.I), " "),
     (re.compile(r"\b(?:which|what) (?:city|town|country|village|place)\b", re.I), " where live "),
+    (re.compile(r"\b(?:which|what) [\w-]+ (?=(?:do|does|did) [\w ]{1,20}? work (?:at|for|in)\b)", re.I), " where "),
     (re.compile(r"(?:\b(?:is|are|am|be|might|may|will|would|to)|['’](?:m|re|s|ll|d)) mov(?:e|ing)\b", re.I),
      " relocate "),
     (re.compile(r"\bmov(?:ed?|es) (?=(?:to |from )?(?:the )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d))", re.I),
      " shift "),
+    (re.compile(r"\b(?:which|what) (?:date|day)\b", re.I), " when "),
     (re.compile(r"\b(?:still )?alive\b|\bpassed away\b|\bput down\b|\bburied\b", re.I), " died "),
     (re.compile(r"\bbroke up\b|\bsplit up\b|\bseeing someone\b|\bgoing out with\b|\bseeing\b", re.I), " partner "),
     (re.compile(r"\bam i into\b|\bi'm into\b|\bgone off\b", re.I), " like "),
@@ -126,6 +128,7 @@ OWNED = re.compile(
     r"^(?:the )?(?:user['’]s|my|our) (?:(?:new|old|former|best|older|younger|little|big|first|second) )?(\w+)",
     re.IGNORECASE,
 )
+THEIR_THING = re.compile(r"['’]s? (?:[\w-]+ ){0,2}?([\w-]+) (?=(?:is|are|was|were|has|will)\b)")
 CHANGED = re.compile(
     r"\b(?:now|nowadays|these days|from now on|from here on|instead|again|changed|switched|no longer|any ?more)\b", re.I
 )
@@ -453,7 +456,14 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
     names = stems(" ".join(re.findall(r"(?<!^)\b[A-Z]\w+", sentence)))
     is_named = bool(asked & sentence_words & names)
     called = sentence[owned.end() :].split(maxsplit=1)[:1]  # “my roommate callum”
+    is_named |= _is_their_thing(question, sentence, owned.end())
     return not is_named and not any(re.search(rf"\b(?:is|does) {re.escape(name)}\b", question) for name in called)
+
+
+def _is_their_thing(question: str, sentence: str, owner_ends: int) -> bool:
+    """Whether a question that names no one asks for what someone has: “the recital” of “my pupils' recital”."""
+    thing = None if OF_ONESELF.search(question) else THEIR_THING.match(sentence, owner_ends)
+    return thing is not None and bool(stems(thing[1]) & stems(question))
 
 
 def _asks_of_anyone(question: str) -> bool:

@@ -1189,6 +1189,17 @@ def test_what_was_found_to_fit_best_answers_where_no_words_match() -> None:
     assert "fish back on the plate" in ask("What's my diet like?", fish)
 
 
+def test_the_date_of_what_someone_has_is_found_without_their_name() -> None:
+    concert = memory("The user's students' summer concert is on Friday, 11 December 2026.")
+    assert "11 December" in ask("What date is the concert?", concert)
+    assert "11 December" not in ask("What date is my concert?", concert)
+
+
+def test_which_school_one_works_at_is_where_one_works() -> None:
+    cook, school = memory("The user works as a cook.", "fact:1"), memory("The user works at Hillcrest.", "fact:2")
+    assert "Hillcrest" in ask("Which school do I work at?", cook, school)
+
+
 def test_what_has_no_name_is_no_guess_at_a_name() -> None:
     assert "vegetarian" not in ask("What is my dog called?", memory("I'm vegetarian.", "message:8"))
 

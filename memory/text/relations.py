@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from memory.text.language import as_set
+from memory.text.language import alternatives, as_set
 
 FEMALE: Final = as_set(
     "wife girlfriend fiancée mother mum mom mam mama mummy sister daughter grandmother grandma gran granny nan nana"
@@ -40,13 +40,13 @@ ONLY_ONE: Final = PARTNERS | as_set(
 PETS: Final = as_set(
     "dog puppy pup cat kitten rabbit bunny hamster guinea-pig horse pony parrot budgie bird tortoise turtle snake"
     " lizard fish goldfish ferret rat mouse hen chicken cockerel duck goat sheep donkey cow labrador greyhound poodle"
-    " beagle collie terrier spaniel dachshund retriever shepherd tabby corgi husky pug whippet lurcher mutt tomcat"
-    " bulldog dalmatian chihuahua hound setter parakeet cockatiel guinea-pig rooster axolotl gecko canary"
+    " beagle collie terrier spaniel dachshund retriever shepherd sheepdog tabby corgi husky pug whippet lurcher mutt"
+    " tomcat bulldog dalmatian chihuahua hound setter parakeet cockatiel guinea-pig rooster axolotl gecko canary"
 )
 BREEDS: Final = dict.fromkeys(
     as_set(
-        "labrador greyhound poodle beagle collie terrier spaniel dachshund retriever shepherd corgi husky pug whippet"
-        " lurcher mutt bulldog dalmatian chihuahua hound setter puppy pup"
+        "labrador greyhound poodle beagle collie terrier spaniel dachshund retriever shepherd sheepdog corgi husky pug"
+        " whippet lurcher mutt bulldog dalmatian chihuahua hound setter puppy pup"
     ),
     "dog",
 ) | dict.fromkeys(as_set("kitten tabby tomcat"), "cat")
@@ -59,10 +59,23 @@ _OWNED: Final = re.compile(
 """“Sami's birthday”, “my birthday”, “the neighbour's parrot”."""
 
 
+_NAMED: Final = re.compile(rf"\b(?P<role>(?i:{alternatives(PEOPLE)})),? (?P<name>[A-Z][\w-]{{1,30}})\b")
+"""“My cousin Priya”."""
+
+
 def are_of_others(one: str, other: str) -> bool:
-    """Whether two texts name the same thing of different people: “Sami's birthday”, “Leila's birthday again?”."""
-    owners, others = _owners(one), _owners(other)
-    return any(owners[thing].isdisjoint(others[thing]) for thing in owners.keys() & others.keys())
+    """Whether two texts name the same thing of different people, “Sami's birthday”, “Leila's birthday again?”, or
+    different people of one name, “my cousin Priya”, “my colleague Priya”."""
+    pairs = ((_owners(one), _owners(other)), (_roles(one), _roles(other)))
+    return any(mine[what].isdisjoint(theirs[what]) for mine, theirs in pairs for what in mine.keys() & theirs.keys())
+
+
+def _roles(text: str) -> dict[str, set[str]]:
+    """What each one is to someone, of those who are named with it."""
+    roles: dict[str, set[str]] = {}
+    for found in _NAMED.finditer(text):
+        roles.setdefault(found["name"], set()).add(found["role"].lower())
+    return roles
 
 
 def _owners(text: str) -> dict[str, set[str]]:

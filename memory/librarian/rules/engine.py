@@ -69,7 +69,7 @@ from memory.text.replaced_statement import replaced_statement
 from memory.updates.pairs import pair_of, read
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/34"
+VERSION: Final = "rules/35"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -300,7 +300,7 @@ def _read_message(
     for sentence in sentences(message.user_text):
         limit.check()
         last, before = before, sentence.text
-        if len(sentence.text) < MIN_SENTENCE or mentions.lists_children_of_another(last, sentence.text):
+        if len(sentence.text) < MIN_SENTENCE or mentions.is_of_anothers(last, sentence.text):
             continue
         quote = message.said.text[sentence.start : sentence.end]
         if sensitive(quote) or MASK in quote:
@@ -516,6 +516,8 @@ def _claimed(clause: Clause, message: _Message) -> Iterator[Candidate]:
         yield message.candidate(clause, *said, Kind.FACT, confidence=ASK)
     if claim is None or not claim.predicate or unreal.is_no_claim(claim.predicate):
         return
+    if claim.subject.label.endswith(" birthday") and _birthday(claim.predicate.removeprefix("is "), message.today):
+        return  # it is read with its key
     name = clean_name(claim.predicate.removeprefix("is ")) if claim.subject == THE_USER else ""
     if name and len(name.split()) < 3:
         yield message.noted(Note(Kind.IDENTITY, f"The user's name is {name}.", "name", name, form="name",
@@ -643,7 +645,11 @@ _IS_DUE: Final = re.compile(r"'s (?:due |back )?(?:on|at|in|next|this)? ?$")
 """“The scan's on the 6th”."""
 _AN_UNNAMED_DAY: Final = re.compile(r"\ban? $")
 """“A Sunday league” is on no day."""
-_HABIT: Final = re.compile(r"\b(?:every|each|usually|often|normally|always)\b")
+_HABIT: Final = re.compile(
+    r"\b(?:every|each|usually|often|normally|always)\b"
+    r"|(?i:day(?: and|,| &| \+) (?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+)
+"""“On Tuesday and Thursday” is hardly once."""
 _FROM: Final = re.compile(r"\b(?:from|until|till|by|since|before|after|of|for|around|to)$")
 
 

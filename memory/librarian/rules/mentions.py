@@ -65,6 +65,10 @@ _THEIRS: Final = re.compile(
 )
 """“My son's hockey coach Pekka”, “my daughter Saga's teacher, Ms Lindqvist”."""
 _SOMEONES: Final = re.compile(rf"\b[A-Z]\w+'s (?:[a-z-]+ )??(?:{REL}) [A-Z]\w+")
+_THEY_HAVE: Final = re.compile(
+    rf"\b(?:[Mm]y|[Oo]ur) (?:{REL})(?: {NAME})? (?:just )?(?:has|had) (?:an?|another|two|three) (?:[a-z-]+ ){{0,2}}?"
+    rf"(?P<rel>{alternatives(relations.PEOPLE)})\b"
+)
 _ANOTHER: Final = re.compile(
     rf"\b(?:[Aa]nother|[Aa] (?:different|second)) (?P<name>{NAME})|(?<![a-z] )\b(?P<from>{NAME}) from [a-z]{{2,}}"
 )
@@ -85,6 +89,7 @@ def people_in(clause: str, people: People, month: str) -> Iterator[Note]:
     """Whom a clause names, with their relation to the user."""
     if lead_in := FILLERS.match(clause):
         clause = clause[lead_in.end() :]
+    people.hear(clause)
     _forget_whom_others_mean(clause, people)
     for found in [one for pattern in _WHO for one in pattern.finditer(clause) if not _only_opens(one, people)]:
         groups = found.groupdict()
@@ -165,13 +170,12 @@ def thing_named_next(before: str, sentence: str) -> Note | None:
     return Note(Kind.ENTITY, statement, value=named["name"], form="mention", confidence=SIGNED, tags=(named["name"],))
 
 
-def lists_children_of_another(before: str, sentence: str) -> bool:
-    """Whether a sentence goes on about someone else's children: “Beata had twins! Two girls, Ida and Zoe.”"""
-    return (
-        FAMILY.match(sentence) is not None
-        and _HAVING.search(before) is not None
-        and _FIRST_PERSON.search(f"{_MY.sub('', before)} {sentence}") is None
-    )
+def is_of_anothers(before: str, sentence: str) -> bool:
+    """Whether a sentence goes on about someone else's family: “Beata had twins! Two girls, Ida and Zoe.”, “My sister
+    has a daughter. Her name is Ines.”"""
+    lists_children = FAMILY.match(sentence) is not None and _HAVING.search(before) is not None
+    is_named = _THEY_HAVE.search(before) is not None and _CALLED.match(sentence) is not None
+    return is_named or (lists_children and _FIRST_PERSON.search(f"{_MY.sub('', before)} {sentence}") is None)
 
 
 def _only_opens(found: re.Match[str], people: People) -> bool:

@@ -5,6 +5,7 @@ subject is no claim about the user's world and gives nothing.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -155,6 +156,14 @@ class People:
     def find(self, pronoun: str) -> Subject | None:
         """Whom a pronoun means: the last one named whom it fits."""
         return next((one for one in self.last if one.fits(pronoun.lower())), None)
+
+    def hear(self, clause: str) -> None:
+        """Let “she” mean someone known whom a clause names, if no one else is called so: “seeing Ada, she …”."""
+        by_name = {one.name: one for one in self.known if one.name}
+        called = Counter(one.name for one in {*self.known})
+        for word in re.findall(r"[A-Z][\w-]+", clause):
+            if word in by_name and called[word] == 1:
+                self.add(by_name[word])
 
     def forget(self, name: str) -> None:
         """Know no one of this name, nor whom a pronoun means, as the words are about another of that name."""

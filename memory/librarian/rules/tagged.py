@@ -10,7 +10,7 @@ from memory.facts.keys import make_key
 from memory.librarian.engine import ProposedFact
 from memory.librarian.rules import words as lists
 from memory.librarian.rules.clauses import Sentence, sentences
-from memory.librarian.rules.mentions import name_key, people_in
+from memory.librarian.rules.mentions import is_of_anothers, name_key, people_in
 from memory.librarian.rules.retell import (
     NAME,
     THE_USER,
@@ -141,6 +141,12 @@ _REPORTED: Final = re.compile(
     r"(?i)\b(?:says|said|reckons|thinks|suggested|recommend(?:s|ed)|told (?:me|us)) (?:that )?"
 )
 """Behind it begins what someone says, which is hardly about them: “the vet says she's a tortie”."""
+_IS_THEIRS: Final = re.compile(r"(?i)(?: is|['’]s)(?: now)? (his|her) ")
+"""Behind a value that is someone else's: “Bosch is her employer”."""
+_IS_SENSITIVE: Final = re.compile(
+    r"(?i)(?<!which )(?<!that )(?<!it )\bis (?:\w+ly |also |now )?(?:allergic|intolerant) to $"
+)
+"""Before what someone else can't have: a user writes “I'm allergic to”."""
 _OF_PRONOUN: Final = {"his": "he", "him": "he", "her": "she", "hers": "she"}
 _OF: Final = (
     r" (?:{}) (?:the |an? )?[\w'-]+(?: [\w'-]+)?(?=$|[,.;:!?)]| (?:at|in|for|and|but|so|now|here|since|when|because)\b)"
@@ -285,9 +291,10 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
 
     `user_text`: the user's own words in `text`, at the same places.
     """
-    waiting = [tag for tag in tags if tag.sure >= ASK_FROM]
+    waiting, last, said = [tag for tag in tags if tag.sure >= ASK_FROM], "", ""
     for sentence in sentences(user_text):
-        if find_instead(sentence.text) or (sentence.asked and _WHETHER.match(sentence.text)):
+        last, said = said, sentence.text
+        if find_instead(said) or is_of_anothers(last, said) or (sentence.asked and _WHETHER.match(said)):
             continue  # what it corrects says whose it is; “Am I vegetarian?” doesn't say
         for _ in people_in(sentence.text, people, month):
             pass  # notes in `people` whom the sentence names
@@ -297,16 +304,7 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
             before, words = user_text[sentence.start : tag.start], user_text[tag.start : tag.end]
             if _is_denied(tag, before) or _is_known_pet(tag, before, words, people):
                 continue
-            subject = _subject(tag, sentence, user_text, people)
-            if subject is not None and tag.label == "pet" and subject != THE_USER:
-                is_theirs = not _IS_ONE.search(before)
-                subject = THE_USER if subject.is_pet else subject if is_theirs else None
-            if (
-                subject is None
-                and tag.label == "name"
-                and any(other.label == "pet" and other.end <= tag.start for other in tags_here)
-            ):
-                subject = related("pet")  # of a kind that isn't in the list
+            subject = _owner(tag, _subject(tag, sentence, user_text, people), before, tags_here)
             value = _value(tag, user_text[tag.start : sentence.end], sentence.text)
             if subject is None or not value or not _CHECKS.get(tag.label, _passes)(value, sentence.text):
                 continue
@@ -347,6 +345,18 @@ def _is_known_pet(tag: Tag, before: str, words: str, people: People) -> bool:
     return tag.label == "pet" and (is_the or _IS_A.match(before) is not None)
 
 
+def _owner(tag: Tag, subject: Subject | None, before: str, tags_here: Sequence[Tag]) -> Subject | None:
+    """Whose what a tag names is, by whom it is about: a pet's or a partner's partner is the user's."""
+    if subject is None:
+        is_pets = tag.label == "name" and any(one.label == "pet" and one.end <= tag.start for one in tags_here)
+        return related("pet") if is_pets else None  # of a kind that isn't in the list
+    if tag.label == "partner" and subject.relation in relations.PARTNERS:
+        return THE_USER
+    if tag.label != "pet" or subject == THE_USER:
+        return subject
+    return THE_USER if subject.is_pet else None if _IS_ONE.search(before) else subject
+
+
 def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Subject | None:
     """Whom a tag is about: the user, or the one named last before it, or behind it, or whom a pronoun means.
 
@@ -357,7 +367,14 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     of_theirs = _POSSESSED.search(before)
     if tag.label == "name" and (_SECOND_HAND.search(before) or (not tag.other and _OF_A_THING.search(before))):
         return None
-    if not tag.other and is_own and (of_theirs is None or (tag.label == "partner" and _PARTNER.search(of_theirs[0]))):
+    if behind := _IS_THEIRS.match(user_text, tag.end):
+        return people.find(_OF_PRONOUN[behind[1].lower()])
+    if (
+        not tag.other
+        and is_own
+        and not _IS_SENSITIVE.search(before)
+        and (of_theirs is None or (tag.label == "partner" and _PARTNER.search(of_theirs[0])))
+    ):
         return THE_USER
     kin = list(_KIN.finditer(before))
     theirs = _OF_ANOTHER.search(before[: kin[-1].start()]) if kin else None
@@ -419,6 +436,10 @@ _DRIVES: Final = re.compile(
     r"|ing|s)?"
     r"|tyres?|tires?|clutch|brakes?|mileage|km|miles|petrol|diesel|electric|hybrid|(?<!from )\d{4})\b"
 )
+_FETCHED: Final = re.compile(
+    r"(?i)\b(?:picked up|fetched|collected|took delivery of) (?:my|our|the) (?:brand )?(?:new )?$"
+)
+"""Before a car that is theirs from that day on."""
 _NO_CAR: Final = re.compile(r"(?i)\b(?:bike|bicycle|e-?bike|train|tram|bus|metro)$")
 _WANTED: Final = re.compile(r"(?i)\b(?:saving|wants?|wanting|looking|dream\w*|hop(?:e|ing)|wish\w*|consider\w*)\b")
 _I_AM: Final = re.compile(r"(?i)\b(?:i['’]?m|i am|this is|my name(?:['’]s| is)) $")
@@ -551,7 +572,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         and not _WHO_DOES.match(sentence[len(_before(value, sentence)) + len(value) :])
     ),
     "car": lambda value, sentence: (
-        _DRIVES.search(sentence) is not None
+        (_DRIVES.search(sentence) or _FETCHED.search(_before(value, sentence))) is not None
         and not (
             _NO_CAR.search(value)
             or value.isdigit()  # “its a 2012”

@@ -11,8 +11,9 @@ _SECRET: Final = re.compile(
 _NO_CLAIM: Final = re.compile(
     r"(?:[a-z]{2,12}ly |also |just |still |always ){0,2}(?:no longer (?!eats?|drinks?|smokes?)|has no|does not (?:live"
     r"|work|study|have|own|know|think)(?! (?:an? )?(?:car|dairy|gluten))|is not (?:in|from|at|with|living|working"
-    r"|married)|was not|did not|has not had|let|is not sure|thinks?|guess(?:es)?|means?|meant|said|told|says?|asked"
-    r"|asks|thanks?|knows?|wants? (?:you|it|this)|needs? (?:you|it|this|to know|help)|quits?(?: in \d+)?$"
+    r"|married)|was not|did not|has not had|let|is not sure|thinks?|is thinking (?!of\b|about\b)|guess(?:es)?"
+    r"|means?|meant|said|told|says?|asked|asks|thanks?|knows?|wants? (?:you|it|this)"
+    r"|needs? (?:you|it|this|to know|help)|quits?(?: in \d+)?$"
     r"|is from (?:here|there)$|(?:is|has)(?: on| at)? \d+\w?(?: weeks?| pages?)?$)\b"
 )
 """Plain denials, which retire what is known and are no news without it; verbs of asking, saying and knowing. What

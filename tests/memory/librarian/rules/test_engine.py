@@ -740,6 +740,16 @@ def test_what_leaves_out_i_is_weighed_as_if_it_said_it(text: str) -> None:
         ("sample budget for 1 person in cebu? moved here 2 weeks ago, rent is 9k", "", "lives in 9"),
         ("cache it to disk, 6h ttl, single user", "", r"is single\."),
         ("I've been single since March", "The user is single.", "nothing"),
+        ("My driving test is on 12 May and I'm nervous.", "driving test on Wednesday, 12 May 2027", "nothing"),
+        ("my exam is on 14 may and im scared", "exam is on Friday, 14 May 2027", "nothing"),
+        ("we may get married in Porto", "", "married|Porto"),
+        ("my pottery class is on tuesday and friday evening", "is on tuesday and friday evening", "November"),
+        ("kit from sales is allergic to peanuts so none of those", "", "The user is allergic"),
+        ("I have a boyfriend. His name is Rui, he mends shoes.", "boyfriend Rui mends shoes", "partner is called"),
+        ("My sister has a daughter. Her name is Ines.", "sister has a daughter", "is called Ines"),
+        ("thinking Malta for the half-term break", "", "thinking"),
+        ("I picked up my Yaris this morning, keys in hand", "The user drives a Yaris", "nothing"),
+        ("Tarn is our sheepdog and he is deaf", "The user's sheepdog is called Tarn", "pet Tarn"),
     ],
 )
 def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, never: str) -> None:
@@ -754,6 +764,7 @@ def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, 
         ("my husband Wim is from here, he teaches maths", "Wim teaches maths", "from here"),
         ("can you remember that I work nights every second week?", "works nights every second week", "remember"),
         ("My husband Wim stopped, he's started at an insurance company", "works at an insurance company", "is started"),
+        ("My cousin Lea's birthday is 9 June", "birthday is 9 June", "birthday is on"),
         ("My husband Wim's birthday is on the 9th of May", "birthday is 9 May", "birthday is on"),
         ("our daughter goes to a nursery called Bølgen", "", "daughter is called"),
         ("my son Steve's coming home for Christmas", "Steve is coming home for Christmas", "Steve's"),
@@ -767,6 +778,29 @@ def test_words_are_read_for_what_they_mean_in_their_place(text: str, said: str, 
 )
 def test_a_clause_ends_where_anothers_begins(text: str, said: str, never: str) -> None:
     assert_says([text], said, never)
+
+
+def test_whose_a_value_is_may_stand_behind_it() -> None:
+    told = [in_short(fact) for fact in read("My sister Ana works at Lidl.", "ITA Airways is her employer.")]
+
+    assert any("ana/employer=ITA Airways" in one for one in told)
+    assert not any("user/employer" in one for one in told)
+
+
+@pytest.mark.parametrize(
+    ("known", "is_read"),
+    [
+        (["The user's friend Odile lives in Leeds."], True),
+        (["The user's friend Odile lives in Leeds.", "The user's colleague Odile lives in Hull."], False),
+    ],
+)
+def test_the_only_one_known_by_a_name_is_meant_next(known: list[str], is_read: bool) -> None:
+    facts = [KnownFact(1, one, Kind.PERSON, "odile/home", "Leeds", 1.0, "active", "", SATURDAY) for one in known]
+    said = Utterance(2, 2, "user", "Seeing Odile on Sunday. She lives in Cardiff, by the sea.", SATURDAY)
+
+    told = RuleEngine().extract(ExtractionInput([said], "Alice", LISBON, known=facts)).facts
+
+    assert any(fact.value == "Cardiff" for fact in told) == is_read
 
 
 def test_the_dog_is_the_only_one_that_is_known_by_whatever_breed() -> None:

@@ -57,7 +57,7 @@ MAX_READ: Final = 4_096
 _ADDS: Final = re.compile(r"^one of\b|\b(?:also|too|another|second|both|as well|additionally|besides)\b", re.I)
 _ONLY: Final = re.compile(r"\bonly\b(?! \d)", re.I)
 _PAST: Final = re.compile(r"\b(?:used to|formerly|previously|until)\b", re.I)
-_NAMES_ONE: Final = re.compile(r"The user's [\w-]+ is (?:called|named) [A-Z]")
+_NAMES_ONE: Final = re.compile(r"The user's [\w-]+ is (?:called|named) [A-ZÀ-ÞĀ-Ž]")
 """Of several children or rabbits: another's name replaces none. Where there is one, the key replaces it."""
 _WAS: Final = re.compile(r"\b(?:used to|formerly|previously)\b", re.I)
 """How it was isn't replaced by how it is now."""

@@ -62,13 +62,13 @@ _MENDS: Final = re.compile(
     r"(?i)\W{0,9}(?:(?:w?h?oops|sorry|no|nope|wait|argh|ugh|ah|i meant?)\W{1,3}){1,3}\S+(?: \S+){0,3}?,? not \S"
 )
 """“Oops, Bundaberg, not Brisbane” names what holds instead."""
-_NAME: Final = re.compile(r"\b[A-Z][\w-]+")
+_NAME: Final = re.compile(r"\b[A-ZÀ-ÞĀ-Ž][\w-]+")
 _ASKING: Final = re.compile(r"(?i)^(?:(?:forget|delete|erase|wipe|drop|remove|strike|about|with|of)\b ?)+")
 """Words of the request itself at the start of a topic."""
 _PLAIN: Final = re.compile(
     r"(?im)(?:^|[.!?] )[^\w\n]{0,9}(?:(?:ok(?:ay)?|so|and|also|now|oh|hey|hi|please|pls|plz|actually|sorry)[, ]+){0,3}"
     r"(?:(?:can|could|would|will) you (?:please )?)?(?:forget|delete|erase) (?:(?:that|the fact that) "
-    r"(?=(?:i|we)\b|(?:im|ive|my|our|he|she|they) |(?-i:[A-Z])[a-z]+ )|what (?:i|we) (?:said|told you) about )"
+    r"(?=(?:i|we)\b|(?:im|ive|my|our|he|she|they) |(?-i:[A-ZÀ-ÞĀ-Ž])[a-z]+ )|what (?:i|we) (?:said|told you) about )"
     r"(?P<topic>[^.!?\n,;]{2,80}?)(?=,? (?:please|pls|plz|thanks|thank you)\b|[.!?\n]|$)"
 )
 """A request whatever the network makes of its words, if nothing follows: “Forget that I can't eat shellfish”."""

@@ -137,7 +137,7 @@ _VALUES: Final = {
     "weight": r"(?:['’]m|am|is|was) (?:\w{1,9} )?\d[\d.,]{0,5} ?(?:kg|kilos?|stone|lbs?)(?!\w)",
     "height": r"(?:['’]m|am|is|was) (?:\w{1,9} )?\d[.,]?\d{0,2} ?(?:m|met(?:er|re)s?|cm|ft|foot|feet)(?!\w)",
     "address": r"\d{1,4}[a-d]?,? (?!(?:minutes?|mins?|hours?|hrs?|k?m|miles?|days?|weeks?|years?) )"
-    r"(?:[A-Z][\w'’-]{1,20} ){1,3}?(?:Street|St|Road|Rd|Row|Lane|Avenue|Ave|Drive|Close|Court|Way"
+    r"(?:[A-ZÀ-ÞĀ-Ž][\w'’-]{1,20} ){1,3}?(?:Street|St|Road|Rd|Row|Lane|Avenue|Ave|Drive|Close|Court|Way"
     r"|Place|Terrace|Crescent|Square|Gardens|Grove|Hill|Mews|Parade|Quay|Walk|Boulevard|Blvd)(?!\w)",
     "email": r"\w@\w",
     "phone": r"\d[\d ()/-]{7,20}\d",
@@ -163,7 +163,7 @@ _LEAD: Final = re.compile(
 )
 _ALL: Final = re.compile(r"\b(?:everything|anything|all|whatever|what i (?:said|told))\b", re.I)
 _CLAIM: Final = re.compile(
-    r"^that\s+(?=(?:i|we|you|he|she|they|it|my|our|his|her|their|the|there|this)\b|[A-Z]"
+    r"^that\s+(?=(?:i|we|you|he|she|they|it|my|our|his|her|their|the|there|this)\b|[A-ZÀ-ÞĀ-Ž]"
     r"|\S+\s+(?:is|are|was|were|has)\b)"
     r"|^(?:i|we|he|she|they|the user)\s+|^(?-i:(?!(?:his|its|this)\b)[a-z]{2,}(?<![su])s)\s+(?=\S)"
     r"|^(?=[a-z]{2,}ing\s+(?:at|in|on|for|with|to|the|my|an?)\b)",

@@ -377,7 +377,7 @@ def _replace(correction: Correction, state: RunState) -> None:
     statement = replaced_statement(fact.statement, correction.old or fact.value, correction.value)
     said = _said_by_number(correction.number, state)
     if fact.key.endswith("/age") and said is not None:
-        statement = re.sub(r"(?<= in )[A-Z][a-z]+ \d{4}", f"{said.said_at:%B %Y}", statement)
+        statement = re.sub(r"(?<= in )[A-ZÀ-ÞĀ-Ž][a-z]+ \d{4}", f"{said.said_at:%B %Y}", statement)
     if not statement or normal(statement) == normal(fact.statement):
         return
     if said is not None and find_date(correction.value, said.said_at.date()) is None:

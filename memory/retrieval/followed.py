@@ -70,7 +70,7 @@ _ASKS_PLACE: Final = re.compile(
     r"(?i)\bwhere\b|\b(?:which|what) (?:city|town|country|village|street|airport|station|hotel)\b"
 )
 _PLACE: Final = re.compile(
-    rf"(?:(?<=[a-z,] )|^)(?!(?i:I|{DAYS_AND_MONTHS})\b|(?:The|My|Our|It|He|She|We|They|So|Oh)\b)[A-Z]\w"
+    rf"(?:(?<=[a-z,] )|^)(?!(?i:I|{DAYS_AND_MONTHS})\b|(?:The|My|Our|It|He|She|We|They|So|Oh)\b)[A-ZÀ-ÞĀ-Ž]\w"
     rf"|\b(?:in|at|to|from|near) (?!(?i:I|{DAYS_AND_MONTHS})\b)[^\W\d]"
 )
 """What may be one: a name, or “at the mill”; not “the wedding is on 16 September”."""

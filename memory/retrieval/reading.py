@@ -74,7 +74,7 @@ _ASKS_NAME: Final = re.compile(
 )
 _OPENING: Final = "how|what|where|when|why|which|who|whose|thanks?|please|need|any|also|sorry|hi|hello|hey|yes|no|ok"
 _NAME: Final = re.compile(
-    rf"\b(?!(?i:I|{_OPENING}|{DAYS_AND_MONTHS})\b)[A-Z]\w+|\b(?i:called|named|name is|name['’]s) \w+"
+    rf"\b(?!(?i:I|{_OPENING}|{DAYS_AND_MONTHS})\b)[A-ZÀ-ÞĀ-Ž]\w+|\b(?i:called|named|name is|name['’]s) \w+"
 )
 _BEFORE: Final = re.compile(
     r"(?i)\b(?:before(?! (?:i|we|you) )|previous(?:ly)?|former(?:ly)?|used to|(?:my|our|the|his|her|their|'s) old)\b"

@@ -19,10 +19,10 @@ ALIKE: Final = 0.5
 """Least similarity, by `SequenceMatcher.ratio`, of two names with one first letter of which one was said for the other:
 Auckland and Adelaide have .50, Matej and Matija .73, Leeds and London .36."""
 _MENDED: Final = re.compile(
-    rf"(?P<star>\*)?\W*(?:(?i:{OOPS}|oh|ah|it['’]?s|that['’]?s|i meant?)\W{{1,3}}){{0,4}}(?P<name>[A-Z][\w'-]+)"
+    rf"(?P<star>\*)?\W*(?:(?i:{OOPS}|oh|ah|it['’]?s|that['’]?s|i meant?)\W{{1,3}}){{0,4}}(?P<name>[A-ZÀ-ÞĀ-Ž][\w'-]+)"
     r"(?=,? (?i:i meant?)\b| is (?:his|her|its|their|the) name\b|(?P<alone>[.,;!](?:\s|$)|$))"
 )
-_CALLED_OUT: Final = re.compile(r"\W*(?:(?:Dr|Mrs?|Ms|Prof)\.? )?(?P<name>[A-Z][\w'-]{2,})!+(?=\s|$)")
+_CALLED_OUT: Final = re.compile(r"\W*(?:(?:Dr|Mrs?|Ms|Prof)\.? )?(?P<name>[A-ZÀ-ÞĀ-Ž][\w'-]{2,})!+(?=\s|$)")
 """“Halloran!! Mrs Halloran.” """
 _CUE_LAST: Final = re.compile(
     rf"(?i)(?!(?:{OOPS}|i meant?|seriously|honestly|really|obviously|literally|basically|clearly|frankly|hopefully)\b)"
@@ -31,7 +31,7 @@ _CUE_LAST: Final = re.compile(
 )
 _SURE: Final = re.compile(rf"(?i)\W*(?:{SURELY}|i meant?)\b")
 _NO_NAME: Final = as_set("the my our we he she it they you and but so in on at") | {*WEEKDAYS, *MONTHS}
-_NAME: Final = re.compile(rf"\b(?!(?i:{alternatives(_NO_NAME)})\b)[A-Z][\w-]+")
+_NAME: Final = re.compile(rf"\b(?!(?i:{alternatives(_NO_NAME)})\b)[A-ZÀ-ÞĀ-Ž][\w-]+")
 
 
 def with_cue_first(text: str) -> str:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 _SENTENCE: Final = re.compile(r"[^\n]+")
-TITLE: Final = re.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St)\.(?= [A-Z])")
+TITLE: Final = re.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St)\.(?= [A-ZÀ-ÞĀ-Ž])")
 """A title before a name; its full stop ends no sentence."""
 _TITLES: Final = "".join(rf"(?<!\b{title}\.)" for title in ("Dr", "Mr", "Mrs", "Ms", "Prof", "St", "vs", "No"))
 _STOP: Final = re.compile(rf"(?<=[.!?…。！？]){_TITLES}\s+|;\s*")
@@ -27,7 +27,7 @@ MAX_SENTENCE: Final = 2_000
 _RELATIVE: Final = re.compile(
     r"(?:who|whom|which|that|whose|where|when|because|since|so|if|until|unless|for example|e\.g|aka|also)\b", re.I
 )
-_A_NAME: Final = r"[A-Z]\w+(?: [A-Z]\w+)?"
+_A_NAME: Final = r"[A-ZÀ-ÞĀ-Ž]\w+(?: [A-ZÀ-ÞĀ-Ž]\w+)?"
 _PLAIN: Final = re.compile(r"[a-z'’]+")
 _NAME: Final = re.compile(_A_NAME)
 _SUBJECTS: Final = re.compile(

@@ -53,13 +53,13 @@ BREEDS: Final = dict.fromkeys(
 """Other words for an animal, and what “the dog” may mean."""
 PET_GROUPS: Final = frozenset({f"{pet}s" for pet in PETS} | {"puppies", "ponies", "guinea pigs"})
 _OWNED: Final = re.compile(
-    r"\b(?:(?P<name>[A-Z][\w-]{1,30})['’]s|(?:[Mm]y|[Oo]ur|[Tt]he) (?!user['’]s)(?P<role>[a-z][a-z-]{1,30})['’]s"
+    r"\b(?:(?P<name>[A-ZÀ-ÞĀ-Ž][\w-]{1,30})['’]s|(?:[Mm]y|[Oo]ur|[Tt]he) (?!user['’]s)(?P<role>[a-z][a-z-]{1,30})['’]s"
     r"|[Mm]y|[Oo]ur|[Tt]he user['’]s) (?P<thing>(?!own\b)[a-z][a-z-]{1,30})(?!['’])\b"
 )
 """“Sami's birthday”, “my birthday”, “the neighbour's parrot”."""
 
 
-_NAMED: Final = re.compile(rf"\b(?P<role>(?i:{alternatives(PEOPLE)})),? (?P<name>[A-Z][\w-]{{1,30}})\b")
+_NAMED: Final = re.compile(rf"\b(?P<role>(?i:{alternatives(PEOPLE)})),? (?P<name>[A-ZÀ-ÞĀ-Ž][\w-]{{1,30}})\b")
 """“My cousin Priya”."""
 
 

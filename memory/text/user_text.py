@@ -97,7 +97,7 @@ _SALUTATION = re.compile(
 _CLOSING = re.compile(
     r"^[ \t]{0,4}(?:(?:best|kind|warm|with kind|many|all the)[ \t]{0,3}(?:regards|wishes|best|thanks)|regards|sincerely"
     r"|yours(?: sincerely| truly| faithfully)?|cheers|best|love|xoxo|respectfully|sent from my\b[^\n]{0,40}"
-    r"|get outlook\b[^\n]{0,40})(?:[,.!]?|, (?-i:[A-Z])[^\n]{0,40})[ \t]*$",
+    r"|get outlook\b[^\n]{0,40})(?:[,.!]?|, (?-i:[A-ZÀ-ÞĀ-Ž])[^\n]{0,40})[ \t]*$",
     re.I | re.MULTILINE,
 )
 THE_ASSISTANT: Final = r"(?:assistant|ai|recall|claude|chat ?bot|bot|computer|helper)\b"

@@ -71,7 +71,7 @@ TRAIL = re.compile(r"(?:[ ,]{1,3}(?:tbh|lol|haha|btw|ngl|imo|though|pls|please|t
 CLAIM = re.compile(
     r"^(?:(?:[Ii]|[Ww]e)\b(?:['’](?:m|ve|d|re))? |(?:[Mm]y|[Oo]ur) \w|"
     r"(?:[Ss]?[Hh]e|[Tt]hey) (?:is|isn't|has|was|lives?|works?|moved|had)\b|"
-    rf"[A-Z][a-z]+(?: and [A-Z][a-z]+)? (?:{JOINED_VERBS}|are|moved|had|left|started|stopped)\b)"
+    rf"[A-ZÀ-ÞĀ-Ž][a-z]+(?: and [A-ZÀ-ÞĀ-Ž][a-z]+)? (?:{JOINED_VERBS}|are|moved|had|left|started|stopped)\b)"
 )
 NO_CLAIM = re.compile(
     r"^(?:i|we)(?:['’]\w+)? (?:\w+ly )?(?:think|guess|wish|hope|want|would|could|should|might|may|"
@@ -104,7 +104,9 @@ DENIED = (
 
 
 _DAY = r"(?i:(?:mon|tues|wednes|thurs|fri|satur|sun)days?)"
-_VALUE = rf"\d[\d:.,]*(?<=\d)(?:st|nd|rd|th)?|{_DAY}|[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*|an? [a-z]+(?: [a-z]+)?"
+_VALUE = (
+    rf"\d[\d:.,]*(?<=\d)(?:st|nd|rd|th)?|{_DAY}|[A-ZÀ-ÞĀ-Ž][\w'’-]+(?: [A-ZÀ-ÞĀ-Ž][\w'’-]+)*|an? [a-z]+(?: [a-z]+)?"
+)
 CONTRASTS = (
     re.compile(rf"\b(?P<new>{_VALUE})(?P<cut>,? (?:and )?not (?P<old>{_VALUE}))\b"),
     re.compile(rf"\b(?P<cut>not (?:the )?(?P<old>{_VALUE})(?:[,;:.]| but) )(?:[a-z'’]+ ){{0,3}}?(?P<new>{_VALUE})\b"),

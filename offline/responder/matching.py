@@ -84,7 +84,8 @@ IMPLIED = (
                 r"manager|teacher|director|head|chef|lead|clerk|assistant|supervisor|engineer|developer)\b(?! of my)",
                 re.I), "work"),
     (re.compile(r"\b(?:owns?|runs?) (?:an?|my|their|the) (?:[\w-]+ )?(?:bakery|b&b|inn|hostel|nursery|shop|store|pub"
-                r"|bar|restaurant|caf[eé]|farm|firm|business|company|salon|garage|hotel|guesthouse|studio|practice|agency)\b",
+                r"|bar|restaurant|caf[eé]|farm|firm|business|company|salon|garage|hotel|guesthouse|studio|practice"
+                r"|agency)\b",
                 re.I), "work"),
     (re.compile(r"\b(?:iphone|pixel|galaxy|fairphone)\b", re.I), "phon"),
     (re.compile(r"\b(?:sons?|daughters?|girls?|boys?)\b", re.I), "kid"),
@@ -92,7 +93,7 @@ IMPLIED = (
     (re.compile(r"\b(?:budgie|cockatiel|parrot|canary|parakeet|budgerigar)\b", re.I), "bird"),
     (re.compile(r"\b(?:labrador|beagle|poodle|collie|terrier|spaniel|dachshund|retriever|corgi|husky|pug|greyhound)\b",
                 re.I), "dog"),
-    (re.compile(r"(?:\b(?:is|isn't|are|am)|['’](?:m|re)) (?:not |now |back )*in [A-Z]"), "liv"),
+    (re.compile(r"(?:\b(?:is|isn't|are|am)|['’](?:m|re)) (?:not |now |back )*in [A-ZÀ-ÞĀ-Ž]"), "liv"),
 )  # fmt: skip
 NUMBER = (
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,5}teen|\w{3,5}ty|dozen|hundred"
@@ -103,7 +104,8 @@ MONTHS = (
     r"|Nov(?:ember)?|Dec(?:ember)?)\b"
 )
 NAMED = re.compile(
-    r"^(?!The |User |My |I\b|We |Our |\w+day\b)([A-Z][a-z]+) (?:(?:and|has|never|also|still|just|already|now|only) )*"
+    r"^(?!The |User |My |I\b|We |Our |\w+day\b)([A-ZÀ-ÞĀ-Ž][a-z]+) (?:(?:and|has|never|also|still|just|already|now"
+    r"|only) )*"
     r"(?:\w+s|\w{2,}ed|died|did|had|will|would|can|could|went|got|left|made|took|came|gave|said|told|met|broke|fell|won"
     r"|lost|bought|quit|became|ran|began|wrote|sent|found|kept|grew|drove|flew|does\w*|isn't|wasn't|hasn't|don't)\b"
 )
@@ -113,13 +115,13 @@ KINDS = {
     "how (?:many|old|much|tall|long|often|far)|(?:what|which) (?:time(?! zone)|year)": re.compile(NUMBER, re.I),
     "where": re.compile(
         rf"\b(?:live[sd]?|living|moved?(?! to \w+days?\b)|born|based|located|work(?:s|ed)? (?:at|in)|from|at|behind"
-        rf"|under|near|in(?! (?:{MONTHS}))|on (?!\w+day\b|{MONTHS})[A-Z]\w+)\b"
+        rf"|under|near|in(?! (?:{MONTHS}))|on (?!\w+day\b|{MONTHS})[A-ZÀ-ÞĀ-Ž]\w+)\b"
     ),
     "when": re.compile(
         rf"\b\d{{1,4}}(?:st|nd|rd|th)?\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun|yester|to|birth)(?:day)?\b|\b{MONTHS}"
     ),
     "who|names?|called|(?:which|what) (?:city|town|country|village)": re.compile(
-        rf"(?<!^)\b(?!\w+day\b|{MONTHS} \d)[A-ZÀ-Þ][a-zß-ÿ]+|\b(?:called|named) \w+|{NAMED.pattern}"
+        rf"(?<!^)\b(?!\w+day\b|{MONTHS} \d)[A-ZÀ-ÞĀ-Ž][a-zß-ÿ]+|\b(?:called|named) \w+|{NAMED.pattern}"
     ),
 }  # fmt: skip
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -180,11 +182,11 @@ PAST = re.compile(
     r"|\bprevious|\bformer|\bwas\b|\bwere\b",
     re.I,
 )
-ROLE_AT = re.compile(r"(\b(?:job|role|occupation|profession|position)\b.*?) (?:at|for|with|in) [A-Z]\w+")
+ROLE_AT = re.compile(r"(\b(?:job|role|occupation|profession|position)\b.*?) (?:at|for|with|in) [A-ZÀ-ÞĀ-Ž]\w+")
 BEFORE = re.compile(
     r"\bbefore (?:(?:the |my |our )?(?:(?!s?he\b|they\b|it\b|I\b|we\b|you\b)[\w-]+ )?"
     r"|(?:i|I|we) (?:[\w-]+ ){1,4})([\w-]+)\W*$"
-    r"|\bbefore ([A-Z]\w+)"
+    r"|\bbefore ([A-ZÀ-ÞĀ-Ž]\w+)"
 )
 WH_QUESTION = re.compile(r"^\W*(?:\w+ )?(?:who|what|which|when|where|how|until when|in (?:what|which))\b", re.I)
 BEFORE_NOW = re.compile(r"\bbefore (?:this(?: one)?|that(?: one)?|now)\W*$", re.IGNORECASE)  # only what is over answers
@@ -196,8 +198,8 @@ ONE_VALUE = re.compile(
 )
 ONE_SUBJECT = re.compile(r"\b(?:do|am|did) i\b", re.IGNORECASE)
 SUBJECT = re.compile(
-    r"^(?:The user['’]s|My|Our|the user['’]s|my|our) (?P<relation>\w+)(?:,? (?P<name>[A-Z]\w+))?|"
-    r"^(?P<kin>[Dd]ad|[Mm]um|[Mm]om)\b|^(?!The |User |My |I\b|We |Our )(?P<other>[A-Z][a-z]+)\b"
+    r"^(?:The user['’]s|My|Our|the user['’]s|my|our) (?P<relation>\w+)(?:,? (?P<name>[A-ZÀ-ÞĀ-Ž]\w+))?|"
+    r"^(?P<kin>[Dd]ad|[Mm]um|[Mm]om)\b|^(?!The |User |My |I\b|We |Our )(?P<other>[A-ZÀ-ÞĀ-Ž][a-z]+)\b"
 )
 ASKS = re.compile(r"^\W*(?:what|who|where|when|which|why|how|does|do|is|are|can|could)\b", re.IGNORECASE)
 UNMARKED = re.compile(
@@ -222,11 +224,11 @@ CLAUSES = re.compile(
     r"(?:and|but) (?=I\b(?! (?:are|were)\b)|my |we |our |the user\b)"
 )  # after a whole clause, the next one answers for itself
 BEFORE_QUESTION = re.compile(
-    r"^(\s*(?:i|i'm|i've|my|we|we're|our|the|[A-Z]\w+)\b[^?]{6,}?)[,;:–-]+ (?:so |and |but )?"
+    r"^(\s*(?:i|i'm|i've|my|we|we're|our|the|[A-ZÀ-ÞĀ-Ž]\w+)\b[^?]{6,}?)[,;:–-]+ (?:so |and |but )?"
     r"(?:what|where|which|who|how|when|why|can|could|should|any|is|are|do|does|will|would|got|ideas)\b[^?]*\?+\s*$",
     re.IGNORECASE,
 )  # “My cousin Anna lives in Split, what can we do there?” tells something, too
-ASKED_ABOUT = re.compile(r"\b(?:my|our) (\w+)|(?<!^)\b(?!I\b)([A-Z]\w+)")
+ASKED_ABOUT = re.compile(r"\b(?:my|our) (\w+)|(?<!^)\b(?!I\b)([A-ZÀ-ÞĀ-Ž]\w+)")
 DOUBLED = "bdgmnprt"  # consonants that an ending doubles
 ENDINGS = ("ing", "ed", "es", "s", "ly")
 
@@ -280,10 +282,10 @@ def asks_past(question: str) -> bool:
 def has_answer_kind(question: str, sentence: str) -> bool:
     """Whether a sentence has what the question asks for: a name that the question doesn't have, a number, a day."""
     kind = _answer_kind(question)
-    named = set(re.findall(r"\b[A-Z]\w+", question))
+    named = set(re.findall(r"\b[A-ZÀ-ÞĀ-Ž]\w+", question))
     return (
         kind is None
-        or kind.search(re.sub(r"\b[A-Z]\w+", lambda one: "" if one[0] in named else one[0], sentence)) is not None
+        or kind.search(re.sub(r"\b[A-ZÀ-ÞĀ-Ž]\w+", lambda one: "" if one[0] in named else one[0], sentence)) is not None
     )
 
 
@@ -427,7 +429,7 @@ def _score(
 def is_about_another(question: str, sentence: str, asked: frozenset[str], sentence_words: frozenset[str]) -> bool:
     """Whether the sentence is about someone else, such as the user's sister, and "Where do I live?" was asked."""
     owned = OWNED.match(sentence)
-    asked_about = stems(" ".join(re.findall(r"(?<!^)\b(?!I\b)[A-Z]\w+", question)))
+    asked_about = stems(" ".join(re.findall(r"(?<!^)\b(?!I\b)[A-ZÀ-ÞĀ-Ž]\w+", question)))
     is_of_someone = bool(asked_about) and not OF_ONESELF.search(question) and not WHO.match(question)
     if is_of_someone and not asked_about & sentence_words:
         return True
@@ -453,7 +455,7 @@ def is_about_another(question: str, sentence: str, asked: frozenset[str], senten
     owner = stems(owned[1])  # none of “the user's name”
     if not owner or owner & (asked - {"kid"} if asked & {"son", "daught"} else asked):  # a daughter is a child, no son
         return False
-    names = stems(" ".join(re.findall(r"(?<!^)\b[A-Z]\w+", sentence)))
+    names = stems(" ".join(re.findall(r"(?<!^)\b[A-ZÀ-ÞĀ-Ž]\w+", sentence)))
     is_named = bool(asked & sentence_words & names)
     called = sentence[owned.end() :].split(maxsplit=1)[:1]  # “my roommate callum”
     is_named |= _is_their_thing(question, sentence, owned.end())
@@ -470,7 +472,7 @@ def _asks_of_anyone(question: str) -> bool:
     """Whether a question asks for a name, or of “she”, whom no word of it names."""
     if OF_ONESELF.search(AROUND_USER.sub("", question)):
         return WHO_DOES.match(question) is not None
-    is_of_unnamed = OF_THEM.search(question) and not re.search(r"(?<!^)\b[A-Z]\w", question)
+    is_of_unnamed = OF_THEM.search(question) and not re.search(r"(?<!^)\b[A-ZÀ-ÞĀ-Ž]\w", question)
     return bool(WHO.match(question) or is_of_unnamed)
 
 

@@ -29,12 +29,16 @@ NAME = re.compile(
     re.IGNORECASE,
 )
 SURNAME = re.compile(r"\b(?:surname|last name|family name)\b(?! of\b)", re.IGNORECASE)
-SURNAME_STATED = re.compile(r"(?i:(?:the user's|my) (?:surname|last name)(?: is|'s)) ([A-Z][\w'-]*(?: [A-Z][\w'-]*)?)")
+SURNAME_STATED = re.compile(
+    r"(?i:(?:the user's|my) (?:surname|last name)(?: is|'s)) ([A-ZÀ-ÞĀ-Ž][\w'-]*(?: [A-ZÀ-ÞĀ-Ž][\w'-]*)?)"
+)
 CALL_ME = re.compile(r"\b(?:you|everyone|everybody|people|they|friends|family|folks) calls? me\b|nickname", re.I)
-CALLED = re.compile(r"(?i:the user (?:wants|prefers) to be called|calls? me) ([A-Z][\w'-]*(?: [A-Z][\w'-]*)*)")
+CALLED = re.compile(
+    r"(?i:the user (?:wants|prefers) to be called|calls? me) ([A-ZÀ-ÞĀ-Ž][\w'-]*(?: [A-ZÀ-ÞĀ-Ž][\w'-]*)*)"
+)
 NAME_STATED = re.compile(
     r"(?i:(?:the user's|my) name(?: is|'s)|the user (?:is|wants to be|prefers to be) called|call me)"
-    r" ([A-Z][\w'-]*(?: [A-Z][\w'-]*)*)"
+    r" ([A-ZÀ-ÞĀ-Ž][\w'-]*(?: [A-ZÀ-ÞĀ-Ž][\w'-]*)*)"
 )
 OTHERS_NAME = re.compile(
     r"\bmy (?P<of>\w+)'s name\b|\bname of my (?P<of2>\w+)|\bmy (?P<of3>\w+) (?:called|named)\b", re.I
@@ -74,17 +78,17 @@ CORRECTS = re.compile(
     r"|\W*(?:(?i:no|nope|oops|wait|sorry|actually|correction|hang on|i meant?)\b\W*)+)"
     r"(?:(?i:it's|it is|i meant?|make that|that's|should be|on"
     r"|(?:his|her|its|their|the) name(?: is|'s)|(?:s?he|it|they)(?:'s| is|'re| are) called) )?"
-    r"(?P<new>(?!(?:I|My|We|Our|The|He|She|They|It|This|That|Thanks?|Yes)\b)[A-Z][\w'-]*(?: [A-Z][\w'-]*)*"
-    r"|\d[\d:.,]*(?:st|nd|rd|th)?(?: [A-Z]\w+)?)\b(?P<rest>[^?]*)$"
+    r"(?P<new>(?!(?:I|My|We|Our|The|He|She|They|It|This|That|Thanks?|Yes)\b)[A-ZÀ-ÞĀ-Ž][\w'-]*(?: [A-ZÀ-ÞĀ-Ž][\w'-]*)*"
+    r"|\d[\d:.,]*(?:st|nd|rd|th)?(?: [A-ZÀ-ÞĀ-Ž]\w+)?)\b(?P<rest>[^?]*)$"
 )
 """Another name or number for what was just said: “No wait, it's Bergen she moved to, not Oslo”."""
 OPENS_CORRECTION = re.compile(r"^\W*(?:(?:no|nope|oops|wait|sorry|actually|correction)\b\W*)+", re.IGNORECASE)
 OF_CHANGE = re.compile(r"\b(?:actually|moved|changed|switched|quit|left|now|no longer|not any ?more)\b", re.IGNORECASE)
 NOT_OLD = re.compile(r"\bnot (?P<old>[\w' -]+?)\W*$")
-NAMED = re.compile(r"(?<!^)(?<![.!?] )\b(?!I\b)[A-Z][\w'-]+(?: [A-Z][\w'-]+)*")
-ONE_NAME = r"(?:(?:Dr|Mrs?|Ms|Prof)\b\.? )?[A-Z]\w+"
-WHOLE_NAME = rf"{ONE_NAME}(?: (?:(?:and|&|of|the) )*[A-Z]\w+)*"  # “The studio is called Needle and Thread”
-NUMBERED = re.compile(r"\d[\d:.,]*(?:st|nd|rd|th)?(?: [A-Z]\w+)?")
+NAMED = re.compile(r"(?<!^)(?<![.!?] )\b(?!I\b)[A-ZÀ-ÞĀ-Ž][\w'-]+(?: [A-ZÀ-ÞĀ-Ž][\w'-]+)*")
+ONE_NAME = r"(?:(?:Dr|Mrs?|Ms|Prof)\b\.? )?[A-ZÀ-ÞĀ-Ž]\w+"
+WHOLE_NAME = rf"{ONE_NAME}(?: (?:(?:and|&|of|the) )*[A-ZÀ-ÞĀ-Ž]\w+)*"  # “The studio is called Needle and Thread”
+NUMBERED = re.compile(r"\d[\d:.,]*(?:st|nd|rd|th)?(?: [A-ZÀ-ÞĀ-Ž]\w+)?")
 SHARED = re.compile(
     r"^\s*(?!.*\b(?:told|said|question)\b)(?:(?:and|but|so|well|oh|also)\W+)*(?:i|i'm|i've|my|we|we're)\b",
     re.IGNORECASE,
@@ -109,7 +113,7 @@ GOAL = re.compile(
 )
 GREETING = re.compile(
     r"^\W*(?:(?P<hi>hi|hiya|yo|hello|hey|howdy|(?:good )?(?:morning|afternoon|evening))\b)"
-    r"(?:[ ,]+(?:there|again|recall|everyone|me again|it'?s (?:me(?: again)?|(?-i:[A-Z])\w+)|i'?m back))*\W*$"
+    r"(?:[ ,]+(?:there|again|recall|everyone|me again|it'?s (?:me(?: again)?|(?-i:[A-ZÀ-ÞĀ-Ž])\w+)|i'?m back))*\W*$"
     r"|^\W*(?:i'm back|me again|(?:are )?(?:you|u|anyone|anybody) (?:still )?there)\W*$",
     re.IGNORECASE,
 )
@@ -196,4 +200,6 @@ ADVICE = re.compile(
     re.IGNORECASE,
 )
 PRONOUN = re.compile(r"\b(?:she|he|her|his|him)\b", re.IGNORECASE)
-PEOPLE = re.compile(r"\b(?:my|your) (\w+)|(?<=[a-z,] )(?<! in )(?<! at )(?<! to )(?<! from )(?<! near )([A-Z][a-z]+)\b")
+PEOPLE = re.compile(
+    r"\b(?:my|your) (\w+)|(?<=[a-z,] )(?<! in )(?<! at )(?<! to )(?<! from )(?<! near )([A-ZÀ-ÞĀ-Ž][a-z]+)\b"
+)

@@ -75,7 +75,7 @@ ON_LIST = re.compile(
 LIKELY = "question"  # how Recall marks what most likely answers, where it asks for no attribute
 # How what is doubted waits, and what was hardly understood: the user's own words say more.
 NO_ANSWER = (DOUBT, "The user mentions")
-NAMES = re.compile(r"(?<!^)\b(?!I\b)[A-Z]\w+")
+NAMES = re.compile(r"(?<!^)\b(?!I\b)[A-ZÀ-ÞĀ-Ž]\w+")
 PARTS = re.compile(r"[,;\n] ?")
 REQUEST_STATES = re.compile(rf"{OF_ONESELF.pattern}|\w: \w+ \w+.*", OF_ONESELF.flags)
 CLAUSE = re.compile(r"[,;.!?]")  # “I'm allergic to birch, springs are awful” is no feeling of the user's

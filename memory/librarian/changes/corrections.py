@@ -113,16 +113,17 @@ _ADVERBIAL = re.compile(
 """When and how often something is done, at the end of a statement."""
 _MISSPELLED = re.compile(
     r"\*\w|\w\*|\b(?:typo|auto-?correct|spelled|spelt|misspel\w+|i meant|write myself|an? \w in (?:my|his|her|the) name"
-    r"|with (?:an?|one|two|double|no) \w\b|(?:an?|one|two|double|no) (?-i:[A-Z]s?)\b)",
+    r"|with (?:an?|one|two|double|no) \w\b|(?:an?|one|two|double|no) (?-i:[A-ZÀ-ÞĀ-Ž]s?)\b)",
     re.I,
 )
 _SLIP = re.compile(r"(?i)\b(typo|auto-?correct)[.!]")
 """“Sorry, autocorrect. It's the Holden brewery”: the next sentence has the right letters."""
 _IS_SPELLED = re.compile(
-    r"spel|write myself|in (?:my|his|her|the) name|with [a-z]+ \w\b|\b(?:an?|[Oo]ne|[Tt]wo|[Dd]ouble|[Nn]o) [A-Z]s?\b"
+    r"spel|write myself|in (?:my|his|her|the) name|with [a-z]+ \w\b|\b(?:an?|[Oo]ne|[Tt]wo|[Dd]ouble"
+    r"|[Nn]o) [A-ZÀ-ÞĀ-Ž]s?\b"
 )
 """What says that a correction is about letters: “Llanberis: double L and one R”."""
-_SPELLED_AS = re.compile(r"\bspel(?:t|led) (?:as |like )?([A-Z][\w-]+)")
+_SPELLED_AS = re.compile(r"\bspel(?:t|led) (?:as |like )?([A-ZÀ-ÞĀ-Ž][\w-]+)")
 _KNOW = re.compile(r"^\W*(?:do|did) you know,? (?=I\b|I'|we\b|my\b)", re.I)
 """Opens a statement that is no question: “Do you know, I've gone right off it.”"""
 ALIKE: Final = 0.8
@@ -142,7 +143,8 @@ _THEN_ASKS = re.compile(
 )
 """Where a sentence turns into a question: “got a new bike, any tips?”."""
 _ASKING = re.compile(
-    r"^\W*(?:what|where|who|when|why|how|which|do|does|did|is|are|was|were|can|could|should|would|will|have|has)(?!['’])\b",
+    r"^\W*(?:what|where|who|when|why|how|which|do|does|did|is|are|was|were|can|could|should|would|will|have"
+    r"|has)(?!['’])\b",
     re.I,
 )
 _WHEN = re.compile(
@@ -190,20 +192,20 @@ _DIED: Final = re.compile(
 )
 """What says that the one named before it has died, or the one in a group."""
 _ONE_OF_THE_USERS: Final = (
-    rf"(?:[a-z-]+ )??(?P<relation>{alternatives(PEOPLE_AROUND | PETS)}),?(?: (?P<name>[A-Z][\w'-]*))?"
+    rf"(?:[a-z-]+ )??(?P<relation>{alternatives(PEOPLE_AROUND | PETS)}),?(?: (?P<name>[A-ZÀ-ÞĀ-Ž][\w'-]*))?"
 )
-_WHO_DIED: Final = re.compile(rf"(?:\b(?:[Mm]y|[Oo]ur) {_ONE_OF_THE_USERS}|(?P<alone>[A-Z][\w'-]*))\W*$")
+_WHO_DIED: Final = re.compile(rf"(?:\b(?:[Mm]y|[Oo]ur) {_ONE_OF_THE_USERS}|(?P<alone>[A-ZÀ-ÞĀ-Ž][\w'-]*))\W*$")
 _OF_SOMEONE: Final = re.compile(
-    rf"(?:The user's {_ONE_OF_THE_USERS}|(?P<alone>(?!The user\b)[A-Z][\w'-]*)) (?P<verb>[\w']+)"
+    rf"(?:The user's {_ONE_OF_THE_USERS}|(?P<alone>(?!The user\b)[A-ZÀ-ÞĀ-Ž][\w'-]*)) (?P<verb>[\w']+)"
     r"(?![\w']| (?:called|named)\b)"
 )
 """What a fact says of someone around the user, or of an animal of theirs."""
 _HAS_PET: Final = re.compile(
     rf"The user (?P<verb>has) an? (?:[a-z-]+ ){{0,2}}?(?P<relation>{alternatives(PETS)})\b"
-    r"(?:,?(?: called| named)? (?P<name>[A-Z][\w'-]*))?(?P<alone>)"
+    r"(?:,?(?: called| named)? (?P<name>[A-ZÀ-ÞĀ-Ž][\w'-]*))?(?P<alone>)"
 )
 _PET_NAME: Final = re.compile(
-    rf"The user's (?:[a-z-]+ )??(?P<relation>{alternatives(PETS)}) (?P<verb>is) called (?P<name>[A-Z][\w'-]*)"
+    rf"The user's (?:[a-z-]+ )??(?P<relation>{alternatives(PETS)}) (?P<verb>is) called (?P<name>[A-ZÀ-ÞĀ-Ž][\w'-]*)"
     r"(?P<alone>)"
 )
 """It is had no more, either."""
@@ -219,8 +221,8 @@ _EXCLUDED: Final[Mapping[str, str]] = {
 }
 """What is not eaten by who follows a diet."""
 _INSTEAD: Final = re.compile(
-    r"\b(?:I|[Ww]e)(?:['’](?:m|re)| am| are) (?P<doing>[a-z]+ing(?: [a-z]+)?) (?P<new>[A-Z][\w'-]+(?: [A-Z][\w'-]+)*)"
-    r" instead\b"
+    r"\b(?:I|[Ww]e)(?:['’](?:m|re)| am| are) (?P<doing>[a-z]+ing(?: [a-z]+)?) "
+    r"(?P<new>[A-ZÀ-ÞĀ-Ž][\w'-]+(?: [A-ZÀ-ÞĀ-Ž][\w'-]+)*) instead\b"
 )
 _INSTEAD_OF: Final = re.compile(
     r"\b(?:I|[Ww]e)(?:['’](?:m|re|ve)| am| are| have)? (?P<doing>[a-z]+)(?: on)?"
@@ -408,7 +410,7 @@ def _find_denied(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
 
 
-_TWO_NAMES: Final = re.compile(r"\b(?=([A-Z][\w'-]*)(?:,? and |, )([A-Z][\w'-]*))")
+_TWO_NAMES: Final = re.compile(r"\b(?=([A-ZÀ-ÞĀ-Ž][\w'-]*)(?:,? and |, )([A-ZÀ-ÞĀ-Ž][\w'-]*))")
 
 
 def _of_who_is_named(
@@ -616,7 +618,9 @@ def _replaced_by(said: re.Match[str], fact: KnownFact) -> str:
         place = find_phrase(fact.statement, said["old"]) or find_phrase(fact.statement, said["old"].split()[0])
         is_same = stem(said["doing"]) in stems_of(fact.statement) and is_about(fact, words_of(said[0]))
         return fact.statement[slice(*place)] if place and is_same else ""
-    plan = re.match(rf"The user is {re.escape(said['doing'])} ([A-Z][\w'-]+(?: [A-Z][\w'-]+)*)", fact.statement)
+    plan = re.match(
+        rf"The user is {re.escape(said['doing'])} ([A-ZÀ-ÞĀ-Ž][\w'-]+(?: [A-ZÀ-ÞĀ-Ž][\w'-]+)*)", fact.statement
+    )
     return plan[1] if plan else ""
 
 

@@ -138,7 +138,7 @@ _STATED: Final = {
     "home": re.compile(
         r"(?:stays|is staying|rents|is renting|ended up renting|(?:is |has )?settled|is house sitting|has moved|moved"
         r"|is (?:just )?(?:outside|near)|is based|has a (?:room|flat|place|house))(?: \w+){0,3}? "
-        r"(?:in|at|near|outside|to) (?=[A-Z])|is (?:just )?(?:outside|near) (?=[A-Z])"
+        r"(?:in|at|near|outside|to) (?=[A-ZÀ-ÞĀ-Ž])|is (?:just )?(?:outside|near) (?=[A-ZÀ-ÞĀ-Ž])"
     ),
     "job": re.compile(
         r"(?:works|teaches|manages|runs an?|runs the|nurses|practises|practices|freelances)\b|.* for a living\b"
@@ -146,7 +146,7 @@ _STATED: Final = {
     ),
 }
 """How a statement without a key gives someone's home or job."""
-_OF_THE_PARTNER: Final = re.compile(rf"The user's (?:{alternatives(PARTNERS)}) [A-Z]")
+_OF_THE_PARTNER: Final = re.compile(rf"The user's (?:{alternatives(PARTNERS)}) [A-ZÀ-ÞĀ-Ž]")
 
 
 def states_attribute(statement: str, key: str) -> bool:

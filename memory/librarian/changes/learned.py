@@ -65,7 +65,7 @@ _DENIES: Final = re.compile(
     r"|correction|sorry)\b"
 )
 """What was never so is said with one of these."""
-_NAME_INSIDE: Final = re.compile(r"\w,? (?!I\b)[A-Z][a-z]")
+_NAME_INSIDE: Final = re.compile(r"\w,? (?!I\b)[A-ZÀ-ÞĀ-Ž][a-z]")
 _MENDS: Final = re.compile(
     r"(?i)\W*(?:(?:oh|ok|no|wait|hmm+|ah|ugh|oops|hang on|hold on)[,. -]+){0,3}"
     r"(?:sorry|correction|actually|i meant?|my bad|typo|(?:\w+ )?auto-?correct|oops|no wait|wait)\b"
@@ -279,7 +279,7 @@ _OWN_NAME: Final = re.compile(
 _CLAUSE_END: Final = re.compile(r"[,.;:!?()]\s|\s[-–—]\s")
 KIN: Final = FEMALE | MALE
 """Of these, “Rosa from nursery” is none; a colleague may be “Rosa from work”."""
-_NAMED: Final = re.compile(r"The user's (?:[\w-]+ ){1,3}?(?P<name>[A-Z][\w'-]+) ")
+_NAMED: Final = re.compile(r"The user's (?:[\w-]+ ){1,3}?(?P<name>[A-ZÀ-ÞĀ-Ž][\w'-]+) ")
 """Whose fact it is: “The user's brother Ali lives in Izmir.”"""
 
 
@@ -376,7 +376,7 @@ _NO_NAME: Final = alternatives(
     frozenset({*WEEKDAYS, *MONTHS, "since", "until", "for", "and", "but", "so", "now", "today"})
 )
 _REST_OF_NAME: Final = (
-    rf"(?:(?<=Dr)\.|(?<=Mrs)\.|(?<=Mr)\.|(?<=Ms)\.)?(?: (?!I\b|(?i:{_NO_NAME})\b)[A-Z][\w'’-]+){{1,2}}"
+    rf"(?:(?<=Dr)\.|(?<=Mrs)\.|(?<=Mr)\.|(?<=Ms)\.)?(?: (?!I\b|(?i:{_NO_NAME})\b)[A-ZÀ-ÞĀ-Ž][\w'’-]+){{1,2}}"
 )
 
 
@@ -417,7 +417,7 @@ def _place_taken(statement: str, update: Update, quote: str) -> str:
     new = _PLACED.search(quote[: max(quote.find(update.new), 0)]) if update.new[:1].isupper() else None
     if new is None or _PLACED.search(statement[: max(statement.find(update.old), 0)]):
         return update.old
-    place = re.search(rf"\b{new[1]} ([A-Z][\w'-]+(?: [A-Z][\w'-]+)*)", statement)
+    place = re.search(rf"\b{new[1]} ([A-ZÀ-ÞĀ-Ž][\w'-]+(?: [A-ZÀ-ÞĀ-Ž][\w'-]+)*)", statement)
     return place[1] if place else update.old
 
 

@@ -129,7 +129,7 @@ _CUT: Final = re.compile(
 _FINITE: Final = "|".join(sorted(verb for verb in THIRD if verb.endswith("s") or verb in {"can", "will", "won't"}))
 _CUT_BEHIND_A_VERB: Final = re.compile(
     r"(?i)(?:,|\s{1,3}(?:and|but))\s{1,3}(?=(?:the |both |[\w-]+ )?[\w-]+ (?:is|are|was|were|has|have|does|keeps|isn't"
-    rf"|aren't)\b|(?:(?:the|an?|this|every|some|most|no|everyone) (?:[\w-]+ ){{0,3}}?|(?-i:[A-Z])[\w'-]+ )"
+    rf"|aren't)\b|(?:(?:the|an?|this|every|some|most|no|everyone) (?:[\w-]+ ){{0,3}}?|(?-i:[A-ZÀ-ÞĀ-Ž])[\w'-]+ )"
     rf"(?:{_FINITE})\b)"
     r"|\s{1,3}so\s{1,3}(?=(?:gimme|give|any|what|how|please|can|don't|need|no|which|where|is|do)\b)"
     r"|,\s{1,3}(?=[^,?]{1,60}\?$)|\)\s{1,3}"
@@ -139,7 +139,7 @@ _JOINS: Final = re.compile(
     r"(?i)(?:\s{0,3},\s{0,3}(?:(?:and|but|then)\s{1,3})?|\s{1,3}(?:and|but|then)\s{1,3})(?=[a-z'])"
 )
 """Where a clause ends, if what follows is a second verb of its subject: “I live in Porto | and work as a nurse”."""
-_ASIDE: Final = re.compile(r"(?<=\w )\((?![A-Z][\w'-]+\)|\d)([^()]{6,80})\)(?= [a-z])")
+_ASIDE: Final = re.compile(r"(?<=\w )\((?![A-ZÀ-ÞĀ-Ž][\w'-]+\)|\d)([^()]{6,80})\)(?= [a-z])")
 """What a sentence goes on behind: “My thesis (history, part-time) is due in June”."""
 _OF_HIM: Final = re.compile(r"(?i)(?:s?he|they)\b")
 _RELATIVE: Final = re.compile(r"(?i)which|whose")
@@ -147,7 +147,7 @@ _RELATIVE: Final = re.compile(r"(?i)which|whose")
 _SPACES: Final = re.compile(r"\s+")
 _HASTY_END: Final = re.compile(
     r"(?<=[\w)%\"'])(?:[!?]+|\.{1,}(?=\s+[a-z])|(?:…|\.{2,})(?=\s+(?:No|Wait|Sorry|Oops)\b)"
-    r"|,(?=\s(?i:no,? wait|wait,? no|(?:(?:no|sorry|wait),? )?I mean),?\s(?-i:[A-Z])[a-z]))(?=\s)"
+    r"|,(?=\s(?i:no,? wait|wait,? no|(?:(?:no|sorry|wait),? )?I mean),?\s(?-i:[A-ZÀ-ÞĀ-Ž])[a-z]))(?=\s)"
     r"|(?<=   )\.(?=\s)"
 )
 """Also behind a quotation, which is blanked out."""
@@ -318,7 +318,7 @@ def _is_user(subject: re.Match[str] | None) -> bool:
     return subject is None or subject["who"].lower() in ("i", "we")
 
 
-_NAME_ONLY: Final = re.compile(r"\W{0,3}(?:(?:and|but|so) )?[A-Z][\w'-]+(?: [A-Z][\w'-]+)?")
+_NAME_ONLY: Final = re.compile(r"\W{0,3}(?:(?:and|but|so) )?[A-ZÀ-ÞĀ-Ž][\w'-]+(?: [A-ZÀ-ÞĀ-Ž][\w'-]+)?")
 _THEIR_RELATION: Final = re.compile(r"(?i)(?:my|our) [\w -]{2,30}(?:,|$)")
 _GROUP: Final = re.compile(rf"(?i)\W{{0,3}}(?:my|our) (?:[\w-]+ ){{0,2}}(?:{alternatives(GROUPS | PET_GROUPS)}),")
 """Whose verb is still to come: “our two girls, Ida and Zoe, love swimming”."""
@@ -418,7 +418,8 @@ _ILL: Final = re.compile(r"(?i)^ill(?= (?!health|at|with|since|for|again|or|and|
 
 
 _BE: Final = re.compile(
-    r"^((?:(?:[Mm]y|[Oo]ur) (?:[\w-]+ ){1,3})?[A-Z][\w-]+)'s (?=(?P<has>(?:just |already )?(?:got|been|had|lost|moved"
+    r"^((?:(?:[Mm]y|[Oo]ur) (?:[\w-]+ ){1,3})?[A-ZÀ-ÞĀ-Ž][\w-]+)'s (?=(?P<has>(?:just |already )?(?:got|been|had|lost"
+    r"|moved"
     r"|become|gone|started|stopped|joined|left|quit|passed|finished|changed|decided|bought|sold|taken|begun)\b)"
     rf"|(?:in|at|on|back|now|not|an?|the|still|from|also|just|{alternatives(AFFLICTED | DIETS)}"
     r"|allergic|married|engaged|divorced|retired|pregnant|ill|sick|away|coming"

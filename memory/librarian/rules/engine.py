@@ -409,7 +409,7 @@ _EVENTS: Final = (
 _DUE: Final = re.compile(
     rf"(?i)(?:^|[,;:(] ?|\b(?:and|but|so|my|our|the|an?|have|got|for) )(?P<what>(?!(?:the|an?|my"
     rf"|our|his|her|their|had|has|have)\b)(?:[\w-]+ ){{0,2}}?(?:{_EVENTS}))"
-    r"(?: (?:home|back|(?:to|from|in|with) [A-Z]\w+)){0,2}(?: ?(?:is|'s|=|:|,|on|in|at|due|next|this|the"
+    r"(?: (?:home|back|(?:to|from|in|with) [A-ZÀ-ÞĀ-Ž]\w+)){0,2}(?: ?(?:is|'s|=|:|,|on|in|at|due|next|this|the"
     r"|coming up)){0,3} ?$"
 )
 

@@ -204,7 +204,7 @@ _TO_THE_ASSISTANT: Final = re.compile(
     r"(?i)\s{0,3}(?:(?:so|anyway|ok|okay|now|and)[, ]{1,3}){0,4}(?:can|could|would|will|do|should) (?:you|i)\b"
     r"|\s{0,3}(?:please|what do you|how do you|any (?:ideas|advice)|anyway, )"
 )
-_NAMED: Final = re.compile(rf"\b(?i:my|our) (?:\w+ )?(?i:{alternatives(PEOPLE)}) ([A-Z][a-z]+)")
+_NAMED: Final = re.compile(rf"\b(?i:my|our) (?:\w+ )?(?i:{alternatives(PEOPLE)}) ([A-ZÀ-ÞĀ-Ž][a-z]+)")
 _LEAD_IN: Final = re.compile(r"(?i)^\s{0,3}(?:(?:so|well|ok|okay|hey|hi|oh)[,!.]{0,3}\s{1,3}){1,4}")
 MAX_TITLE_WORDS: Final = 9
 EDGE: Final = 60

@@ -66,7 +66,7 @@ def _is_stated(mention: ProposedFact, facts: Sequence[ProposedFact]) -> bool:
     )
 
 
-_SUBJECT: Final = re.compile(r"The user's (?P<whose>[\w-]+ (?P<name>[A-Z][\w'-]+)) ")
+_SUBJECT: Final = re.compile(r"The user's (?P<whose>[\w-]+ (?P<name>[A-ZÀ-ÞĀ-Ž][\w'-]+)) ")
 
 
 def _introduced(statement: str, said: str) -> str:

@@ -48,7 +48,7 @@ _ASKS_OF: Final = re.compile(
 """Asks what is known: “What are my birds called?”."""
 _KIN: Final = re.compile(
     r"(?<!'s )\b(?P<rel>[Gg]randma|[Gg]randpa|[Gg]randad|[Uu]ncle|[Aa]unt(?:ie)?|[Nn]an|[Cc]ousin)"
-    r" (?P<name>[A-Z][a-z]{2,15})\b"
+    r" (?P<name>[A-ZÀ-ÞĀ-Ž][a-z]{2,15})\b"
 )
 _CALLED: Final = re.compile(
     rf"\b(?P<whose>[Hh]is|[Hh]er|[Tt]heir|[Hh]e|[Ss]he) ?(?:name(?:'s| is)|(?:'s| is) called) (?P<name>{NAME})"
@@ -64,7 +64,7 @@ _THEIRS: Final = re.compile(
     rf"(?:{alternatives(relations.ANYONE)})),? (?:called |named )?(?P<name>{NAME})"
 )
 """“My son's hockey coach Pekka”, “my daughter Saga's teacher, Ms Lindqvist”."""
-_SOMEONES: Final = re.compile(rf"\b[A-Z]\w+'s (?:[a-z-]+ )??(?:{REL}) [A-Z]\w+")
+_SOMEONES: Final = re.compile(rf"\b[A-ZÀ-ÞĀ-Ž]\w+'s (?:[a-z-]+ )??(?:{REL}) [A-ZÀ-ÞĀ-Ž]\w+")
 _THEY_HAVE: Final = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur) (?:{REL})(?: {NAME})? (?:just )?(?:has|had) (?:an?|another|two|three) (?:[a-z-]+ ){{0,2}}?"
     rf"(?P<rel>{alternatives(relations.PEOPLE)})\b"
@@ -156,7 +156,7 @@ _MADE_OR_OWNED: Final = re.compile(
     r"(?= (?:for|about|in|at|to|that|with|of|on|which|where|and|but|from)\b|[,.;:!]|$)"
 )
 _IT_IS_CALLED: Final = re.compile(
-    r"(?i:it(?:'s| is) (?:called|named)|(?:its|the) name is) (?P<name>[A-Z][\w'&-]*(?: [A-Z][\w'&-]*){0,3})"
+    r"(?i:it(?:'s| is) (?:called|named)|(?:its|the) name is) (?P<name>[A-ZÀ-ÞĀ-Ž][\w'&-]*(?: [A-ZÀ-ÞĀ-Ž][\w'&-]*){0,3})"
 )
 
 
@@ -215,15 +215,16 @@ _MY_MEDICINE: Final = re.compile(
     r" (?:that )?I(?:'m| am) on)(?!\w)"
 )
 _OTHER_IS: Final = re.compile(
-    rf"(?:\b(?i:s?he|they|(?:{alternatives(relations.PEOPLE | relations.GROUPS | relations.PETS)})(?: [A-Z]\w+)?)"
-    r"|\b(?!I\b|We\b)[A-Z][\w-]+)(?:['’]?s|['’]?re| is| are| was| were|['’]ve been| has been| have been| went| got"
+    rf"(?:\b(?i:s?he|they|(?:{alternatives(relations.PEOPLE | relations.GROUPS | relations.PETS)})(?: [A-ZÀ-ÞĀ-Ž]\w+)?)"
+    r"|\b(?!I\b|We\b)[A-ZÀ-ÞĀ-Ž][\w-]+)(?:['’]?s|['’]?re| is| are| was| were|['’]ve been| has been| have been| went"
+    r"| got"
     r"| started)(?: (?!I\b)[a-z]+){0,2} $"
 )
 """Before what someone else takes: “she's ”, “Priti is now ”."""
 _WHERE_I_LIVE: Final = re.compile(
     r"\b[Ww]here (?:I|we) live, (?:in|near) |\b(?:in|from|to|of|around|near) (?=[^,]{2,40}, where (?:I|we)(?:'m|"
     r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in |^(?:up|down"
-    r"|over|out|back|here) in (?=[A-Z])"
+    r"|over|out|back|here) in (?=[A-ZÀ-ÞĀ-Ž])"
 )
 _AGED: Final = r"(?:,? who(?:'s| is)|,? aged|,| is)? (?!\d{1,2}[-:/.%]\w)"
 _ASIDE: Final = rf"(?: \([^()]{{1,60}}\)|{_AGED}\d{{1,2}}\b)?"
@@ -240,7 +241,8 @@ _SEVERAL: Final = re.compile(
 _WORDS: Final = re.compile(r"\w+")
 _ANOTHERS: Final = re.compile(
     rf"(?:\b(?i:s?he|they|(?:my|our|his|her|their) (?:[\w-]+ )?(?:{alternatives(relations.PEOPLE | relations.GROUPS)}))"
-    r"(?: [A-Z][\w-]+)?|\b(?!I\b|We\b)[A-Z][\w-]+)(?:'s|'ve| has| have| had)(?: also| now| already| just| got)* $"
+    r"(?: [A-ZÀ-ÞĀ-Ž][\w-]+)?|\b(?!I\b|We\b)[A-ZÀ-ÞĀ-Ž][\w-]+)(?:'s|'ve| has| have| had)(?: also| now| already| just"
+    r"| got)* $"
 )
 """Before a group that is not the user's: “my sister has three children: …”."""
 MAX_OWNER: Final = 60
@@ -354,7 +356,7 @@ SIGNED: Final = 0.6
 """Confidence of a name that is given in passing: it may be another's."""
 CALLED: Final = 0.95
 """The same, if the user says that they are called so."""
-_ONE: Final = r"[A-ZÀ-ÞŁŚŽČŞİ][^\W\d_]{1,20}(?:-\w{1,20})?"
+_ONE: Final = r"[A-ZÀ-ÞĀ-Ž][^\W\d_]{1,20}(?:-\w{1,20})?"
 _GIVEN: Final = rf"(?-i:(?P<name>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{_ONE}(?: {_ONE}){{0,2}}))"
 _SIGNED: Final = re.compile(rf"(?:\n[ \t]*(?:[-–—]{{1,2}} ?)?|[.!?)] ?[-–—]{{1,2}} ?){_GIVEN}(?: \([\w/]+\))?[ \t.!]*$")
 _INTRODUCED: Final = re.compile(

@@ -27,12 +27,12 @@ _BEING: Final = re.compile(
 _PIECE: Final = re.compile(
     r"(?i)\s*(?:[;|]|\s/\s)\s*|,\s+(?=(?:my )?[a-z]{2,12}(?: [a-z]{2,12})?\s?(?::|=| [-–—] ))|(?<=\w)\.\s+(?=[a-z]+:)"
 )
-_NAMED: Final = re.compile(rf"(?i)(?:my |our )?({alternatives(PEOPLE | PETS)}) (?=[A-Z])")
+_NAMED: Final = re.compile(rf"(?i)(?:my |our )?({alternatives(PEOPLE | PETS)}) (?=[A-ZÀ-ÞĀ-Ž])")
 _NONE: Final = re.compile(r"(?i)^(?:none|no|nothing|n/?a|-|unknown|tbd|yes)\b")
 _THING: Final = re.compile(r"(?!(?:total|price|cost|note|status|todo)\b)[a-z]+(?: [a-z]+){0,2}")
-_GIVEN: Final = re.compile(r"[A-Z][\w'&.-]*(?: [\w'&.-]+){0,4}")
+_GIVEN: Final = re.compile(r"[A-ZÀ-ÞĀ-Ž][\w'&.-]*(?: [\w'&.-]+){0,4}")
 """A thing and its name, in a note about neither a person nor what is in the table: “alarm company = Verisure”."""
-_OF_A_PERSON: Final = re.compile(r"\s*[A-Z]\w+ [-–—:] ")
+_OF_A_PERSON: Final = re.compile(r"\s*[A-ZÀ-ÞĀ-Ž]\w+ [-–—:] ")
 """“Allergies: Kosi – groundnut” is of Kosi."""
 ASKED: Final = 0.7
 """Confidence with which it is asked for."""
@@ -101,7 +101,9 @@ _STATE: Final = re.compile(
     r"(?i)(?P<home>married|single|divorced|widowed|engaged|separated)(?: since (?:19|20)\d\d)?|retired"
     r"|unemployed|self-employed"
 )
-_HAS: Final = re.compile(r"\d{1,2} years (?:in|of) [a-z][\w ]{2,30}|(?:an? )?[A-Z][a-z]+ (?:passport|citizenship)")
+_HAS: Final = re.compile(
+    r"\d{1,2} years (?:in|of) [a-z][\w ]{2,30}|(?:an? )?[A-ZÀ-ÞĀ-Ž][a-z]+ (?:passport|citizenship)"
+)
 _AGED: Final = re.compile(r"(?i)[mf]?([1-9]\d)(?: ?(?:yo|years old|y/o|m|f|male|female))?")
 _AT: Final = re.compile(r"(?i)(?:(?P<origin>from)|based in|living in|renting in|live in|in) (?P<place>.+)")
 _OF_ANOTHER: Final = re.compile(rf"(?i)\b(?:{alternatives(PEOPLE | PETS)}) \([^()]*\)")

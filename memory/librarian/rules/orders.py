@@ -37,7 +37,7 @@ _NO_THINGS: Final = re.compile(
 )
 _IN_LANGUAGE: Final = re.compile(
     r"(?:[Aa]lways )?(?i:answer|reply|respond|speak|talk|write)(?: to me| me)?(?: only| always)? in"
-    r" (?P<language>[A-Z][a-z]{3,12})(?: please| pls| from now on| always)?$"
+    r" (?P<language>[A-ZÀ-ÞĀ-Ž][a-z]{3,12})(?: please| pls| from now on| always)?$"
 )
 _LENGTH: Final = re.compile(
     r"(?i)(?:(?:always )?(?:keep|make) (?:your |the |all )?(?:answers|replies|responses)(?: as)?|(?:i )?prefers?"

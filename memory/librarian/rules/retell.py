@@ -16,7 +16,7 @@ from memory.librarian.rules.clauses import Clause, is_past
 from memory.text import relations
 from memory.text.language import alternatives, as_set
 
-_NAME_WORD: Final = r"[A-ZÀ-ÞŁŚŽČŞİ][\w'-]{1,20}"
+_NAME_WORD: Final = r"[A-ZÀ-ÞĀ-Ž][\w'-]{1,20}"
 NAME: Final = (
     rf"(?:(?:Dr|Mr|Mrs|Ms|Prof|Professor|Auntie|Aunt|Uncle)\.? )?{_NAME_WORD}"
     rf"(?: (?:(?:van|de|von|der|da|al|Mc) )?{_NAME_WORD}){{0,2}}"
@@ -37,7 +37,7 @@ _PERSON: Final = re.compile(
 )
 _BARE: Final = re.compile(
     r"(?P<mod>(?i:best )?)(?P<rel>(?i:mum|mom|dad|grandad|grandma|grandpa|granny|girlfriend|boyfriend|friend|co-founder"
-    rf"|wife|husband))(?: since \w+(?: school)?)?(?: \((?P<name>{NAME})\)| (?P<called>[A-Z][a-z]+))?(?= |'s)"
+    rf"|wife|husband))(?: since \w+(?: school)?)?(?: \((?P<name>{NAME})\)| (?P<called>[A-ZÀ-ÞĀ-Ž][a-z]+))?(?= |'s)"
 )
 _NAMED: Final = re.compile(
     rf"(?P<name>{NAME}), (?:who is |who's )?(?:my|our) (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w-]),?(?= |$)"
@@ -46,7 +46,7 @@ _GROUP: Final = re.compile(
     rf"(?i)(?:my|our) (?P<mod>(?:\w+ ){{0,2}}?)(?P<rel>{alternatives(relations.GROUPS)})(?='| )"
     r"(?='ve|'re| (?!(?:in|on|at|to|of|for|with|from|and|or|who|that)\b)[a-z])"
 )
-_PRONOUN: Final = re.compile(r"(?i)(he|she|they|it(?!(?:'s| is| was) (?-i:[A-Z]))|who)(?='s|'re|'ve|'ll| )")
+_PRONOUN: Final = re.compile(r"(?i)(he|she|they|it(?!(?:'s| is| was) (?-i:[A-ZÀ-ÞĀ-Ž]))|who)(?='s|'re|'ve|'ll| )")
 """Pronouns of someone named before; “it's Madeira now” says of no animal what it is."""
 _FIRST: Final = re.compile(r"(?:I|[Ww]e)(?='m|'ve|'re|'d|'ll| )")
 _NAME_FIRST: Final = re.compile(rf"({NAME})(?='s|'ll| )")
@@ -161,7 +161,7 @@ class People:
         """Let “she” mean someone known whom a clause names, if no one else is called so: “seeing Ada, she …”."""
         by_name = {one.name: one for one in self.known if one.name}
         called = Counter(one.name for one in {*self.known})
-        for word in re.findall(r"[A-Z][\w-]+", clause):
+        for word in re.findall(r"[A-ZÀ-ÞĀ-Ž][\w-]+", clause):
             if word in by_name and called[word] == 1:
                 self.add(by_name[word])
 
@@ -266,7 +266,7 @@ def as_said(clause: Clause) -> tuple[str, str]:
     if any(word in _FINITE or is_past(word) for word in bare[1:]) or _IS.search(clause.text):
         return ("", "") if bare[0] in {"a", "an"} else ("whole", f"{said[0].upper()}{said[1:]}.")
     is_verb = bare[0] in lists.OPENERS | lists.THIRD or is_past(bare[0])
-    is_name = said[1:2].isupper() or not clause.first or re.match(r"[A-Z]\w+ [A-Z]", said)
+    is_name = said[1:2].isupper() or not clause.first or re.match(r"[A-ZÀ-ÞĀ-Ž]\w+ [A-ZÀ-ÞĀ-Ž]", said)
     if is_verb or said.lower().startswith("the user's") or said.endswith("the user"):
         return "", ""
     return "fragment", f"The user mentions {said if is_name else said[0].lower() + said[1:]}."
@@ -358,7 +358,8 @@ _AS_A: Final = re.compile(
     r"|start|matter)\b)[\w-]+(?: [\w-]+){0,4}|someone who (?P<does>\w+s .+))(?:,|$| I\b| who\b)"
 )
 _STATE: Final = re.compile(
-    r"(?i)(?:allergic to|originally from|from [A-Z]|(?:based|renting) in|(?P<was>born (?:and|in|on)|raised in)|married"
+    r"(?i)(?:allergic to|originally from|from [A-ZÀ-ÞĀ-Ž]|(?:based|renting) in|(?P<was>born (?:and|in|on)|raised in)"
+    r"|married"
     r"|divorced|single|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet"
     r"|a? ?(?:big|huge|keen|total)"
     r"|vegan|vegetarian|pescatarian|gluten[- ]free|(?:left|right)[- ]handed|diabetic|coeliac|celiac|pregnant"
@@ -472,7 +473,7 @@ def _noun_phrase(text: str) -> str:
 
 def with_article(phrase: str) -> str:
     """The phrase with “a” or “an”, unless it has an article."""
-    if re.match(r"[a-z][A-Z]", phrase):
+    if re.match(r"[a-z][A-ZÀ-ÞĀ-Ž]", phrase):
         phrase = phrase[0].upper() + phrase[1:]
     if re.match(r"(?:my|our|the|an?|two|three|\d)\b", phrase, re.I):
         return phrase

@@ -25,21 +25,23 @@ _RUNS_ON: Final = re.compile(
 )
 """Another sentence, or the start of one: “in May. the user is …”, “is on 3 March what do the user get him”."""
 _UNFINISHED: Final = re.compile(
-    r" (?:when|because|while|although) (?:(?:my|the|their|his|her) \w+|(?-i:[A-Z])\w+)$", re.I
+    r" (?:when|because|while|although) (?:(?:my|the|their|his|her) \w+|(?-i:[A-ZÀ-ÞĀ-Ž])\w+)$", re.I
 )
 """A subordinate clause that has a subject and no verb: “moved down from London when Gareth”."""
-_CONTRAST: Final = re.compile(r"(?<= )(?:(\d\S*?),? (?:and )?not \d\S*|([A-Z][\w'-]+),? (?:and )?not [A-Z][\w'-]+)$")
+_CONTRAST: Final = re.compile(
+    r"(?<= )(?:(\d\S*?),? (?:and )?not \d\S*|([A-ZÀ-ÞĀ-Ž][\w'-]+),? (?:and )?not [A-ZÀ-ÞĀ-Ž][\w'-]+)$"
+)
 """A number or name with the wrong one behind it: “shoe size is 43 not 42”."""
 _ODD: Final = re.compile(
     r"(?i)[?!=]|https?:|[{}<>|\\]|\.\.|,,|\s[,.]|[,;:-]\.$|\b(?:lol|pls|plz|btw|haha)\b|[\U0001F000-\U0001FFFF]"
 )
 _SAYS_NOTHING: Final = re.compile(
     r".*\binstead(?! of\b)|The user's (?:(?!\w+(?:s|d|ew)\b)[\w-]+ ){1,3}(?:s?he|they|we) (?!(?:and|or)\b)"
-    r"|The user's ([\w' -]{2,60}?)(?: [A-Z]\S*){0,3} is (?:the|an?) (?:user's )?\1\Z"
+    r"|The user's ([\w' -]{2,60}?)(?: [A-ZÀ-ÞĀ-Ž]\S*){0,3} is (?:the|an?) (?:user's )?\1\Z"
     r"|The user's [\w-]+ (?:\w+\.? )?(\w+) is \w+\.? \2\Z"
     r"|The user's ([\w -]+?) is not the user's \3(?!\w)"
-    r"|The user mentions (?:the user\b|(?:the|an?) \w+\Z|\w+(?:, [A-Z]\w+)+(?: and [A-Z]\w+)?\Z"
-    r"|[A-Z]\w+(?: and [A-Z]\w+)?\Z)"
+    r"|The user mentions (?:the user\b|(?:the|an?) \w+\Z|\w+(?:, [A-ZÀ-ÞĀ-Ž]\w+)+(?: and [A-ZÀ-ÞĀ-Ž]\w+)?\Z"
+    r"|[A-ZÀ-ÞĀ-Ž]\w+(?: and [A-ZÀ-ÞĀ-Ž]\w+)?\Z)"
 )
 """What is said “instead” of something unnamed, “my operation he drove”, “it isn't my sister”, a bare name or thing."""
 _FIRST_PERSON: Final = re.compile(r"(?<![\w'])(?:I|I'm|I've|me|my|myself|our|us)(?![\w'])")

@@ -21,7 +21,7 @@ type Value = tuple[str, str]
 """The value, and the rest of the text."""
 type Reader = Callable[[str], Value | None]
 
-_CAP: Final = r"[A-ZÀ-ÞŁŚŽČŞİ][\w'&-]*(?:\.(?=\w)[\w.]*)?"
+_CAP: Final = r"[A-ZÀ-ÞĀ-Ž][\w'&-]*(?:\.(?=\w)[\w.]*)?"
 _LINK: Final = r"(?: (?:de|da|do|dos|la|le|las|los|of|the|upon|am|an|and|sur|del|di|St\.|&)(?: (?:la|der|the))?)?"
 _PLACE: Final = re.compile(
     r"(?:(?:the|a (?:small )?(?:town|village|suburb|city) (?:near|outside|called)|downtown|central|upstate|rural"
@@ -71,7 +71,7 @@ def place(text: str) -> Value | None:
     if found:
         first = found[0].split()[0].lower().strip(",.")
         return (found[0].rstrip(","), text[found.end() :]) if first == "the" or first not in _NO_PLACE else None
-    if text[:1].isupper() or re.search(r"\b[A-Z][a-z]", text):
+    if text[:1].isupper() or re.search(r"\b[A-ZÀ-ÞĀ-Ž][a-z]", text):
         return None
     taken = _take(text, _PLACE_STOPS, 2)
     words = taken[0].split() if taken else []
@@ -87,7 +87,7 @@ def organisation(text: str) -> Value | None:
     if taken is None:
         return None
     value, rest = taken[0], taken[1] + text[len(named) :]
-    if " and " in value and not re.search(r" and [A-Z]", value):
+    if " and " in value and not re.search(r" and [A-ZÀ-ÞĀ-Ž]", value):
         value, _, more = value.partition(" and ")
         rest = f" and {more}{rest}"
     words = value.lower().split()
@@ -151,9 +151,9 @@ def one_thing(text: str) -> Value | None:
 def address(text: str) -> Value | None:
     """“14 Mill Lane, Ludlow” → the same: a number and what follows it with capital letters, or “Calle Sorolla 14”."""
     found = re.match(
-        r"(?:(?:has )?(?:changed|moved) to )?((?:\d{1,5}[a-z]? [A-Z][\w' -]{2,40}"
-        r"|(?:[A-Z][\w'.-]{1,20} ){1,4}\d{1,4}\b)"
-        r"(?:, [A-Z][\w' -]{1,30}){0,2})",
+        r"(?:(?:has )?(?:changed|moved) to )?((?:\d{1,5}[a-z]? [A-ZÀ-ÞĀ-Ž][\w' -]{2,40}"
+        r"|(?:[A-ZÀ-ÞĀ-Ž][\w'.-]{1,20} ){1,4}\d{1,4}\b)"
+        r"(?:, [A-ZÀ-ÞĀ-Ž][\w' -]{1,30}){0,2})",
         text,
     )
     return (found[1].strip(), text[found.end() :]) if found else None
@@ -227,7 +227,7 @@ WITH_THE: Final = re.compile(
 
 def place_of_its_own(text: str) -> Value | None:
     """The same as `place`, but no part of a town: “the Südvorstadt” takes the place of no home in Leipzig."""
-    is_part = re.match(r"[Tt]he [A-Z]", text) is not None and WITH_THE.match(text) is None
+    is_part = re.match(r"[Tt]he [A-ZÀ-ÞĀ-Ž]", text) is not None and WITH_THE.match(text) is None
     return None if is_part else place(text)
 
 
@@ -275,14 +275,15 @@ ROWS: Final = (
         r"(?:has )?(?:just |recently )?(?:started|begun|began) (?:re)?training (?:as|to be(?:come)?) (?:an? )?", job,
         value="trainee {v}", correction=True, asks=True),
     _life("employer", "works at {v}.",
-        r"(?:has )?(?:just |recently |now )?started (?:work(?:ing)? )?at (?=an? |the |[A-Z])", organisation,
+        r"(?:has )?(?:just |recently |now )?started (?:work(?:ing)? )?at (?=an? |the |[A-ZÀ-ÞĀ-Ž])", organisation,
         correction=True),
     _life("employer", "works at {v}.",
         rf"(?:has )?{_EVER}(?:got|gotten|landed|found|taken|took|started) (?:an?|the|my|this) (?:[\w-]+ ){{0,2}}?"
-        r"(?:job|role|position|post|gig) (?:at|with|for) (?=an? |the |[A-Z])", organisation, correction=True),
+        r"(?:job|role|position|post|gig) (?:at|with|for) (?=an? |the |[A-ZÀ-ÞĀ-Ž])", organisation, correction=True),
     _life("employer", "works at {v}.",
         rf"(?:works|is {_EVER}(?:working|employed)) {_EVER}{_HOURS}(?:at|for|with|by) ", organisation),
-    _life("school", "goes to {v}.", rf"(?:goes|is {_EVER}going) {_EVER}to (?=[A-Z])|attends (?=[A-Z])", school),
+    _life("school", "goes to {v}.",
+        rf"(?:(?:goes|is {_EVER}going) {_EVER}to|attends) (?=[A-ZÀ-ÞĀ-Ž])", school),
     _life("job", "is {a} {v}.",
         rf"(?:is|has been) {_EVER}(?:an? |the )(?:only |proud |professional |full-time |part-time )?", job),
     _life("", "belongs to a {v}.", r"is a (?=(?:[a-z-]+ )?(?:family|household|couple|team|group) of )",
@@ -306,7 +307,8 @@ ROWS: Final = (
     Row(Kind.PERSON, "partner", "is {state} to {v}.",
         r"(?:is|got|has been|has got) (?:\w+ )?(?P<state>married|engaged) to ", person),
     Row(Kind.PERSON, "partner", "is in a relationship with {v}.",
-        r"is (?:now )?(?:dating|going out with|in a relationship with) |is with (?=(?-i:[A-Z])[a-z]+ now\b)", person),
+        r"is (?:now )?(?:dating|going out with|in a relationship with) "
+        r"|is with (?=(?-i:[A-ZÀ-ÞĀ-Ž])[a-z]+ now\b)", person),
     # Food and health.
     _food("diet:{what}", "is {what}-free.", rf"{_FOLLOWS}{FREE_OF}(?![\w-])", value="no"),
     _food("diet", "is {diet}.", rf"{_FOLLOWS}(?P<diet>{alternatives(lists.DIETS)})(?![\w-])", value="{diet}"),

@@ -103,7 +103,7 @@ _OF_A_THING: Final = re.compile(
 )
 """Before a name that is hardly the user's: “I own a boat called Marisol”, “my wifi name is Foxglove”, “my own shop,
 name is Lark”."""
-_OF_A_FIRM: Final = re.compile(r" ?& [A-Z]")
+_OF_A_FIRM: Final = re.compile(r" ?& [A-ZÀ-ÞĀ-Ž]")
 """Behind a name that isn't whole: “Ledger & Lark”."""
 _PARTNER: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.PARTNERS)})\b")
 _DOES: Final = re.compile(
@@ -152,7 +152,7 @@ _OF: Final = (
     r" (?:{}) (?:the |an? )?[\w'-]+(?: [\w'-]+)?(?=$|[,.;:!?)]| (?:at|in|for|and|but|so|now|here|since|when|because)\b)"
 )
 _REST: Final = {
-    "name": re.compile(r" (?!(?:And|But|From|I|So|The|Nice|Please|Can)\b)[A-Z][a-z]+(?![\w'])"),
+    "name": re.compile(r" (?!(?:And|But|From|I|So|The|Nice|Please|Can)\b)[A-ZÀ-ÞĀ-Ž][a-z]+(?![\w'])"),
     "job": re.compile(_OF.format("of")),
     "zone": re.compile(r"[\w/+-]+"),
     **dict.fromkeys(
@@ -221,7 +221,8 @@ _FROM_THEN: Final = re.compile(
 
 _INSTEAD: Final = re.compile(
     r"(?i)(?:(?:actually|no|nope|sorry|correction|wait|oops|i meant|i mean)[,:. -]*){1,3}(?:it's|it is|i meant|i mean"
-    r"|make that|that's)? ?(?P<value>[A-Z][\w' -]{1,30}?)(?: now| not .{1,30}|, not .{1,30}|,? (?:typo|autocorrect"
+    r"|make that|that's)? ?(?P<value>[A-ZÀ-ÞĀ-Ž][\w' -]{1,30}?)(?: now| not .{1,30}|, not .{1,30}|,? (?:typo"
+    r"|autocorrect"
     r"|sorry|my bad))?[.!]?$"
 )
 
@@ -326,7 +327,7 @@ _DENIED: Final = re.compile(
 _NEAR: Final = re.compile(r"(?i)\b(?:near|close to|next to|outside|off|by|opposite) (?:the )?$")
 _WHETHER: Final = re.compile(
     r"(?:(?i:so|and|but|or|remind me|do you (?:know|remember) (?:if|whether)|wait)\W+){0,2}"
-    r"(?i:am|are|is|was|were|do|does|did|have|has) (?:(?i:i|we|my|our)\b|[A-Z]\w+\b)"
+    r"(?i:am|are|is|was|were|do|does|did|have|has) (?:(?i:i|we|my|our)\b|[A-ZÀ-ÞĀ-Ž]\w+\b)"
 )
 """Opens a question that asks whether something is so."""
 _IS_A: Final = re.compile(r"(?i)^\W*(?:s?he|it)(?:'s| is) (?:an? |part |half |pure )+$")
@@ -405,7 +406,7 @@ _OF_MINE: Final = re.compile(rf"(?i)\b(?:{alternatives(relations.PEOPLE)}) of (?
 _KIN: Final = re.compile(
     rf"{_RELATIONS.pattern}|\b(?P<group>{alternatives(relations.GROUPS | relations.PET_GROUPS)})\b"
 )
-_DOES_IT: Final = re.compile(rf"(?i)(?: (?-i:[A-Z])[\w-]+)? (?:{alternatives(lists.THIRD | lists.OPENERS)})\b")
+_DOES_IT: Final = re.compile(rf"(?i)(?: (?-i:[A-ZÀ-ÞĀ-Ž])[\w-]+)? (?:{alternatives(lists.THIRD | lists.OPENERS)})\b")
 """Behind someone else's relation, who is what follows: “our neighbor Graham, his wife is a vet”."""
 _BIRTHDAY: Final = re.compile(r"(?i)\b(?:b-?days?|birthdays?|born|turn(?:s|ed|ing)?|years? old|dob|day)\b")
 _FORMER: Final = re.compile(r"(?i)\b(?:ex|former|late)\b")
@@ -417,7 +418,7 @@ _NO_HOME: Final = re.compile(
     r"|(?<!since )(?<!after )(?<!before )\b(?:move|moves|moving|relocate|relocating) (?:[a-z]+ ){0,2}to $"
 )
 """Before where someone works, goes, or doesn't live yet: “teach at a school in Hackney”, “we move to Kerry in May”."""
-_ONLY_NAMES: Final = re.compile(r"[A-Z][\w'-]*(?:,? (?:and |& )?[A-Z][\w'-]*){2,}\W*")
+_ONLY_NAMES: Final = re.compile(r"[A-ZÀ-ÞĀ-Ž][\w'-]*(?:,? (?:and |& )?[A-ZÀ-ÞĀ-Ž][\w'-]*){2,}\W*")
 """A list, of which no place is where someone lives: “Tokyo, Kanazawa, Hiroshima.”"""
 _SPEAKS: Final = re.compile(
     r"(?i)\b(?:speak|speaks|speaking|spoke|learn|learns|learning|learnt|learned|fluent|language)\b"
@@ -476,7 +477,7 @@ _FOR_FUN: Final = re.compile(r"(?i)\b(?:weekends?|(?:spare|free) time|hobb(?:y|i
 """Beside what someone does when they don't work."""
 _OF_SOMEONE: Final = re.compile(r"(?i)\b(?:my|our|his|her|their) (?:(?!work\b|job\b|career\b)[a-z-]+ )?$")
 """Before the work of someone else: “my physiotherapist's invoice”."""
-_WHO_DOES: Final = re.compile(r" ?[:=] ?[A-Z]")
+_WHO_DOES: Final = re.compile(r" ?[:=] ?[A-ZÀ-ÞĀ-Ž]")
 """Behind the work of someone who is named: “electrician: Keeley”."""
 _ROLE: Final = re.compile(
     r"(?i)\b(?:it's|its|interview|apply|applying|applied|ad|vacancy|post|role|job) for (?:an? |the )?$"
@@ -669,9 +670,9 @@ _ORDINAL: Final = re.compile(r"(?i)\d(?:st|nd|rd|th)\b")
 """Ends a number that is no age: “dad's 70th is coming up”."""
 _ONE_OF_MANY: Final = re.compile(r"(?i)\ban? $")
 """Before what is no name: “for a chain of garden centers”."""
-_NAME_BEFORE: Final = re.compile(r"(?<=[a-z,] )(?!(?:I|[A-Z][a-z]+day) )(?:[A-Z][\w'-]* ){1,3}$")
+_NAME_BEFORE: Final = re.compile(r"(?<=[a-z,] )(?!(?:I|[A-ZÀ-ÞĀ-Ž][a-z]+day) )(?:[A-ZÀ-ÞĀ-Ž][\w'-]* ){1,3}$")
 """The beginning of a name whose end alone is marked: “Locum vet here, Northern Territory”."""
-_NAME_INSIDE: Final = re.compile(r"\w,? (?!I\b)[A-Z][a-z]")
+_NAME_INSIDE: Final = re.compile(r"\w,? (?!I\b)[A-ZÀ-ÞĀ-Ž][a-z]")
 
 
 def _writes_names(sentence: str) -> bool:
@@ -835,7 +836,9 @@ def _name_worded(mark: Marked, plain: _Wording) -> _Wording | None:
 
 
 _CALL_ME: Final = re.compile(r"(?i)\b(?:call me|go by) $")
-_NATIONALITY: Final = re.compile(r"[A-Z]\w+(?:ian|ish|ese|ican|ean)|Dutch|French|German|Greek|Welsh|Swiss|Czech|Thai")
+_NATIONALITY: Final = re.compile(
+    r"[A-ZÀ-ÞĀ-Ž]\w+(?:ian|ish|ese|ican|ean)|Dutch|French|German|Greek|Welsh|Swiss|Czech|Thai"
+)
 
 
 def _statement(wording: _Wording, mark: Marked, today: date) -> str:
@@ -854,7 +857,7 @@ def _statement(wording: _Wording, mark: Marked, today: date) -> str:
 _ADDED: Final = re.compile(r"[,(:–—] ?$")
 """Before a name that is added: “she's a rescue, Noodle”."""
 _CALLED: Final = re.compile(
-    rf"(?:,? (?:called|named|(?:is|who's) called)|,|:| \(| is(?! [A-Z]\w+(?:ian|ish|ese|an)\b)) ?"
+    rf"(?:,? (?:called|named|(?:is|who's) called)|,|:| \(| is(?! [A-ZÀ-ÞĀ-Ž]\w+(?:ian|ish|ese|an)\b)) ?"
     rf"(?P<name>{NAME})(?=[,.)!?:]| [a-z]|$)"
 )
 

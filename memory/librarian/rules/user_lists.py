@@ -152,7 +152,7 @@ _CLEARS: Final = re.compile(rf"{_OPENS}(?:clear|empty|wipe) {_REF}")
 _NO_THING: Final = re.compile(
     r"(?i)['’](?:s|re)\b|\b(?:is|are|was|were|has|have|had|needs?|because|apparently|so"
     r"|the (?:end|start|text|e?mail|letter|title|top|bottom|recipe|code|answer))\b|(?:\S+ ){6}\S"
-    r"|^(?-i:[A-Z])\w+ \w+s (?:like|an?|the|me|my|it|at|in)\b|^(?:\S+ ){2,5}(?:it|them|me|us)$"
+    r"|^(?-i:[A-ZÀ-ÞĀ-Ž])\w+ \w+s (?:like|an?|the|me|my|it|at|in)\b|^(?:\S+ ){2,5}(?:it|them|me|us)$"
 )
 """Words behind a thing that are none: “add sunscreen, apparently snow is worse than a beach”, “Gunnar snores like a
 bear”."""
@@ -161,7 +161,7 @@ _ELSEWHERE: Final = re.compile(
     r"|paragraphs?|sentences?|lines?|examples?|sources?|links|prices|quantities|columns?|humou?r|tables?)\b"
 )
 """In what is added to something else: “add more metal to the playlist”, “add a table”."""
-_SMALL: Final = re.compile(r"^(?!The [A-Z])(?i:some|the|an?|more|also|my|our) ")
+_SMALL: Final = re.compile(r"^(?!The [A-ZÀ-ÞĀ-Ž])(?i:some|the|an?|more|also|my|our) ")
 _TAIL: Final = re.compile(
     r"(?i)(?: (?:off|on|on it|too|as well|instead|already|now|again|pls|please|thanks|today|any ?more|last night"
     r"|yesterday|this (?:morning|week)|to (?:begin|start) with))+$"

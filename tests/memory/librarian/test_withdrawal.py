@@ -100,14 +100,14 @@ def test_a_job_that_names_the_employer_ends_with_it(alice: User, read: Any) -> N
 
 
 def test_what_was_said_of_a_partner_ends_with_the_next_one(alice: User, read: Any) -> None:
-    know(alice, "The user's boyfriend is called Declan.", "user/partner", "Declan", kind=Kind.PERSON)
-    taste = ("declan/taste:old_maps", "likes")
-    declan = know(alice, "The user's boyfriend Declan likes old maps.", *taste, kind=Kind.PERSON)
+    know(alice, "The user's boyfriend is called Óscar.", "user/partner", "Óscar", kind=Kind.PERSON)
+    taste = ("óscar/taste:old_maps", "likes")
+    oscar = know(alice, "The user's boyfriend Óscar likes old maps.", *taste, kind=Kind.PERSON)
     brother = know(alice, "The user's brother Colm likes old maps.", "colm/taste:old_maps", "likes", kind=Kind.PERSON)
     said = "I'm cooking for my boyfriend Ravi now."
     found = stated("The user's boyfriend is called Ravi.", said, attribute="partner", value="Ravi", correction=True)
     read(said, facts=[found])
-    assert (status(declan), status(brother)) == (EXPIRED, ACTIVE)
+    assert (status(oscar), status(brother)) == (EXPIRED, ACTIVE)
 
 
 def test_a_job_that_names_no_employer_stays(alice: User, read: Any) -> None:

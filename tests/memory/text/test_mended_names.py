@@ -12,6 +12,7 @@ from memory.text.mended_names import find_mended_name, name_like, with_cue_first
         ("ah autocorrect. Matija is his name", "Matija"),
         ("*Bram", "Bram"),
         ("oops, Lena!", "Lena"),
+        ("*Özge", "Özge"),
         ("gah no, Lena", "Lena"),
         ("no, I meant Lena", "Lena"),
         ("Lindqvist!! Ms Lindqvist.", "Lindqvist"),

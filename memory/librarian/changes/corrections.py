@@ -451,22 +451,27 @@ def _find_shifted(user_text: str, utterance: Utterance, facts: Sequence[KnownFac
                 yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
 
-_WEEKDAY: Final = re.compile(rf"\b(?:{'|'.join(WEEKDAYS)})(?=s?\b)", re.I)
+_WEEKDAY: Final = rf"(?:{'|'.join(WEEKDAYS)})"
+_WEEKDAYS: Final = re.compile(rf"\b{_WEEKDAY}(?:s?(?:, | & |,? and ){_WEEKDAY})*(?=s?\b)", re.I)
+"""“Monday”, “mondays and thursdays”: without the last “s”."""
+_PLURAL, _NOT_LAST = re.compile(r"days\b"), re.compile(r"day(?=\W)")
 _NOW: Final = re.compile(r"\b(?:now|these days|from now on|instead)\b", re.I)
 
 
 def _find_other_weekday(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
-    """What is done on another weekday now: “we play padel on Thursdays now” and “plays padel every Sunday”."""
+    """What is done on other weekdays now: “we play padel on Thursdays now” and “plays padel every Sunday”."""
     for sentence, quote in _statements(user_text, utterance):
-        days = {day.title() for day in _WEEKDAY.findall(sentence)}
+        days = {_PLURAL.sub("day", days.title().replace(" And ", " and ")) for days in _WEEKDAYS.findall(sentence)}
         if len(days) != 1 or not _NOW.search(sentence) or read_denials(sentence):
             continue
-        (day,), about = days, content(_WEEKDAY.sub(" ", sentence)) - OF_DATES - _CHANGING
+        (new,), about = days, content(_WEEKDAYS.sub(" ", sentence)) - OF_DATES - _CHANGING
         for fact in facts:
-            known = _WEEKDAY.findall(fact.statement)
-            is_weekly = len(known) == 1 and known[0] != day and not DATED.search(fact.statement)
-            if is_weekly and is_about(fact, words_of(quote)) and about & content(_WEEKDAY.sub(" ", fact.statement)):
-                yield Correction(fact, Change.REPLACE, quote, utterance.number, day, old=known[0])
+            known = _WEEKDAYS.findall(fact.statement)
+            is_weekly = len(known) == 1 and known[0].casefold() != new.casefold() and not DATED.search(fact.statement)
+            if is_weekly and is_about(fact, words_of(quote)) and about & content(_WEEKDAYS.sub(" ", fact.statement)):
+                is_plural = f"{known[0]}s" in fact.statement
+                value = _NOT_LAST.sub("days", new) if is_plural else new
+                yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=known[0])
 
 
 def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:

@@ -561,6 +561,24 @@ def test_what_is_done_on_another_weekday_now_is_moved() -> None:
 
 
 @pytest.mark.parametrize(
+    ("statement", "text", "days"),
+    [
+        (
+            "The user's pottery class is on tuesday and thursday.",
+            "pottery is monday and friday now",
+            "Monday and Friday",
+        ),
+        ("The user swims on Mondays.", "I swim on Tuesdays and Fridays now", "Tuesdays and Friday"),
+        ("The user swims every Monday.", "I swim on Tuesdays and Fridays now", "Tuesday and Friday"),
+        ("The user swims on Mondays and Fridays.", "these days I swim on Sundays", "Sunday"),
+    ],
+)
+def test_several_weekdays_take_the_place_of_those_that_are_known(statement: str, text: str, days: str) -> None:
+    (found,) = find_corrections(Utterance(99, 1, "user", text, NOW), [known(61, statement)])
+    assert found.value == days
+
+
+@pytest.mark.parametrize(
     ("statement", "text", "old", "new"),
     [
         (

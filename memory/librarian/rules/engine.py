@@ -7,9 +7,10 @@ itself in the third person → is it worth keeping (`judged.py`) → one well-fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from typing import Any, Final
 
 from memory.facts.keys import LIST, USER, make_key
@@ -64,6 +65,7 @@ from memory.speech_acts.made_up import made_up
 from memory.text.dates import FoundDate, find_date
 from memory.text.keywords import content
 from memory.text.language import alternatives, as_set, is_english
+from memory.text.mended_names import find_mended_name, name_like
 from memory.text.relations import PETS
 from memory.text.replaced_statement import replaced_statement
 from memory.updates.pairs import pair_of, read
@@ -257,12 +259,24 @@ def _people_before(said: Utterance, reading: ExtractionInput, earlier: list[Prop
     """The people who are known, and those named just before a message."""
     before = [utterance for utterance in reading.utterances if utterance.number < said.number]
     previous = [utterance.number for utterance in before if utterance.speaker == "user"][-PRONOUN_REACH:]
-    just_before = known_people(fact.statement for fact in earlier if fact.number in previous)
-    statements = [*(fact.statement for fact in reading.known), *(fact.statement for fact in earlier), *reading.waiting]
+    mended = _with_mended_names([utterance.text for utterance in before if utterance.speaker == "user"])
+    just_before = known_people(mended(fact.statement) for fact in earlier if fact.number in previous)
+    learned = (mended(fact.statement) for fact in earlier)
+    statements = [*(fact.statement for fact in reading.known), *learned, *reading.waiting]
     known = known_people(statements)
     texts = " ".join(utterance.text for utterance in before if utterance.number in previous)
     named = [one for one in known if one.name and re.search(rf"\b{re.escape(one.name)}\b", texts)]
     return People([*just_before[::-1], *(one for one in named if one not in just_before)], known)
+
+
+def _with_mended_names(said: Sequence[str]) -> Callable[[str], str]:
+    """A statement with the names as later messages mend them: “my girlfriend Merit”, “*Marit”."""
+    names = {
+        wrong: right["name"]
+        for one, following in pairwise(said)
+        if (right := find_mended_name(following)) and (wrong := name_like(right["name"], one))
+    }
+    return lambda statement: re.sub(r"\w+", lambda word: names.get(word[0], word[0]), statement) if names else statement
 
 
 def _tagged(

@@ -780,6 +780,12 @@ def test_a_clause_ends_where_anothers_begins(text: str, said: str, never: str) -
     assert_says([text], said, never)
 
 
+def test_a_mended_name_holds_for_what_is_said_next() -> None:
+    told = [fact.statement for fact in read("I live with my girlfriend Merit.", "*Marit", "she hates surprises btw")]
+
+    assert any("girlfriend Marit dislikes surprises" in one for one in told)
+
+
 def test_whose_a_value_is_may_stand_behind_it() -> None:
     told = [in_short(fact) for fact in read("My sister Ana works at Lidl.", "ITA Airways is her employer.")]
 

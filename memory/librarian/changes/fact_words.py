@@ -137,7 +137,8 @@ def name_after(text: str, words: Sequence[Word], place: int) -> str:
 _STATED: Final = {
     "home": re.compile(
         r"(?:stays|is staying|rents|is renting|ended up renting|(?:is |has )?settled|is house sitting|has moved|moved"
-        r"|is (?:just )?(?:outside|near)|is based|has a (?:room|flat|place|house))(?: \w+){0,3}? "
+        r"|is (?:just )?(?:outside|near)|is based|has an? (?:[\w-]+ )?"
+        r"(?:room|flat|place|house|apartment|studio))(?: \w+){0,3}? "
         r"(?:in|at|near|outside|to) (?=[A-ZÀ-ÞĀ-Ž])|is (?:just )?(?:outside|near) (?=[A-ZÀ-ÞĀ-Ž])"
     ),
     "job": re.compile(
@@ -162,7 +163,7 @@ def states_attribute(statement: str, key: str) -> bool:
         if subject == USER
         else rf"(?:The user's (?:[\w-]+ ){{1,2}})?{re.escape(subject.rpartition('/')[2])}"
     )
-    found = re.match(rf"{whose} ", statement, re.IGNORECASE)
+    found = re.match(rf"{whose} (?:(?:\w+ly|now|still|just|also) )?", statement, re.IGNORECASE)
     matched = pattern.match(statement, found.end()) if found else None
     if matched is None or "job" not in matched.groupdict() or not matched["job"]:
         return matched is not None

@@ -261,6 +261,18 @@ def test_a_message_read_again_does_not_end_what_was_learned_from_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("statement", "is_home"),
+    [
+        ("The user finally has a small studio in Lund.", True),
+        ("The user now has a room near Lund.", True),
+        ("The user has a sister in Lund.", False),
+    ],
+)
+def test_a_home_is_given_in_other_words(statement: str, is_home: bool) -> None:
+    assert states_attribute(statement, "user/home") is is_home
+
+
+@pytest.mark.parametrize(
     ("statement", "is_of_partner"),
     [
         ("The user's girlfriend Tess likes plants.", True),

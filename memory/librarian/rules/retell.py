@@ -360,8 +360,8 @@ _AS_A: Final = re.compile(
 _STATE: Final = re.compile(
     r"(?i)(?:allergic to|originally from|from [A-ZÀ-ÞĀ-Ž]|(?:based|renting) in|(?P<was>born (?:and|in|on)|raised in)"
     r"|married"
-    r"|divorced|single|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet"
-    r"|a? ?(?:big|huge|keen|total)"
+    r"|divorced|widowed|single|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet"
+    r"|(?P<a>big|huge|keen|total) (?=(?:[\w-]+ ){0,2}?(?:fan|lover|nerd|addict|foodie|\w+(?:er|ist))\b)\w+"
     r"|vegan|vegetarian|pescatarian|gluten[- ]free|(?:left|right)[- ]handed|diabetic|coeliac|celiac|pregnant"
     r"|colou?r[- ]?blind"
     r"|dyslexic|autistic|off to|in my|lactose|not (?:an? |a big |a huge )?(?:fan of|keen on|big on)|\d{2} years old"
@@ -416,7 +416,8 @@ def _elided(clause: Clause) -> Claim | None:
     if parts[at + 1 : at + 2] in (["is"], ["was"], ["are"]):
         return None  # “rent is 740”
     if not predicate and (state := _STATE.match(text)):
-        predicate = third_person(f" {'was' if state['was'] else 'am'} {lower}", user=True)
+        said = with_article(lower) if state["a"] else lower
+        predicate = third_person(f" {'was' if state['was'] else 'am'} {said}", user=True)
     elif not predicate and _DOING.match(text):
         predicate = third_person(f" am {lower}", user=True)
     elif not predicate and bare.startswith("no longer "):

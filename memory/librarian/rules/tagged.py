@@ -112,6 +112,8 @@ _DOES: Final = re.compile(
 """Before a verb: “I swim”."""
 _WORKS: Final = re.compile(r"(?i)(?<!['’])\b(?:i|we|s?he|they)(?: (?:also|still|often|usually|sometimes))? $")
 """Before what someone does for a living."""
+_HAS_ONE: Final = re.compile(r"(?i)\b(?:have|has) (?:an?|my|our) (?:[\w-]+ )?$")
+"""Before what someone has, and isn't: “I have a pet shop”."""
 _RUNS: Final = re.compile(r"(?i)\b(?P<verb>runs?|owns?|manages?|keeps?) (?:an?|the|our|my|his|her|their) $")
 """Before a business, which isn't what someone works as."""
 _BEGINS: Final = re.compile(r"(?i)\b(?:i|we|s?he|to) (?:will )?(?:starts?|begins?|joins?) (?:[\w'-]+ ){1,8}$")
@@ -567,6 +569,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         _names_work(value)
         and (_FOR_FUN.search(sentence) is None or _WORK.search(sentence) is not None)
         and _ROLE.search(_before(value, sentence)) is None
+        and _HAS_ONE.search(_before(value, sentence)) is None
         and _TRAINS.search(_before(value, sentence)) is None
         and not _before(value, sentence).lower().endswith(("using a ", "using the "))
         and not (is_occupation(value.split()[-1]) and _OF_SOMEONE.search(_before(value, sentence)))

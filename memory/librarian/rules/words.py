@@ -116,7 +116,7 @@ PARTICIPLES: Final = as_set(
 """They need “have” where a sentence leaves it out: “seen Carmen three times”."""
 NOT_PAST: Final = as_set(
     "need feed speed exceed proceed succeed indeed bleed breed weed embed shed red bed led seed deed heed reed sled"
-    " fred ahmed hamed jared mohamed mohammed muhammed reed aged"
+    " fred ahmed hamed jared mohamed mohammed muhammed reed aged widowed"
 )
 
 OPENERS: Final = as_set(

@@ -104,7 +104,7 @@ _SO_DO_NOT: Final = re.compile(r"(?i)\bso\s{1,3}(?=(?:please )?(?:don't|do not|n
 """Before an order, as no one else is named: “I'm vegan, so don't add cheese”."""
 _SUBJECT: Final = (
     r"(?:I|we|my|our|he|she|his|her|their|it|it's|there's|there|you|you're|this|that|that's|I'm|I've|I'd|I'll|we're"
-    r"|we've|we'll|we'd|he's|she's|they|they're|they've|im|ive|weve|hes|shes|theyre|what|what's|how|any|please|which"
+    r"|we've|we'll|we'd|he's|she's|they|they're|they've|im|ive|weve|hes|shes|theyre|what|what'?s|wheres|how|any|please|which"
     r"|where|who|why|help|give|tell"
     r"|(?:is|do|does|should|would|will|are|can|could) (?:I|we|you|it|that|this|there|the|my|our|he|she|they|any"
     r"|u))(?!\w)"
@@ -307,15 +307,18 @@ def clauses_of(sentence: Sentence) -> Iterator[Clause]:
             hedged=thinks is not None,
             asked=asked,
             correction=corrects,
-            first=number == 0 or (re.match(_ELIDED_AGAIN, plain) is not None and _is_user(subject)),
+            first=number == 0 or (re.match(_ELIDED_AGAIN, plain) is not None and _is_user(subject, text[:start])),
         )
         subject = (None if asked else _SUBJECT_OF.match(clause.text)) or subject
         yield clause
 
 
-def _is_user(subject: re.Match[str] | None) -> bool:
-    """Whether what goes on without a subject may be of the user."""
-    return subject is None or subject["who"].lower() in ("i", "we")
+def _is_user(subject: re.Match[str] | None, before: str) -> bool:
+    """Whether what goes on without a subject may be of the user: not behind “new client, Mrs Hall, 91, …”."""
+    return _SOMEONE.search(before) is None if subject is None else subject["who"].lower() in ("i", "we")
+
+
+_SOMEONE: Final = re.compile(rf"(?i)\b(?:mrs?|ms|dr)\.? (?-i:[A-ZÀ-ÞĀ-Ž])|\b(?:{alternatives(PEOPLE)})\b")
 
 
 _NAME_ONLY: Final = re.compile(r"\W{0,3}(?:(?:and|but|so) )?[A-ZÀ-ÞĀ-Ž][\w'-]+(?: [A-ZÀ-ÞĀ-Ž][\w'-]+)?")

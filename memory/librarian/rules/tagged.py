@@ -143,8 +143,10 @@ _REPORTED: Final = re.compile(
     r"(?i)\b(?:says|said|reckons|thinks|suggested|recommend(?:s|ed)|told (?:me|us)) (?:that )?"
 )
 """Behind it begins what someone says, which is hardly about them: “the vet says she's a tortie”."""
-_IS_THEIRS: Final = re.compile(r"(?i)(?: is|['’]s)(?: now)? (his|her) ")
-"""Behind a value that is someone else's: “Bosch is her employer”."""
+_IS_THEIRS: Final = re.compile(
+    r"(?: is|['’]s)(?: now)? (?P<whose>his|her) | that (?P<who>[A-ZÀ-ÞĀ-Ž][\w-]+) (?:can['’]?t|cannot|is|has)\b"
+)
+"""Behind a value that is someone else's: “Bosch is her employer”, “it's cashews that Kit can't have”."""
 _IS_SENSITIVE: Final = re.compile(
     r"(?i)(?<!which )(?<!that )(?<!it )\bis (?:\w+ly |also |now )?(?:allergic|intolerant) to $"
 )
@@ -371,7 +373,7 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     if tag.label == "name" and (_SECOND_HAND.search(before) or (not tag.other and _OF_A_THING.search(before))):
         return None
     if behind := _IS_THEIRS.match(user_text, tag.end):
-        return people.find(_OF_PRONOUN[behind[1].lower()])
+        return people.named(behind["who"]) if behind["who"] else people.find(_OF_PRONOUN[behind["whose"].lower()])
     if (
         not tag.other
         and is_own
@@ -398,7 +400,10 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     if pronoun and (meant := people.find(_OF_PRONOUN.get(pronoun[0].lower(), pronoun[0].lower()))):
         return meant
     after = whose.search(user_text[tag.end : sentence.end])
-    if after and not user_text.startswith(("'s", "’s"), tag.end + after.end()):  # “to Leipzig for my wife's job”
+    is_one = after is not None and user_text[: tag.end + after.start()].endswith((" a ", " an "))  # “29 and a nurse”
+    if (
+        after and not is_one and not user_text.startswith(("'s", "’s"), tag.end + after.end())
+    ):  # “to Leipzig for my wife's job”
         return people.add(related(after[1]))
     return None
 

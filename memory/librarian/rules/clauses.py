@@ -20,7 +20,7 @@ from memory.librarian.rules.words import (
     SHORT_FORMS,
     THIRD,
 )
-from memory.text.dates import MAY_DO
+from memory.text.dates import DAYS_AND_MONTHS, MAY_DO
 from memory.text.language import alternatives, as_set, is_english
 from memory.text.relations import GROUPS, PEOPLE, PET_GROUPS, PETS
 from memory.text.user_text import Span, mask_foreign_text
@@ -123,8 +123,9 @@ _CUT: Final = re.compile(
     r"|are|can|needs?|has|have|must|will)\b)"
     rf"|\s{{0,3}},\s{{1,3}}(?=(?:last|this|next|every|each|one) \w{{3,9}},? {_SUBJECT})"
     rf"|\s{{0,3}},\s{{0,3}}(?={_ELIDED_AGAIN}|{_ORDER} (?:me|us|an?|the|some|this|it|my|what|how|something)\b)"
-    r"|\s{0,3},\s{0,3}(?=(?:who (?!is my|are my)|not\b|no\b|without\b))|\s{0,3},\s{0,3}(?:where|when|while|since"
-    r"|and)\s{1,3}(?=\w)|\s{1,3}(?=if\s)|\s{1,3}\((?=\D)"
+    r"|\s{0,3},\s{0,3}(?=(?:who (?!is my|are my)|not\b|no\b|without\b))|\s{0,3},\s{0,3}(?:where|when|while"
+    rf"|since(?!\s{{1,3}}(?:{DAYS_AND_MONTHS}|last|this|the|\d))|and)\s{{1,3}}(?=\w)"
+    r"|\s{1,3}(?=if\s)|\s{1,3}\((?=\D)"
 )
 _FINITE: Final = "|".join(sorted(verb for verb in THIRD if verb.endswith("s") or verb in {"can", "will", "won't"}))
 _CUT_BEHIND_A_VERB: Final = re.compile(

@@ -532,6 +532,9 @@ _AGREES: Final = re.compile(
 """“The user eat”, after “I” became “the user”."""
 
 
+_NO_VERB: Final = as_set("with at in on for of by from to under about without")
+
+
 def third_person(rest: str, *, user: bool = False) -> str:
     """What follows a subject, such as “'m from Porto and love it”, as a third person's predicate; empty if none can."""
     for pattern, long in _SHORT:
@@ -541,6 +544,8 @@ def third_person(rest: str, *, user: bool = False) -> str:
     if at == len(parts):
         return ""
     verb = parts[at].lower()
+    if verb in _NO_VERB:
+        return ""
     if verb == "no":
         longer = parts[at + 1 : at + 2] == ["longer"]
         return f"no longer {third_person(' '.join(['', *parts[at + 2 :]]), user=user)}" if longer else ""

@@ -740,6 +740,8 @@ def test_what_leaves_out_i_is_weighed_as_if_it_said_it(text: str) -> None:
         ("sample budget for 1 person in cebu? moved here 2 weeks ago, rent is 9k", "", "lives in 9"),
         ("cache it to disk, 6h ttl, single user", "", r"is single\."),
         ("I've been single since March", "The user is single.", "nothing"),
+        ("so, since sunday we have a cat", "", "cat on Sunday"),
+        ("We live in Visby, my wife and I, with a small guest house.", "lives in Visby", "withs"),
         ("new client on Monday, Mrs Ferri, 88, used to breed finches", "", "The user used to"),
         ("i live in malmö, whats a good running route", "The user lives in Malmö", "whats"),
         ("Asked again, it's cashews that Kit can't have.", "", "The user is allergic"),

@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from accounts.models import User
@@ -76,6 +77,15 @@ def leave_others(user: User, kept: UUID) -> None:
     """A new conversation was started: pause the other active ones and have them read."""
     for pk in _OTHERS(user=user.pk, kept=kept):
         _pause(pk, "left", timezone.now())
+
+
+def find_unread(user: User) -> Conversation | None:
+    """The latest active conversation with words of the user that no reading covers yet. Imported ones aren't active."""
+    said = Message.objects.filter(
+        conversation=OuterRef("pk"), role=Message.Role.USER, seq__gt=OuterRef("librarian_watermark")
+    )
+    active = Conversation.objects.not_deleted().filter(user=user, status=Conversation.Status.ACTIVE)
+    return active.filter(Exists(said)).order_by("-last_activity_at").first()
 
 
 def _unattended() -> ConversationQuerySet:

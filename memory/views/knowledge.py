@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from chat.ingest import librarian_triggers
 from chat.prompt.user_context import stages_reached
 from memory import trash
 from memory.documents import tree, uploads
@@ -30,6 +31,7 @@ from memory.forms import (
 from memory.models import Boundary, Document, Episode, Revision, Upload
 from memory.pages import about, knowledge, timeline
 from memory.pages.about import Editor, build_editor
+from memory.pages.review import is_reading
 from memory.pages.time_travel import build_past_profile, build_sliders
 from memory.text.fact_lines import with_marks_of
 from memory.text.second_person import document_to_user
@@ -47,8 +49,12 @@ MOVED: Final = "memory-moved"
 
 @signed_in_page
 def about_you(request: HttpRequest) -> HttpResponse:
-    """What Recall knows about the user: facts, profile documents, boundaries."""
-    return render(request, "memory/about.html", _build_about(request))
+    """What Recall knows about the user: facts, profile documents, boundaries. While messages are to be read, the page
+    asks again with the state it shows as `was`."""
+    context = _build_about(request)
+    if is_htmx(request) and request.GET.get("was") == context["reading"]:
+        return HttpResponse(status=204)
+    return render(request, "memory/about.html", context)
 
 
 @signed_in_page
@@ -103,10 +109,13 @@ def _redirect_to_boundaries(request: HttpRequest, sentence: str) -> HttpResponse
 
 
 def _build_about(request: HttpRequest, **instead: Any) -> dict[str, Any]:
-    query = request.GET
-    return about.build_about_page(
-        signed_in_user(request), tab=query.get("show", ""), number=query.get("page"), **instead
-    )
+    query, user = request.GET, signed_in_user(request)
+    unread = librarian_triggers.find_unread(user)
+    return {
+        **about.build_about_page(user, tab=query.get("show", ""), number=query.get("page"), **instead),
+        "unread": unread,
+        "reading": "now" if is_reading(user) else "later" if unread else "",
+    }
 
 
 # The knowledge base ----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.people import Person
+from tests.browser.people import Person, ask, last_answer
 from tests.browser.test_memory import begin, unfold
 
 pytestmark = pytest.mark.browser
@@ -79,6 +79,19 @@ def edit_where_it_stands(page: Page) -> None:
     page.keyboard.press("Control+Enter")
     expect(page.locator(".prose strong")).to_have_text("oak")
     expect(page.get_by_text("Saved: plan")).to_be_focused()
+
+
+@pytest.mark.timeout(400)
+def test_what_is_still_to_be_read_is_read_on_demand_and_appears(newcomer: Callable[[str], Person]) -> None:
+    page = newcomer("Iris").sign_up()
+    ask(page, "I live in Lyon.")
+    expect(last_answer(page)).to_contain_text("Lyon")
+    page.goto("/memory/about")
+    facts = page.locator("#facts")
+    expect(facts.get_by_role("status")).to_contain_text("Recall hasn't read your latest messages")
+    facts.get_by_role("button", name="Save memories now").click()
+    expect(facts.get_by_role("link", name="You live in Lyon.", exact=True)).to_be_visible()
+    expect(facts.get_by_role("status")).to_have_count(0)
 
 
 @pytest.mark.timeout(400)

@@ -12,7 +12,8 @@ from accounts.models import User
 from chat.models import Conversation, Message
 from memory.documents.revisions import BEGINNINGS, beginnings, save
 from memory.facts.links import GAVE_WAY
-from memory.models import Boundary, Document, Fact, Revision
+from memory.models import Boundary, Document, Fact, LibrarianRun, Revision
+from tests.chat.long_talk import begin, numbered
 
 type SignIn = Callable[[User], Client]
 
@@ -363,7 +364,7 @@ def test_a_full_profile_takes_as_many_queries_as_a_small_one(
     client = sign_in(alice)
     client.get("/memory/about")
 
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(16):
         client.get("/memory/about")
 
 
@@ -466,3 +467,28 @@ def test_hostile_text_is_shown_as_text(alice: User, sign_in: SignIn) -> None:
         page = page_of(client, address)
         assert "<script>alert" not in page
         assert "<img" not in page
+
+
+# What is still to be read ----------------------------------------------------------------------------------------
+
+
+def test_the_page_says_what_is_still_to_be_read_and_shows_what_was_learned(
+    alice: User, bob: User, sign_in: SignIn
+) -> None:
+    conversation = begin(alice, numbered(1))
+    hasnt_read, is_reading = "Recall hasn't read your latest messages", "Recall is reading your messages."
+
+    assert hasnt_read not in page_of(sign_in(bob))
+    client = sign_in(alice)
+    assert hasnt_read in page_of(client)
+    assert client.get("/memory/about?was=later", headers=HTMX).status_code == 204, "nothing new"
+    client.post(f"/c/{conversation.pk}/end")
+    page = client.get("/memory/about?was=later", headers=HTMX).content.decode()
+    assert is_reading in page
+    assert hasnt_read not in page
+    LibrarianRun.objects.update(state=LibrarianRun.State.DONE)
+    fact(alice, "The user's name is Alex.")
+    page = client.get("/memory/about?was=now", headers=HTMX).content.decode()
+    assert "Your name is Alex." in page
+    assert is_reading not in page
+    assert hasnt_read not in page

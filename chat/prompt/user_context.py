@@ -1,4 +1,4 @@
-"""The clock section of a prompt: time, name, and how well the user and Recall know each other."""
+"""The clock section of a prompt: time, name, how well the user and Recall know each other, what waits for review."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,6 +51,8 @@ class RelationshipStats:
     """Last activity of the previous conversation."""
     facts: int = 0
     """Active facts, counted up to `MAX_FACTS`."""
+    waiting: int = 0
+    """Proposals that wait for the user's review."""
 
 
 _NO_CONVERSATION: Final = UUID(int=0)
@@ -59,15 +61,17 @@ SELECT count(*), max(last_activity_at), (
     SELECT count(*) FROM (
         SELECT FROM memory_fact WHERE user_id = %(user)s::bigint AND status = 'active' LIMIT %(facts)s::int
     ) AS known
+), (
+    SELECT count(*) FROM memory_fact WHERE user_id = %(user)s::bigint AND status = 'proposed'
 )
 FROM chat_conversation WHERE user_id = %(user)s::bigint AND deleted_at IS NULL AND id <> %(conversation)s::uuid
 """
 
 
 def load_relationship(conversation: Conversation) -> RelationshipStats:
-    """Count the user's other conversations and active facts. One statement."""
-    others, last, facts = _count_others(conversation.user_id, conversation.pk)
-    return RelationshipStats(others + 1, last, facts)
+    """Count the user's other conversations, active facts and proposals. One statement."""
+    others, last, facts, waiting = _count_others(conversation.user_id, conversation.pk)
+    return RelationshipStats(others + 1, last, facts, waiting)
 
 
 def load_relationship_so_far(user: User) -> RelationshipStats:
@@ -80,9 +84,9 @@ def relationship_read(user_id: int, conversation_id: UUID) -> prepared.Read:
     return prepared.Read(_COUNT_OTHERS, {"user": user_id, "conversation": conversation_id, "facts": MAX_FACTS})
 
 
-def _count_others(user_id: int, conversation_id: UUID) -> tuple[int, datetime | None, int]:
-    [(others, last, facts)] = relationship_read(user_id, conversation_id).fetch()
-    return others, last, facts
+def _count_others(user_id: int, conversation_id: UUID) -> tuple[int, datetime | None, int, int]:
+    [(others, last, facts, waiting)] = relationship_read(user_id, conversation_id).fetch()
+    return others, last, facts, waiting
 
 
 def relationship_stage(sessions: int, known_for: timedelta, facts: int) -> Stage:
@@ -134,6 +138,7 @@ def render_clock(user: User, stats: RelationshipStats, now: datetime, stated: St
         f"User name: {name}" if name else "",
         f"Relationship stage: {stage_of(user, stats, now)}",
         f"Last session: {_ago(now - stats.last_session)}" if stats.last_session else "Last session: this is the first",
+        f"Memories waiting for review: {stats.waiting}" if stats.waiting else "",
     ]
     return "\n".join(line for line in lines if line)
 

@@ -16,7 +16,9 @@ from offline.protocol.prompt import text_blocks
 Json = dict[str, Any]
 
 CLOCK_LINE = re.compile(
-    r"^(Current time|Current date|User timezone|User name|Relationship stage|Last session): *(.+)$", re.MULTILINE
+    r"^(Current time|Current date|User timezone|User name|Relationship stage|Last session|Memories waiting for review)"
+    r": *(.+)$",
+    re.MULTILINE,
 )
 BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", re.MULTILINE)
 LISTED = re.compile(r":[ \t]*((?:\n+[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+\S[^\n]*)+)")

@@ -298,14 +298,26 @@ def _overview(reading: Reading) -> Reply | None:
     known = _statements(facts)
     lines = known or _statements([*reading.memories, *_list_statements(reading)])
     if not lines:
-        is_unread = reading.is_temporary and not reading.tools
-        return say(wording.NOTHING_READ if is_unread else wording.NOTHING_KNOWN)
+        return say(_nothing_known(reading))
     more = wording.MORE_KNOWN.format(count=len(lines) - MAX_LISTED) if len(lines) > MAX_LISTED else ""
-    more = more or (wording.MORE_WAITS if any(memory.is_waiting for memory in reading.memories) else "")
     listed = "\n".join(f"- {line}" for line in lines[:MAX_LISTED])
     here = [line for line in said if known and line not in known and OF_USER.search(line)][-MAX_LISTED:]
     since = "\n".join((wording.SAID_HERE, "", *(f"- {line}" for line in here))) if here else ""
-    return say(wording.ABOUT_USER, listed, more, since)
+    return say(wording.ABOUT_USER, listed, more, since, _waiting(reading))
+
+
+def _nothing_known(reading: Reading) -> str:
+    if reading.is_temporary and not reading.tools:
+        return wording.NOTHING_READ
+    waits = _waiting(reading)
+    return f"{wording.NONE_SAVED} {waits}" if waits else wording.NOTHING_KNOWN
+
+
+def _waiting(reading: Reading) -> str:
+    """How many memories wait for review, and where; empty: none."""
+    count = reading.clock.get("Memories waiting for review", "")
+    waits = "1 memory waits" if count == "1" else f"{count} memories wait"
+    return wording.WAITS.format(count=waits) if count else ""
 
 
 def _statements(memories: Iterable[Memory]) -> list[str]:

@@ -1520,11 +1520,17 @@ def test_a_verb_is_known_again_with_its_ending() -> None:
     assert ask("When do I run?", memory("The user goes running on Tuesdays.")).startswith("You go running on Tuesdays.")
 
 
-def test_what_waits_is_mentioned_where_all_that_is_known_is_asked_for() -> None:
-    waits = memory("I might be allergic to cats.\nThe user is allergic to cats.", "message:3")
-    waits |= {"qualifier": "waiting (The user is allergic to cats.)"}
-    assert "To review" in ask("What do you know about me?", PEANUTS, waits)
-    assert "To review" not in ask("What do you know about me?", PEANUTS)
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [("1", "1 memory waits for your review under Memory, To review."),
+     ("12", "12 memories wait for your review under Memory, To review.")],
+)  # fmt: skip
+def test_what_waits_is_counted_where_all_that_is_known_is_asked_for(count: str, told: str) -> None:
+    asked, clock = "What do you know about me?", f"{CLOCK}\nMemories waiting for review: {count}"
+    said = without_introduction(request(current(asked, PEANUTS, clock=clock)))
+    assert said == f"Here's what I know about you:\n\n- You're allergic to peanuts.\n\n{told}"
+    assert without_introduction(request(current(asked, clock=clock))) == f"Nothing saved yet. {told}"
+    assert "review" not in ask(asked, PEANUTS)
 
 
 def test_a_correction_that_changes_nothing_said_before_is_noted_itself() -> None:

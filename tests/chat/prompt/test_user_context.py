@@ -69,7 +69,9 @@ def test_only_ones_own_standing_conversations_and_active_facts_count(alice: User
     for owner, status in ((alice, "active"), (alice, "proposed"), (alice, "rejected"), (bob, "active")):
         Fact.objects.create(user=owner, statement="So it is.", status=status)
     known = load_relationship(this)
-    assert (known.sessions, known.last_session, known.facts) == (3, now, 1)
+    assert (known.sessions, known.last_session, known.facts, known.waiting) == (3, now, 1, 1)
+    assert "Memories waiting for review: 1" in render_clock(alice, known, now).splitlines()
+    assert "review" not in render_clock(bob, load_relationship_so_far(bob), now)
     assert load_relationship_so_far(alice).sessions == 3
     assert load_relationship_so_far(bob).facts == 1
 

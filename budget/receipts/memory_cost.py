@@ -103,7 +103,7 @@ def why_retire(spent: MemoryUsage, importance: float | None, all_tokens: int) ->
     if spent.best_place <= BEST_RANKS:
         return ""
     return (
-        f"Used in {spent.times:,} prompts, but never among the {BEST_RANKS} best matches (best rank "
+        f"Sent in {spent.times:,} prompts, but never among the {BEST_RANKS} best matches (best rank "
         f"{spent.best_place})."
     )
 

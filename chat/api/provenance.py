@@ -31,7 +31,7 @@ class GivenMemory(Schema):
 
 
 class Answer(Schema):
-    """An answer with the memories it used."""
+    """An answer with the memories sent for it."""
 
     message_id: int
     conversation_id: UUID

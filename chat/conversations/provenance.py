@@ -22,7 +22,7 @@ _LIST_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 
 @dataclass(frozen=True, slots=True)
 class AnswerProvenance:
-    """One answer and the memories it used."""
+    """One answer and the memories sent for it."""
 
     message_id: int
     question: str

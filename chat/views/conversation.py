@@ -176,7 +176,7 @@ def message(request: HttpRequest, pk: int) -> HttpResponse:
 
 @signed_in_page
 def answers(request: HttpRequest) -> HttpResponse:
-    """Answers up to a day, latest first, with the memories each one used."""
+    """Answers up to a day, latest first, with the memories sent for each."""
     user = signed_in_user(request)
     form = UntilForm(request.GET)
     until = (form.is_valid() and form.cleaned_data["until"]) or timezone.localdate()

@@ -11,14 +11,14 @@ RULE_WORDS: Final[Mapping[str, str]] = {
     **{str(rule): words for rule, words in RULES.items()},
     "beyond top-K": "Relevant, but other memories match the question better.",
     "over the token budget": "Relevant, but better matches had filled the space for memories.",
-    "near-duplicate": "Another memory that was used says the same.",
+    "near-duplicate": "Another memory that was sent says the same.",
 }
 """Each retrieval rule that leaves a memory out, in words."""
 NO_ROOM: Final = "There was no room left."
 """For rules of the budget (docs/budget.md)."""
 SEARCH_PARTS: Final = frozenset({"semantic", "keyword"})
 """Score parts that only a search produces."""
-ALWAYS: Final = "Every answer uses it."
+ALWAYS: Final = "Every answer gets it."
 ALWAYS_AND_FITS: Final = "Always included, and relevant to this question."
 OPENING: Final[Mapping[str, str]] = {
     "episode": "It starts the conversation: your latest episode.",
@@ -32,7 +32,7 @@ OPENING: Final[Mapping[str, str]] = {
 class Explanation:
     kept: bool
     verdict: str
-    """Whether the answer used it."""
+    """Whether it was sent for the answer."""
     because: str
     """The reason, in one sentence."""
     rule: str
@@ -51,7 +51,7 @@ def explain_recall(item: Mapping[str, Any], place: int | None, among: int, last_
     kept = bool(item["kept"])
     return Explanation(
         kept=kept,
-        verdict="Used in this answer" if kept else "Left out of this answer",
+        verdict="Sent for this answer" if kept else "Left out of this answer",
         because=_because(item),
         rule=item["rule"],
         place=_place(item, place, among, last_kept),

@@ -83,7 +83,7 @@ def _saved_sentence(old: Fact, now: Fact) -> str:
 
 @signed_in_page
 def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpResponse:
-    """Why a memory was used in an answer, or left out."""
+    """Why a memory was sent for an answer, or left out."""
     user = signed_in_user(request)
     try:
         found = memory_use.load_placement(user, message_id, ref)

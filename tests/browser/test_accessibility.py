@@ -179,7 +179,7 @@ def test_without_script_a_word_says_what_needs_it_and_the_context_is_a_link(
     # Chromium parses a page as if scripts were on even if they are switched off this way, so it shows no <noscript>.
     assert "Chat needs JavaScript" in str(page.locator(".talk noscript").text_content())
     page.get_by_role("link", name="Context: memories and cost").last.click()
-    expect(page.get_by_role("heading", name="Memories used")).to_be_visible()
+    expect(page.get_by_role("heading", name="Memories sent")).to_be_visible()
 
 
 def test_every_page_of_ones_own_is_on_the_tour() -> None:

@@ -186,7 +186,7 @@ def test_the_context_lists_memories_first_and_folds_tokens_and_cost_into_one_lin
     ask(page, "Where do I live?")
     expect(last_answer(page)).to_have_text("In Lisbon.")
     panel = page.locator("#receipt")
-    expect(panel.get_by_role("heading").first).to_have_text("Memories used")
+    expect(panel.get_by_role("heading").first).to_have_text("Memories sent")
     memory = panel.locator(".memory:has(.quote)").filter(has_text="You live in Lisbon.").first
     expect(memory.locator(".quote")).to_contain_text("“I live in Lisbon")
     expect(memory.get_by_role("button", name="Answer without this")).to_be_hidden()

@@ -48,7 +48,7 @@ def test_what_is_opened_in_the_context_stays_open_when_the_answer_is_complete(
     offline.reply("You keep a boat there, if I remember rightly.", match=question, seconds_a_word=0.3)
     ask(page, question)
     expect(being_written(page)).to_have_text(re.compile("^You keep"))
-    part = page.locator("#receipt details", has_text="Always included: 1").first
+    part = page.locator("#receipt details", has_text="Always sent: 1").first
     part.locator("summary").first.click()
     expect(part).to_have_attribute("open", "")
 
@@ -63,10 +63,10 @@ def test_one_click_shows_both_and_keeps_the_one_that_is_chosen(
     person = newcomer("Wanda")
     page = asked_with_a_profile(person, offline)
     conversation = page.url
-    page.get_by_text("Always included: 1").click()
+    page.get_by_text("Always sent: 1").click()
     offline.reply("I know nothing of it.", match=question_of(person))
     line = "I keep a small boat in the harbour of Cascais."  # it may have been recalled from its document, too
-    page.get_by_role("region", name="Memories used").get_by_label("I keep a small boat").last.press("Enter")
+    page.get_by_role("region", name="Memories sent").get_by_label("I keep a small boat").last.press("Enter")
     button = page.get_by_role("button", name=re.compile(f"^Answer without this ?: {line}")).last
     button.focus()
     page.keyboard.press("Enter")
@@ -107,8 +107,8 @@ def test_it_works_without_javascript(newcomer: Callable[[str], Person], offline:
     person.watch.forgive("favicon.ico")  # the panel alone has no head that names another icon
     plain = person.open_browser(java_script_enabled=False).new_page()
     plain.goto(f"/receipts/{answer}")
-    plain.get_by_text("Always included: 1").click()
-    plain.get_by_role("region", name="Memories used").get_by_label(re.compile("^More about")).last.click()
+    plain.get_by_text("Always sent: 1").click()
+    plain.get_by_role("region", name="Memories sent").get_by_label(re.compile("^More about")).last.click()
     plain.get_by_role("button", name=re.compile("^Answer without this")).last.click()
     plain.wait_for_url(re.compile(r"/m/\d+/compare"))
     again = plain.get_by_role("link", name="Reload for the rest")

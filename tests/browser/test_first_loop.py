@@ -147,7 +147,7 @@ def remembers(page: Page) -> None:
     expect(page.locator(".message-user")).to_contain_text(QUESTION)
     expect(last_answer(page)).to_contain_text("Your sister Mary lives in Lisbon.")
     open_context(page)
-    recalled = page.get_by_role("region", name="Memories used").get_by_role("listitem")
+    recalled = page.get_by_role("region", name="Memories sent").get_by_role("listitem")
     learned, said = recalled.filter(has_text=re.compile(rf"^\s*{LEARNED}")), recalled.filter(has_text=TOLD)
     expect(learned).to_have_count(1)
     for item in (learned, said.first):  # what was said is also in the conversation's summary
@@ -155,7 +155,7 @@ def remembers(page: Page) -> None:
 
 
 def source_leads_to_what_was_said(page: Page) -> None:
-    recalled = page.get_by_role("region", name="Memories used").get_by_role("listitem")
+    recalled = page.get_by_role("region", name="Memories sent").get_by_role("listitem")
     tap(recalled.filter(has_text=re.compile(rf"^\s*{LEARNED}")).locator(".quote a"))
     expect(page).to_have_url(re.compile(r"/c/[-0-9a-f]+#m-\d+$"))
     said = page.locator(":target")

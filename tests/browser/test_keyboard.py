@@ -190,7 +190,7 @@ def ask_and_look_at_the_context(page: Page) -> None:
     expect(last_answer(page)).to_contain_text("Lisbon")
 
     toggle = page.get_by_role("button", name="Context panel")
-    recalled = page.get_by_role("region", name="Memories used")
+    recalled = page.get_by_role("region", name="Memories sent")
     tab_to(page, toggle, "Shift+Tab")
     page.keyboard.press("Enter")
     if page.viewport_size == PHONE_SIZE:  # a sheet over the messages, closed until now

@@ -160,7 +160,7 @@ def test_every_page_fits_a_phone_and_is_light_or_dark(
             assert (page.evaluate(BRIGHTNESS) < 100) is (scheme == "dark")
     page.goto(conversation)
     page.get_by_role("button", name="Context panel").click()
-    expect(page.get_by_role("heading", name="Memories used")).to_be_visible()
+    expect(page.get_by_role("heading", name="Memories sent")).to_be_visible()
     fits_the_screen(page)
     page.get_by_role("button", name="Close context").click()
     page.get_by_role("button", name="Conversations").click()

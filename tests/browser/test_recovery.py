@@ -113,6 +113,6 @@ def test_an_answer_cut_off_by_a_restart_is_in_progress_nowhere(
     expect(page.locator("#receipt")).to_contain_text("In progress")
     os.kill(app.pid("web"), signal.SIGKILL)
     expect(page.get_by_text("Recall was interrupted while writing this.")).to_be_visible()
-    expect(page.locator("#receipt")).to_contain_text("Memories used")
+    expect(page.locator("#receipt")).to_contain_text("Memories sent")
     expect(page.locator("#receipt")).not_to_contain_text("In progress")
     expect(page.locator(".message-assistant[data-shown]")).to_have_count(1)

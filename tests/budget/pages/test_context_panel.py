@@ -49,7 +49,7 @@ def test_the_panel_lists_what_was_recalled_with_tokens_score_and_source(alice: A
     assert "Your sister Mary lives in Lisbon." in recalled
     assert '<span class="number">15</span> tokens' in recalled
     assert 'href="/m/7"' in recalled
-    assert "You are allergic to peanuts." in recalled.partition("Always included: 1")[2]
+    assert "You are allergic to peanuts." in recalled.partition("Always sent: 1")[2]
 
 
 def test_a_line_of_the_profile_that_the_question_called_for_is_listed_as_recalled(alice: Any, sign_in: SignIn) -> None:
@@ -61,7 +61,7 @@ def test_a_line_of_the_profile_that_the_question_called_for_is_listed_as_recalle
 
     page = a_page(sign_in(alice), receipt.message_id).partition('id="receipt-recalled"')[2]
 
-    recalled, _, others = page.partition("Always included: 1")
+    recalled, _, others = page.partition("Always sent: 1")
     assert "You sing." in recalled
     assert '<p class="muted">in your profile</p>' in recalled
     assert "You keep bees." in others

@@ -57,7 +57,7 @@ def test_somebody_who_never_said_anything_finds_a_page_that_says_so(sign_in: Sig
     assert "Today $0 0 turns, 0 tokens This month $0 0 turns, 0 tokens" in page
     assert page.count("No data yet") == 1
     assert "No messages yet." in advanced
-    assert "No memories used" in advanced
+    assert "No memories sent" in advanced
     assert advanced.count("No data yet") == 3
 
 

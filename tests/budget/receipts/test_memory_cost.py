@@ -36,7 +36,7 @@ def spent(ref: str = "fact:1", **more: Any) -> MemoryUsage:
 
 def test_a_memory_that_only_ever_came_along_could_be_retired_and_the_reason_says_how_it_stood() -> None:
     assert why_retire(spent(times=12, best_place=7), 0.4, 5_000) == (
-        "Used in 12 prompts, but never among the 3 best matches (best rank 7)."
+        "Sent in 12 prompts, but never among the 3 best matches (best rank 7)."
     )
 
 

@@ -83,7 +83,7 @@ def test_a_fact_stands_with_its_words_where_they_were_said(alice: User, sign_in:
     assert "You said so" in page
     assert "<dt>Certainty</dt><dd>Quite sure</dd>" in page
     assert "<dd>Never fades</dd>" in page
-    assert "<dd>In 0 answers</dd>" in page
+    assert "<dd>For 0 answers</dd>" in page
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_the_prompts_it_stood_in_and_was_cut_from_are_listed(alice: User, sign_i
 
     page = page_of(sign_in(alice), fact)
 
-    assert "Used in 1 answer." in page
+    assert "Sent for 1 answer." in page
     assert "Left out of 1 in the last 90 days." in page
     assert "When do I sing?" in page
     assert "others matched better" in page

@@ -172,7 +172,7 @@ def test_a_profile_of_facts_does_not_wait_for_an_index_that_has_none_of_it(alice
     page = page_of(sign_in(alice), "/memory/documents/profile/identity")
 
     assert "Each line is a fact, and searches find it as one" in page
-    assert "Every answer uses your profile anyway." in page
+    assert "Every answer gets your profile anyway." in page
     assert "Indexing. It will be searchable" not in page
 
 

@@ -218,7 +218,7 @@ def test_facts_stand_by_kind_with_quote_and_source(alice: User, sign_in: SignIn)
     assert page.index(">Identity ") < page.index("name is Alice") < page.index(">Preference ")
     assert 'Well, <mark class="mark">I hate coriander</mark>.' in page
     assert reverse("message", args=[message.pk]) in page
-    assert page.count(">Always used</span>") == 1
+    assert page.count(">Always sent</span>") == 1
 
 
 @pytest.mark.parametrize(

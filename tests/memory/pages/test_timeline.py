@@ -108,7 +108,7 @@ def test_all_that_is_told_of_an_episode_is_shown(alice: User, sign_in: SignIn) -
         f'href="/m/{first.pk}"',
         f'href="/memory/facts/{fact.pk}"',
         f'href="/memory/timeline/{conversation.pk}"',
-        "in 0 answers",
+        "for 0 answers",
         "#signpost",
     ):
         assert text in page, text

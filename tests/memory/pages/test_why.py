@@ -33,7 +33,7 @@ def test_the_parts_of_a_score_are_told_in_plain_words(alice: User, sign_in: Sign
 
     assert "Why was this recalled?" in page
     assert "When do I sing?" in page
-    assert "Used in this answer" in page
+    assert "Sent for this answer" in page
     assert "Ranked 2 of 2, with a score of 60%." in page
     assert PARTS["semantic"] in page
     assert (

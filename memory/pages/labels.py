@@ -74,7 +74,7 @@ def reason(fact: Fact) -> str:
 
 def said_reason(stored: str) -> str:
     """A stored reason as its user reads it."""
-    return ASKED if stored == REASON else stored
+    return ASKED if stored == REASON else stored.replace("superseded", "replaced")
 
 
 def _word(scale: Sequence[tuple[float, str]], value: float) -> str:

@@ -14,13 +14,22 @@ from memory.text.fact_lines import Line, lines_of
 from memory.text.second_person import document_to_user, second_person, you_wrote
 
 register = template.Library()
-register.filter("second_person", second_person)
 register.filter("you_wrote", you_wrote)
 register.filter("document_to_user", document_to_user)
 register.filter("sureness", labels.sureness)
 register.filter("why_kept", labels.reason)
 register.filter("said_reason", labels.said_reason)
 register.filter("status_means", labels.status_means)
+
+
+@register.filter(name="second_person")
+def to_user(statement: str) -> str:
+    """A statement, or a profile's line of a prompt (memory/documents/profile.py), as the user reads it."""
+    fact, is_contested, proposal = statement.partition(" (contested by a proposal")
+    if not is_contested:
+        return second_person(fact)
+    against = second_person(proposal.removeprefix(": ").removesuffix(")"))
+    return f"{second_person(fact)} (a proposal contradicts it{against and f': {against}'})"
 
 
 @register.simple_tag(takes_context=True)

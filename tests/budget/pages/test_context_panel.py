@@ -122,6 +122,13 @@ def test_each_qualifier_has_words_of_its_own(qualifier: str, words: tuple[str, s
     assert qualifier_in_words(qualifier) == words
 
 
+def test_a_profile_line_that_a_proposal_contradicts_is_shown_in_plain_words(alice: Any, sign_in: SignIn) -> None:
+    contested = "The user lives in Tucson. (contested by a proposal: The user lives in Duluth.)"
+    line = Cut(Piece(Section.MEMORIES, "fact:9", contested, 6, score=0.2), "below the floor")
+    page = a_page(sign_in(alice), booked(alice, Figures(input=10), not_taken=(line,)).message_id)
+    assert "<p>You live in Tucson. (a proposal contradicts it: You live in Duluth.)</p>" in page
+
+
 def test_the_panel_lists_what_was_cut_by_the_rules_own_name(alice: Any, sign_in: SignIn) -> None:
     near = Cut(Piece(Section.MEMORIES, "fact:9", "Mary likes tea.", 6, score=0.2), "below the floor")
     page = a_page(sign_in(alice), booked(alice, Figures(input=10), not_taken=(near,)).message_id)

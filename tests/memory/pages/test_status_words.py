@@ -4,16 +4,17 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 from html import unescape
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from budget.templatetags.figures import CUT_REASONS
+from budget.templatetags.figures import CUT_REASONS, cut_reason
 from memory.documents import revisions, uploads
 from memory.documents.revisions import beginnings
+from memory.facts.links import GAVE_WAY
 from memory.librarian.remember import REASON
 from memory.models import Document, Episode, Fact, Revision, Upload
 from memory.models.documents import STARTERS
@@ -21,6 +22,8 @@ from memory.pages.knowledge import upload_sentence
 from memory.pages.labels import STATUS_MEANS
 from memory.pages.search import RULES
 from memory.pages.why import ALWAYS, NO_ROOM, OPENING, RULE_WORDS
+from memory.retrieval.ranking import Rule
+from memory.retrieval.truth import TruthRule
 from memory.templatetags.memory_words import key_words
 from tests.budget.rows import answer_of
 
@@ -29,7 +32,8 @@ pytestmark = pytest.mark.django_db
 SignIn = Callable[[Any], Client]
 ENGINE_ROOM = re.compile(
     r"\b(user/\w+|rules/\d+|vectors?|embedd\w+|near-duplicate|beyond top-K|below the floor|index(?:ed|ing)?"
-    r"|tokens?|passages?|queue[ds]?|prompts?|budget|superseded|librarian)\b|\^(?:fact|said)-",
+    r"|tokens?|passages?|queue[ds]?|prompts?|budget|superseded"
+    r"|contested|retracted|answered from memories|librarian)\b|\^(?:fact|said)-",
     re.I,
 )
 
@@ -47,7 +51,7 @@ def test_a_fact_that_is_not_in_use_says_what_that_means(alice: User, sign_in: Si
     )
     page = sign_in(alice).get(f"/memory/facts/{fact.pk}").content.decode()
     assert STATUS_MEANS[status] in page.replace("&#x27;", "'")
-    assert "Recall will use it" not in page
+    assert "Recall sends it" not in page
     assert ("<dt>Proposed</dt>" in page) is (status == Fact.Status.PROPOSED)
     assert not ENGINE_ROOM.findall(shown_on(page))
 
@@ -83,7 +87,8 @@ def test_pages_for_people_have_no_engine_room_words(alice: User, sign_in: SignIn
     for status in ("active", "proposed", "superseded"):
         fact = Fact.objects.create(
             user=alice, statement="The user works as a nurse.", status=status, value="nurse",
-            key=f"user/job{status}", extracted_by="rules/6", reason="about your work",
+            key=f"user/job{status}", extracted_by="rules/6",
+            reason=GAVE_WAY if status == "superseded" else "about your work",
         )  # fmt: skip
     line = f"I sing.\n- Works as a nurse. ^fact-{fact.pk}"
     revisions.save(alice, "/profile/identity", line, "librarian", started_from=0)
@@ -106,7 +111,8 @@ def test_an_upload_says_how_far_it_is_without_engine_room_words(alice: User) -> 
 
 
 def test_why_a_memory_was_used_or_left_out_is_said_without_engine_room_words() -> None:
-    said = [*CUT_REASONS.values(), *RULE_WORDS.values(), *RULES.values(), *OPENING.values(), NO_ROOM, ALWAYS]
+    left_out = map(cut_reason, [*get_args(TruthRule), *get_args(Rule)])
+    said = [*CUT_REASONS.values(), *left_out, *RULE_WORDS.values(), *RULES.values(), *OPENING.values(), NO_ROOM, ALWAYS]
     assert not ENGINE_ROOM.findall("\n".join(said))
 
 

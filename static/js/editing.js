@@ -95,6 +95,6 @@ for (const part of document.querySelectorAll("[data-editable]")) part.classList.
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.target instanceof Element) event.target.closest("[data-editable]")?.classList.add("can-click");
 });
-// A link to a fact's actions opens its editor.
-const deeds = location.hash === "#deeds" ? document.getElementById("deeds") : null;
-if (deeds) open(deeds);
+// A page that was opened to edit: the cursor goes behind the text.
+const asked = document.querySelector("[data-editor][open] textarea[autofocus]")?.closest("[data-editable]");
+if (asked) open(asked);

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.people import Person, ask, last_answer
+from tests.browser.people import PHONE_SIZE, Person, ask, last_answer
 from tests.browser.test_memory import begin, unfold
 
 pytestmark = pytest.mark.browser
@@ -82,7 +82,7 @@ def edit_where_it_stands(page: Page) -> None:
 
 
 @pytest.mark.timeout(400)
-def test_what_is_still_to_be_read_is_read_on_demand_and_appears(newcomer: Callable[[str], Person]) -> None:
+def test_what_is_still_to_be_read_is_read_on_demand_and_appears_to_be_edited(newcomer: Callable[[str], Person]) -> None:
     page = newcomer("Iris").sign_up()
     ask(page, "I live in Lyon.")
     expect(last_answer(page)).to_contain_text("Lyon")
@@ -92,6 +92,12 @@ def test_what_is_still_to_be_read_is_read_on_demand_and_appears(newcomer: Callab
     facts.get_by_role("button", name="Save memories now").click()
     expect(facts.get_by_role("link", name="You live in Lyon.", exact=True)).to_be_visible()
     expect(facts.get_by_role("status")).to_have_count(0)
+
+    page.set_viewport_size(PHONE_SIZE)
+    facts.get_by_role("link", name="Edit : You live in Lyon.").click()
+    expect(page.get_by_label("In your own words")).to_be_focused()
+    expect(page.get_by_label("In your own words")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("heading", level=1), "the form's title isn't scrolled away").to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.timeout(400)

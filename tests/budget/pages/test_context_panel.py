@@ -439,7 +439,7 @@ def test_a_fact_is_edited_from_the_panel(alice: Any, bob: Any, sign_in: SignIn) 
 
     page = a_page(sign_in(alice), booked(alice, Figures(input=10), fitted=fit(used, PLAN)).message_id)
 
-    assert re.findall(r'href="/memory/facts/(\d+)#deeds"', page) == [str(porto.pk)]
+    assert re.findall(r'href="/memory/facts/(\d+)\?edit"', page) == [str(porto.pk)]
     assert "Edit…" in page
 
 

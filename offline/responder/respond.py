@@ -66,6 +66,7 @@ PERHAPS_CHANGED = "perhaps changed by "  # how a memory's qualifier starts, befo
 CORRECTED = "corrected"  # the demo's own, of what the user wrote and corrected right after
 FOLLOWED = "followed"  # and what the user wrote right after it
 NOT_STATED = "not stated"  # how the qualifier ends of what seemed asked, or made up: it may be so nevertheless
+FIRST_SESSION = "this is the first"  # how the clock says that there was no last one
 LAST_SESSION = "last session"  # and what the conversation before started and ended with
 UNMARKED = ("", LAST_SESSION)
 OF_A_LIST = "list:"  # how the attribute starts that a list of the user's is marked with
@@ -119,13 +120,17 @@ def _account(reading: Reading) -> Thinking:
 
 
 def _introduced(reading: Reading, rule: Rule, reply: Reply) -> tuple[Any, ...]:
-    """The reply, with what the demo is if no earlier answer of this conversation says so."""
+    """The reply, with what the demo is if no earlier answer of this conversation says so; at length in the first."""
     *others, last = reply.blocks
     is_known = any(wording.INTRODUCTION in said for _, said in reading.exchanges)
     if is_known or rule in UNINTRODUCED or _is_report(reading) or not isinstance(last, Text):
         return reply.blocks
-    more = "" if "real model" in last.text else f" {wording.REAL_MODEL}"
+    more = "" if "real model" in last.text or not _is_first_session(reading) else f" {wording.REAL_MODEL}"
     return (*others, Text(f"{last.text}\n\n{wording.INTRODUCTION}{more}"))
+
+
+def _is_first_session(reading: Reading) -> bool:
+    return reading.clock.get("Last session", FIRST_SESSION) == FIRST_SESSION
 
 
 def _is_report(reading: Reading) -> bool:
@@ -347,8 +352,8 @@ def _greeting(reading: Reading) -> Reply | None:
     is_asked = bool(last_said) and _is_question(reading.question)
     if not (is_asked or patterns.GREETING.match(reading.question) or patterns.RETURNING.match(reading.question)):
         return None
-    name, last = _known_name(reading), reading.clock.get("Last session", "this is the first")
-    lines = wording.WELCOME if last == "this is the first" or reading.exchanges else wording.WELCOME_BACK
+    name = _known_name(reading)
+    lines = wording.WELCOME if _is_first_session(reading) or reading.exchanges else wording.WELCOME_BACK
     first = (_in_turn(lines, reading)).format(name=f", {name}" if name else "")
     if is_asked:
         return say(first, *_last_time(last_said))

@@ -7,7 +7,7 @@ SELF = (
 """Said to a user who asks what it is."""
 INTRODUCTION = "I'm only a demo with simple rules."
 REAL_MODEL = "A real model could also write, explain and plan."
-"""Said once a conversation, below an answer; the second sentence if the answer doesn't say so."""
+"""Said once a conversation, below an answer; the second sentence in the first one, if the answer doesn't say so."""
 HELP = (
     "Tell me about yourself, then ask: “Where do I live?” “What do you know about me?” “What's 12% of 80?”\n\n"
     "Recall reads a conversation after you leave it. It saves what's clear, and asks you about the rest under Memory, "

@@ -159,6 +159,12 @@ def test_it_names_itself_once_a_conversation() -> None:
     assert answer(request(user(asked), assistant(first), current("I like tea."))) == "Got it: you like tea."
 
 
+def test_it_says_what_a_real_model_would_add_in_the_first_conversation_only() -> None:
+    later = CLOCK.replace("this is the first", "3 days ago")
+    said = answer(request(current("Where does my sister live?", MARY, clock=later)))
+    assert said.endswith(f"\n\n{INTRODUCTION}")
+
+
 @pytest.mark.parametrize("question", ["Write a poem", "Hello", "What is love?", "I like tea."])
 def test_it_says_once_what_a_real_model_would_add(question: str) -> None:
     said = answer(request(current(question)))

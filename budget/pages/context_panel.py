@@ -23,6 +23,8 @@ MIN_WIDTH: Final = 4
 KEYED_FACTS_CUT: Final = next(step.last_resort for step in PRUNING_ORDER if step.section is Section.PROFILE)
 EXPLAINED: Final = (Section.MEMORIES, Section.PROFILE)
 """Sections whose items link to a page with reasons; turns and tool results don't."""
+OF_OWN_ANSWERS: Final = frozenset({"answered from memories", "did not know", "unfinished answer"})
+"""Rules that leave out Recall's own answers only (memory/text/message_kinds.py)."""
 TIMINGS: Final = {
     "history": "Load history",
     "profile": "Load profile",
@@ -135,6 +137,8 @@ class Panel:
     profile: list[ItemView]
     """The other profile lines."""
     cut: list[ItemView]
+    own_answers: list[ItemView]
+    """Recall's own answers among what was left out: of little interest, for what they say is in other memories."""
     unlisted: int
     """Candidates left out by retrieval with lower scores than all listed ones."""
     cut_before: list[tuple[str, int]]
@@ -148,6 +152,11 @@ class Panel:
     caching_effect: str
     timings: list[tuple[str, int]]
     """Name and milliseconds."""
+
+    @property
+    def cut_count(self) -> int:
+        """Number of items left out and listed, Recall's own answers included."""
+        return len(self.cut) + len(self.own_answers)
 
     @property
     def shown_bars(self) -> list[Bar]:
@@ -182,7 +191,8 @@ def panel(
         profile=[
             _build_item_view(item, known) for item in kept if item["section"] == Section.PROFILE and "fits" not in item
         ],
-        cut=[_build_item_view(item, known) for item in cut],
+        cut=[_build_item_view(item, known) for item in cut if item["rule"] not in OF_OWN_ANSWERS],
+        own_answers=[_build_item_view(item, known) for item in cut if item["rule"] in OF_OWN_ANSWERS],
         unlisted=receipt.ingredients.get("unlisted", 0),
         cut_before=sorted(receipt.cut_rules.items(), key=lambda one: (-one[1], one[0])),
         facts_were_cut=KEYED_FACTS_CUT in {*receipt.cut_rules, *(item["rule"] for item in cut)},

@@ -140,6 +140,20 @@ def test_the_panel_lists_what_was_cut_by_the_rules_own_name(alice: Any, sign_in:
         assert f'<p class="muted">{reason}</p>' in own
 
 
+def test_recalls_own_answers_are_grouped_below_what_else_was_left_out(alice: Any, sign_in: SignIn) -> None:
+    near = Cut(Piece(Section.MEMORIES, "fact:9", "Mary likes tea.", 6, score=0.2), "below the floor")
+    own = [
+        Cut(Piece(Section.MEMORIES, f"message:{n}", f"Noted: {n}.", 6), rule)
+        for n, rule in enumerate(("answered from memories", "did not know"))
+    ]
+    page = a_page(sign_in(alice), booked(alice, Figures(input=10), not_taken=(*own, near)).message_id)
+    cut = page.partition('id="receipt-cut"')[2].partition('id="receipt-usage"')[0]
+    assert "Left out: 4" in cut
+    others, _, grouped = cut.partition("Recall's own answers: 2")
+    assert ("Mary likes tea." in others, "Noted: " in others) == (True, False)
+    assert grouped.count("<p>Noted: ") == 2
+
+
 def test_the_panel_sets_the_prediction_beside_the_providers_figures(alice: Any, sign_in: SignIn) -> None:
     figures = Figures(input=362, cache_read=1_000, cache_write_1h=600, output=50)
     receipt = booked(alice, figures)

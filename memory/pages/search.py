@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from memory.forms import SearchForm
+from memory.librarian.document_updates import CONVERSATIONS
 from memory.models import Chunk, Document, Fact
 from memory.models.kinds import EpisodeKind, Kind
 from memory.pages.knowledge import document_url
@@ -47,6 +48,8 @@ SOURCES: Final[Mapping[Source, str]] = {
     "message": "Message",
     "segment": "Summary",
 }
+SUMMARY: Final = "Conversation summary"
+"""Label of a document that the librarian writes about a conversation."""
 ICONS: Final[Mapping[Source, str]] = {
     "fact": "check",
     "episode": "calendar-days",
@@ -246,6 +249,7 @@ def _build_result(
     item: MemoryItem, facts: Mapping[int, Fact], passages: Mapping[int, Chunk], pattern: re.Pattern[str] | None
 ) -> Result:
     pk = int(item.ref.rpartition(":")[2])
+    label, icon = SOURCES[item.source], ICONS[item.source]
     where, link, title, badge = item.title, "", "", ""
     text = item.text
     if item.source == "fact" and pk in facts:
@@ -257,6 +261,8 @@ def _build_result(
         text = with_links_by_their_words(text)
         if document.source == Document.Source.LIBRARIAN:
             text = TOPICS.sub("", text).strip() or text
+            if document.path.startswith(f"{CONVERSATIONS}/"):
+                label, icon = SUMMARY, ICONS["segment"]
     elif item.source == "episode":
         link = f"{_story_url(item.conversation_id)}#episode-{pk}"
     elif item.source == "message":
@@ -267,7 +273,7 @@ def _build_result(
     text = plain_words(text) if item.source != "fact" else text
     text = second_person(text) if item.source in ("fact", "episode") else you_wrote(text)
     pieces = mark_matches(excerpt(text, pattern), pattern)
-    return Result(item, SOURCES[item.source], ICONS[item.source], where, link, pieces, counted, uncounted, title, badge)
+    return Result(item, label, icon, where, link, pieces, counted, uncounted, title, badge)
 
 
 SPEAKERS: Final = {"user": "You", "assistant": "Recall"}

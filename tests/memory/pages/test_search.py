@@ -130,6 +130,7 @@ def test_a_document_is_found_by_its_title_and_without_the_topics_of_its_digest(a
 
     assert re.search(r'<h3><a href="/memory/documents/conversations/mary#passage-\d+">[Mm]ary</a></h3>', page)
     assert "/conversations/mary</span>" not in page
+    assert [page.count(f"</svg>{label}</span>") for label in ("Conversation summary", "Document")] == [1, 1]
     assert "Topics: sister" not in re.sub("<[^>]+>", "", page)
     assert "Topics: where" in re.sub("<[^>]+>", "", page), "the user's own line"
 

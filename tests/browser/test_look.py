@@ -253,6 +253,8 @@ def test_lists_and_hints_have_recalls_look_instead_of_the_browsers(somebody: Per
     page.get_by_role("button", name="Context panel").hover()
     hint = "button => getComputedStyle(button, '::after').content"
     assert page.locator("#toggle-context").evaluate(hint) == '"Context panel"'
+    page.locator("#choices > summary").hover()
+    assert page.locator("#choices > summary").evaluate(hint) == '"Model, role and project"'
     expect(page.locator("button[title], summary[title], a[title]")).to_have_count(0)
     assert page.locator("#text").evaluate("text => getComputedStyle(text).resize") == "none"
 

@@ -36,7 +36,7 @@ def test_a_project_and_a_role_are_made_and_a_conversation_begins_in_them(
     expect(page.get_by_label("Project", exact=True)).to_have_value(re.compile(r"\d+"))
     page.get_by_label("Role", exact=True).select_option("Critical reader")
     page.get_by_label("Model", exact=True).select_option("claude-haiku-5-5")
-    expect(page.locator("[data-chosen]")).to_have_text("Demo · Bean patch · Critical reader")
+    expect(page.locator("[data-chosen]")).to_have_text("Demo model · Bean patch · Critical reader")
     fits_the_screen(page)
     if is_phone(page):
         choices.tap()

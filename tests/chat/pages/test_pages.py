@@ -328,11 +328,20 @@ def test_a_theme_nobody_offers_is_not_repeated(sign_in: SignIn, alice: Any) -> N
 
 @pytest.mark.parametrize(("is_offline", "said"), [(True, True), (False, False)])
 def test_every_page_of_a_user_says_when_the_demo_model_answers(
-    client: Client, alice: Any, sign_in: SignIn, settings: Any, is_offline: bool, said: bool
+    client: Client,
+    alice: Any,
+    sign_in: SignIn,
+    conversation: Conversation,
+    settings: Any,
+    is_offline: bool,
+    said: bool,
 ) -> None:
     settings.IS_OFFLINE = is_offline
     assert "answers come from your memories" not in client.get("/").content.decode(), "a visitor asks nothing"
     assert ("answers come from your memories" in sign_in(alice).get("/settings").content.decode()) is said
+    for address in ("/", f"/c/{conversation.pk}"):
+        page = client.get(address).content.decode()
+        assert (">Demo model<" in page, "every model gives the same demo answers" in page) == (said, said)
 
 
 @pytest.mark.parametrize(

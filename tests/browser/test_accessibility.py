@@ -4,15 +4,19 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
 import psycopg
 import pytest
+from django.template.loader import render_to_string
+from django.test import RequestFactory
 from django.urls import resolve, reverse
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 from selectolax.lexbor import LexborHTMLParser
 
+from recall.views import server_error
 from tests.browser.people import (
     DESKTOP,
     DESKTOP_SIZE,
@@ -116,6 +120,10 @@ def violations(page: Page, address: str, rules: dict[str, Any] = ALL_RULES) -> l
 def violations_in_both(page: Page, address: str, rules: dict[str, Any] = ALL_RULES) -> list[str]:
     """What axe finds on this page in light and in dark mode."""
     visit(page, address)
+    return violations_of_open_page(page, address, rules)
+
+
+def violations_of_open_page(page: Page, address: str, rules: dict[str, Any] = ALL_RULES) -> list[str]:
     wear(page, "light")
     found = violations(page, address, rules)
     wear(page, "dark")
@@ -272,6 +280,30 @@ def test_axe_finds_nothing_at_the_entrance(newcomer: Callable[[str], Person]) ->
     page = newcomer("Nobody").open_browser().new_page()
     found = [one for address in ENTRANCES.values() for one in violations_in_both(page, address)]
     assert not found, "\n".join(found)
+
+
+def test_axe_finds_nothing_on_the_pages_of_refusals_and_faults(newcomer: Callable[[str], Person], app: App) -> None:
+    nobody, request = newcomer("Nobody"), RequestFactory().get("/")
+    nobody.watch.forgive(r"status of (403|429|500)")
+    page = nobody.open_browser().new_page()
+    refusals = {
+        f"{name}.html": render_to_string(f"{name}.html", request=request) for name in ("403", "403_csrf", "429")
+    }
+    found: list[str] = []
+    for name, html in {**refusals, "500.html": server_error(request).content.decode()}.items():
+        status = int(name[:3])
+        page.route(f"{app.url}/{name}", partial(answer_with, status=status, html=html))
+        response = page.goto(f"/{name}")
+        assert response is not None
+        assert response.status == status
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        found += violations_of_open_page(page, name)
+    assert not found, "\n".join(found)
+
+
+def answer_with(route: Route, *, status: int, html: str) -> None:
+    """In the place of the application, which is neither refused nor broken; style sheets and scripts are its own."""
+    route.fulfill(status=status, content_type="text/html; charset=utf-8", body=html)
 
 
 def test_axe_finds_nothing_where_an_account_is_made_safer_nor_in_what_opens_over_a_page(

@@ -97,9 +97,9 @@ NOT_KNOWN_WORDS: Final = 60
 """Maximum words of an answer that doesn't know and adds nothing; a longer one has content of its own."""
 
 _OF_ITSELF: Final = re.compile(
-    r"\b(?:built-in demo|i answer from your memories|a real model|waits (?:in review|under memory)|you said so on"
-    r"|from our conversation on|what i know about you|more, under memory|a simple demo|a demo with simple rules"
-    r"|for telling me|for sharing that"
+    r"\b(?:built-in demo|i answer from your memories|a real model|waits? (?:in review|under memory|for your review)"
+    r"|you said so on|from our conversation on|what i know about you|more, under memory"
+    r"|a simple demo|a demo with simple rules|for telling me|for sharing that"
     r"|that sounds hard|it may help to talk|gets easier|(?:good|sorry) to hear|sorry you feel"
     r"|(?:glad|happy) for you)\b",
     re.IGNORECASE,

@@ -3,7 +3,7 @@
 import pytest
 
 from memory.text.message_kinds import ONLY_ASKS, asks, kind_of_request, repeats_memories
-from offline.responder.wording import INTRODUCTION, REAL_MODEL, SELF, TO_REVIEW
+from offline.responder.wording import INTRODUCTION, REAL_MODEL, SELF, TO_REVIEW, WAITS
 
 DEMO = "\n\nI'm Recall's built-in demo: a few rules, not a language model. I answer from your memories."
 
@@ -27,7 +27,11 @@ def test_an_answer_that_only_says_the_message_back_adds_nothing(answer: str, mes
     assert repeats_memories(answer, message, []) is repeats
 
 
-@pytest.mark.parametrize("of_itself", [INTRODUCTION, REAL_MODEL, SELF, TO_REVIEW])
+@pytest.mark.parametrize(
+    "of_itself",
+    [INTRODUCTION, REAL_MODEL, SELF, TO_REVIEW]
+    + [WAITS.format(count=count) for count in ("1 memory waits", "2 memories wait")],
+)
 def test_what_the_demo_says_of_itself_adds_nothing(of_itself: str) -> None:
     assert repeats_memories(f"Noted: you live in Porto.\n\n{of_itself}", "I live in Porto", [])
 

@@ -466,9 +466,12 @@ def test_a_fact_corrected_since_names_the_latest_statement(alice: Any, sign_in: 
         user=alice, statement="The user lives in Porto.", status="superseded", superseded_by=then
     )
     used = Piece(Section.MEMORIES, f"fact:{first.pk}", first.statement, 9, score=0.8)
-    page = a_page(sign_in(alice), booked(alice, Figures(input=10), fitted=fit([used], PLAN)).message_id)
+    said = Piece(Section.MEMORIES, "message:7", "I live in Porto.", 9, score=0.8)
+    cut = tuple(Cut(piece, "superseded") for piece in (used, said))
+    page = a_page(sign_in(alice), booked(alice, Figures(input=10), fitted=fit([used], PLAN), not_taken=cut).message_id)
     assert "<p>You live in Porto.</p>" in page
     assert "Replaced by: You live in Faro." in page
+    assert page.count(cut_reason("superseded")) == 1, "of what no fact is named that replaced it"
     assert "Braga" not in page
 
 

@@ -31,7 +31,7 @@ _BORROWED: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             r"(?<!do )(?<!did )(?<!if )(?<!can )(?<!would )(?<!could )(?<!should )(?<!what )\byou(?:['’]ve| have| had)?"
             r" (?:just |only |also |wrongly |even |keep |kept )?(?:said|saying|wrote|assum(?:e|ed|ing)|thought|think"
-            r"|guess(?:ed)?|claim(?:ed)?|believed?|reckon(?:ed)?|decided|invented|call(?:ed|ing)? me|told me)\b"
+            r"|guess(?:ed)?|claim(?:ed)?|believed?|reckon(?:ed)?|decided|invented|call(?:ed|ing) me|told me)\b"
             r"(?:(?! (?:and|but|so) )[^.;:!?,\n]){0,160}(?=[.;:!,\n]|$| (?:and|but|so) )",
             re.I,
         ),

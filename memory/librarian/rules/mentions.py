@@ -370,10 +370,9 @@ _GREETED: Final = re.compile(
 )
 _HERE: Final = re.compile(rf"(?:^|[.!,?] ){_GIVEN} (?:here|speaking)\b(?! (?:is|are|was))")
 _CALL_ME: Final = re.compile(
-    r"\b(?i:call me|i go by|(?:i'm|i am|im|now|btw,?) going by|everyone calls me|people call me|friends call me"
-    r"|i prefer to be called|called me anything"
-    r" except|you can (?:say|call me))"
-    rf" (?P<name>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{_ONE})\b(?!/)|\bI use (?P<used>{_ONE})(?=[,.])"
+    r"\b(?i:(?<!n't )(?<!dont )(?<!not )(?<!never )(?<!do you )call me|i go by|(?:i'm|i am|im|now|btw,?) going by"
+    r"|everyone calls me|i prefer to be called|called me anything except|you can say)"
+    rf" (?P<name>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{_ONE})\b(?!/|,? but\b)|\bI use (?P<used>{_ONE})(?=[,.])"
 )
 _PRONOUNS: Final = re.compile(
     r"(?i)(?<![\w/])(?:she/hers?|he/him|they/them|xe/xem|ze/hir|it/its)(?:/\w{2,6})?(?![\w/])"

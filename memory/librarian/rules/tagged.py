@@ -23,7 +23,7 @@ from memory.librarian.rules.retell import (
     related,
     third_person,
 )
-from memory.librarian.rules.table import FREE_OF, WITH_THE
+from memory.librarian.rules.table import FREE_OF, WITH_THE, items
 from memory.librarian.tagger.tags import Tag
 from memory.models.kinds import Kind
 from memory.text import relations
@@ -813,7 +813,7 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
         plain = replace(plain, pattern="{who} has a pet called {v}.", tags=(value,))
     elif label == "pet":
         value, called = _animal(value.split(), mark.after)
-        tags = tuple(word for word in (called.removeprefix(" called "), value) if word)
+        tags = tuple(word for word in (*items(called.removeprefix(" called ")), value) if word)
         plain = replace(plain, value=value, tags=tags, called=called)
     elif label in ("plays", "job"):
         plain = _action_worded(mark, plain)
@@ -869,17 +869,17 @@ _ADDED: Final = re.compile(r"[,(:–—] ?$")
 """Before a name that is added: “she's a rescue, Noodle”."""
 _CALLED: Final = re.compile(
     rf"(?:,? (?:called|named|(?:is|who's) called)|,|:| \(| is(?! [A-ZÀ-ÞĀ-Ž]\w+(?:ian|ish|ese|an)\b)) ?"
-    rf"(?P<name>{NAME})(?=[,.)!?:]| [a-z]|$)"
+    rf"(?P<name>{NAME})(?P<more>(?:, {NAME}){{0,5}},? (?:and|&) {NAME})?(?=[,.)!?:]| [a-z]|$)"
 )
 
 
 def _animal(words: Sequence[str], after: str) -> tuple[str, str]:
-    """The kind of an animal, and how it is called: “spaniel Biscuit”, “a greyhound called Olive”."""
-    name = [word for word in words if word[0].isupper()] if not words[0][0].isupper() else []
-    kind = [word for word in words if word not in name]
-    if not name and (found := _CALLED.match(after)):
-        name = clean_name(found["name"]).split()
-    return " ".join(kind), f" called {' '.join(name)}" if name else ""
+    """The kind of an animal, and how it is called: “spaniel Biscuit”, “a greyhound called Olive”, or several are."""
+    names = " ".join(word for word in words if word[0].isupper()) if not words[0][0].isupper() else ""
+    kind = " ".join(word for word in words if word not in names.split())
+    if not names and (found := _CALLED.match(after)) and (names := clean_name(found["name"])):
+        names += (found["more"] or "") if _PLURAL.search(kind) else ""
+    return kind, f" called {names}" if names else ""
 
 
 def _is_same_value(mark: Marked, fact: ProposedFact, other: ProposedFact) -> bool:

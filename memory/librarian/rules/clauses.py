@@ -70,8 +70,9 @@ _HARMLESS_IF: Final = re.compile(
     r"(?i)\bif (?:it|that|this) (?:helps|matters|makes|explains)|\bif you (?:must|need to) know"
 )
 _MODAL: Final = re.compile(
-    rf"(?i)^(?:I|we|my [\w' -]{{1,40}}?)(?:'d| would| could| might| {MAY_DO}| should)\b(?! (?:love|like|rather|much"
-    r" rather|prefer)\b)"
+    rf"(?i)^(?:(?:since|as|because|now that)(?! (?:I was|we were)\b) [\w' -]{{1,60}}? )?(?:I|we"
+    rf"|my [\w' -]{{1,40}}?)(?:'d| would| could| might| {MAY_DO}| should)\b"
+    r"(?! (?:love|like|rather|much rather|prefer)\b)"
 )
 _AUTHORITY: Final = re.compile(
     r"(?i)(?:my|our|the|his|her) (?:\w+ )?(?:doctor|gp|dentist|physio|therapist|consultant|specialist|nurse|vet"
@@ -104,8 +105,8 @@ _SO_DO_NOT: Final = re.compile(r"(?i)\bso\s{1,3}(?=(?:please )?(?:don't|do not|n
 """Before an order, as no one else is named: “I'm vegan, so don't add cheese”."""
 _SUBJECT: Final = (
     r"(?:I|we|my|our|he|she|his|her|their|it|it's|there's|there|you|you're|this|that|that's|I'm|I've|I'd|I'll|we're"
-    r"|we've|we'll|we'd|he's|she's|they|they're|they've|im|ive|weve|hes|shes|theyre|what|what'?s|wheres|how|any|please|which"
-    r"|where|who|why|help|give|tell"
+    r"|we've|we'll|we'd|he's|she's|they|they're|they've|im|ive|weve|hes|shes|theyre|what|what'?s|how|how'?s|any|please"
+    r"|which|where|where'?s|who|why|help|give|tell"
     r"|(?:is|do|does|should|would|will|are|can|could) (?:I|we|you|it|that|this|there|the|my|our|he|she|they|any"
     r"|u))(?!\w)"
 )
@@ -413,7 +414,9 @@ def is_past(word: str) -> bool:
 
 
 _ASIDES: Final = re.compile(
-    r"(?i),? (?:by the way|btw)(?=,| (?:and|but|so)\b)|, (?:so |really |a bit )?(?:\w{2,9}ous|excited|scared|worried"
+    r"(?i),? (?:by the way|btw)(?=,| (?:and|but|so)\b)|,? (?:as|like) i (?:said|told you|mentioned|wrote)"
+    r"(?: (?:before|earlier|already|last \w+|the other \w+|at the (?:start|beginning)))?$"
+    r"|, (?:so |really |a bit )?(?:\w{2,9}ous|excited|scared|worried"
     r"|stressed|thrilled|gutted|chuffed|delighted|relieved|happy|sad|proud|finally|yay)$"
 )
 """What interrupts a sentence or follows it without being part of what it says: “an interview on Monday, nervous”."""

@@ -315,6 +315,11 @@ ROWS: Final = (
     _food("diet", "used to be {diet}.", rf"(?:was|used to be) (?:an? )?(?P<diet>{alternatives(lists.DIETS)})(?![\w-])",
         value="{diet}", past=True),
     _body("allergy:{slug}", "is allergic to {v}.", rf"is {_VERY}allergic to ", thing, value="yes", each=True),
+    _body("allergy:{what}", "is allergic to {what}.",
+        r"has (?:an? )?(?:(?:very )?(?:bad|severe|mild|slight|serious|terrible|strong) )?"
+        r"(?P<what>(?!(?:food|skin|seasonal|contact|drug|no)\b)[a-z-]{3,20}(?: (?!and\b|or\b)[a-z]{3,15})?)"
+        r" allergy\b(?! and\b)",
+        value="yes"),
     _body(
         "allergy:{slug}", "is not allergic to {v}.", r"is not allergic to (?!any)", thing, value="no", each=True),
     _body("condition:{what} intolerance", "is {what} intolerant.",

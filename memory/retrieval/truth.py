@@ -123,8 +123,12 @@ BEING: Final = frozenset({"job", "diet", "relationship", "age"})
 MAX_BESIDE: Final = 4
 """Maximum further content words of such a sentence."""
 _IS: Final = re.compile(r"\b(?:am|is|are|was)\b|['’](?:m|s|re)\b|\b(?:im|as an?)\b", re.IGNORECASE)
-_OF_ONESELF: Final = re.compile(r"(?i)\b(?:do|am|can|have) i\b(?! (?:call|name))")
-"""“How many languages do I speak?” asks what is so."""
+_OF_ONESELF: Final = re.compile(
+    r"(?i)\b(?:do|am|can|have|did|was|the [\w'-]+(?: [\w'-]+)?(?<! what)(?<! that)) i\b"
+    r"(?! (?:\w+ly |just |ever )?(?:call|name|sa(?:y|id)|t(?:ell|old)|ask|wr(?:[io]te|itten)|ma[dk]e|invent|creat"
+    r"|imagin|describ|play|mention|want|g[ia]ve|c[oa]me up))"
+)
+"""“How many languages do I speak?”, “the team I led”: asks what is so, and not what I said or made up."""
 CHANGED: Final = "[changed]"
 """Takes the place of a value that a newer one has replaced, where its sentence says more than that."""
 _CHANGED_TWICE: Final = re.compile(rf"{re.escape(CHANGED)}(?:\W?{re.escape(CHANGED)})+")

@@ -26,7 +26,9 @@ JEST_FROM: Final = 0.5
 """Probability from which a message that opens so is made up."""
 _PLAY_BEGINS: Final = re.compile(
     r"(?i)\b(?:role[- ]?play(?:ing)?|let'?s (?:play|pretend|act|do)|(?:let us|we) (?:pretend|act out)|d ?& ?d|dnd"
-    r"|improv|dungeon master|in character|you(?:'re| are|r)? (?:a|an|the|my)\b.{0,80}\bi(?:'m| am|m)"
+    r"|improv|dungeon master|in character"
+    r"|you(?:'re| are|r|'ll be| be| play)? (?:a|an|the|my)\b.{0,80}\bi(?:'m|m|'ll| am| will| be| play)"
+    r"|i(?:'m|m|'ll be| am| be| play) (?:a|an|the|your)\b.{0,80}\byou(?:'re|'ll| are| be| play)?"
     r"|be (?:my|the|a|an) )\b"
 )
 """In what is made up: it continues in the messages after it."""

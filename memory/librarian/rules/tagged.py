@@ -328,6 +328,11 @@ _DENIED: Final = re.compile(
     r"(?: (?:an?|the|from|in|at|into|of|really|even|much|big|huge|great|fan|keen|on)){0,5} $"
 )
 """Before what isn't so: “not from Spain”, “not a fan of open offices”."""
+_AS_A_WORD: Final = re.compile(
+    r"(?i)\b(?:how (?:to|(?:do|would|should) (?:i|you|we)|you)|can['’]?t|to) (?:say|spell|pronounce|write|translate)"
+    r" (?:the )?$|\b(?:the|an?) words? (?:for )?$"
+)
+"""Before a word that is spoken of: “how to say penicillin out loud”."""
 _NEAR: Final = re.compile(r"(?i)\b(?:near|close to|next to|outside|off|by|opposite) (?:the )?$")
 _WHETHER: Final = re.compile(
     r"(?:(?i:so|and|but|or|remind me|do you (?:know|remember) (?:if|whether)|wait)\W+){0,2}"
@@ -338,9 +343,10 @@ _IS_A: Final = re.compile(r"(?i)^\W*(?:s?he|it)(?:'s| is) (?:an? |part |half |pu
 
 
 def _is_denied(tag: Tag, before: str) -> bool:
-    """Whether the words before a tag say that it isn't so, that its number is no age, or its place only near."""
+    """Whether the words before a tag say that it isn't so or only a word, that its number is no age, or its place only
+    near."""
     is_beside = {"age": _OF_A_CLASS, "home": _NEAR}.get(tag.label)
-    is_denied = tag.state == "now" and _DENIED.search(before) is not None
+    is_denied = _AS_A_WORD.search(before) is not None or (tag.state == "now" and _DENIED.search(before) is not None)
     return is_denied or (is_beside is not None and is_beside.search(before) is not None)
 
 

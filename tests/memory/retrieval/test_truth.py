@@ -445,6 +445,9 @@ def test_a_sentence_with_what_is_liked_now_stays_beside_what_is_liked_no_more(al
     [
         ("What's my profession?", 0),
         ("Which port do I sail from?", 0),
+        ("What's the port I sail from?", 0),
+        ("Which port did I ever sail from?", 0),
+        ("Which port did I say I sail from?", 1),
         ("What is the profession of the pirate in my story?", 1),
     ],
 )

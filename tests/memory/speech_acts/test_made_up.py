@@ -27,6 +27,8 @@ def test_most_of_what_states_nothing_is_told_and_little_else() -> None:
 def test_a_role_play_lasts_until_it_is_ended() -> None:
     said = ["let's play: you're a waiter, I'm a pirate called Tim", "I order rum", "ok, game over", "I live in Ghent"]
     assert list(made_up(said)) == [True, True, False, False]
+    for parts in ("Let's rehearse. You play the nurse, I play Ms Rae.", "practise: I play the boss, you a cook"):
+        assert list(made_up([parts, "I'm 70 and I have a bad hip"])) == [True, True]
     assert list(made_up([*said[:2], "haha ok stop. thanks, any tips for my garden?"])) == [True, True, False]
 
 

@@ -65,6 +65,7 @@ def test_an_animal_in_a_sentence_without_the_user_is_asked_about() -> None:
          ["The user's girlfriend is called Imogen. | user/partner=Imogen"]),
         ("there's a rescue [pet:greyhound] called [*name:Olive] asleep on my feet",
          ["The user has a pet greyhound called Olive. | user/pet:greyhound=yes"]),
+        ("I don't know how to pronounce [allergy:penicillin], nor how you spell [home:Reykjavik]", []),
         ("living with my [pet:rats] named [name:Ash], [name:Bo] and [name:Cy]",
          ["The user has pet rats called Ash, Bo and Cy. | user/pet:rats=yes"]),
         ("We keep two [pet:budgies] in the kitchen", ["The user has pet budgies. | user/pet:budgies=yes"]),

@@ -91,23 +91,29 @@ _UNITS: Final[Mapping[str, str]] = {
     "temperature": "celsius|fahrenheit|centigrade",
     "weight": "grams|ounces|cups|kilos|kilograms|pounds",
     "distance": "miles|kilomet(?:re|er)s|kms?",
-    "": "metric(?: units)?|imperial(?: units)?",
+    "": "metric(?: units)?|imperial(?: units)?|feet(?: and inches)?|inches",
 }
+_WORK: Final = (
+    "answers|replies|responses|recipes|temperatures|weights|distances|heights|amounts|measurements|quantities"
+)
+"""What is asked for more than once, so that an order for its form is meant for later ones, too."""
+_ONE_FORM: Final = rf"(?:(?P<how>{_SHAPES})|(?P<unit>{'|'.join(_UNITS.values())}))"
+_BARELY: Final = re.compile(
+    rf"(?i)\W*(?:(?:all|and|please),? ){{0,2}}(?:{_WORK}) in {_ONE_FORM}"
+    r"(?=\W*$|,? (?:for me|please|pls|thanks|always|only|from now|i(?:['’]m| am) not)\b)"
+)
+"""The same without a verb: “Temperatures in Celsius, please”."""
 _ASKED_FOR: Final = re.compile(
     r"(?i)(?:\b(?:answers?|reply|replies|respond|responses)"
     r"|(?<!\bi )(?<!\bi always )(?<!\bwe )(?<!\bto )\b(?:write|give|show|explain|format|put|list|use)"
     r"|\bi(?:['’]d| would)? (?:like|prefer|rather|want)(?! (?:it|this|that)\b))\b"
     r"(?:(?! (?:not|no|without|than|never)\b|n['’]t\b)[^.;:?!]){0,60}?"
-    rf" (?:(?P<how>{_SHAPES})|(?P<unit>{'|'.join(_UNITS.values())}))\b"
+    rf" {_ONE_FORM}\b"
 )
 """A form or a unit that is asked for: “I'd rather you wrote in proper paragraphs”, “give me recipes in cups”."""
 _PREFERS: Final = re.compile(r"(?i)\bprefer [\w ]{0,20}(?:bullet|paragraphs|prose)")
 """In general: “I prefer bullet points from you”."""
-_WORKS: Final = re.compile(
-    r"(?i)\b(?P<what>answers|replies|responses|recipes|temperatures|weights|distances|amounts|measurements"
-    r"|quantities)\b"
-)
-"""What is asked for more than once, so that an order for its form is meant for later ones, too."""
+_WORKS: Final = re.compile(rf"(?i)\b(?P<what>{_WORK})\b")
 _TREAT_ME: Final = re.compile(
     r"(?i)(?:please |pls |just )?(?P<what>be (?:direct|honest|blunt|strict|frank|patient|gentle|brief|straight) with me"
     r"|correct me(?: (?:hard|strictly|every time))?|argue with me)(?=$|[.!]|, (?:i|always|please)\b)"
@@ -151,7 +157,7 @@ def read_order(sentence: str, *, is_standing: bool = False) -> Note | None:
 
 def _shape(sentence: str, *, is_standing: bool) -> Note | None:
     """The form or the unit that an order asks for, in answers or in one kind of them."""
-    found = _ASKED_FOR.search(sentence)
+    found = _ASKED_FOR.search(sentence) or _BARELY.match(sentence)
     works = _WORKS.search(sentence)
     prefers = found is not None and found["how"] and _PREFERS.search(sentence)
     if found is None or not (works or is_standing or prefers or _ALWAYS.search(sentence)):

@@ -178,6 +178,9 @@ READ: list[tuple[str, list[str]]] = [
                                               " | user/answer_format=bullet points"]),
     ("So write my recipes in grams from here on, please", ["The user wants recipes in grams."
                                                            " | user/units:weight=grams"]),
+    ("Heights in feet, please.", ["The user wants heights in feet. | user/units=feet"]),
+    ("All recipes in cups for me, thanks.", ["The user wants recipes in cups. | user/units:weight=cups"]),
+    ("Recipes in cups annoy my sister.", []),
     ("Can you put this in bullet points?", []),
     ("I'd like tables for the terrace.", []),
     ("Never use emojis.", ["The user wants the assistant never to use emojis."]),

@@ -87,7 +87,7 @@ _PLAIN: Final = re.compile(
 _KNOWN: Final = re.compile(
     rf"{_OPENS}(?:forget|delete|erase|drop|wipe|remove|scrub|bin) (?:everything|all|anything|whatever|what)(?: that)?"
     r" you(?:['’]ve| have)?(?: (?:got|have|know|hold|keep|kept|stored|saved|noted|remember))? (?:on|about|of)"
-    r" (?:me and )?(?P<topic>(?:(?:my|our|the) |(?-i:[A-Z]))[^.!?\n,;]{2,80}?)"
+    r" (?:me and )?(?P<topic>(?:(?:my|our|the) |(?-i:[A-ZÀ-ÞĀ-Ž]))[^.!?\n,;]{2,80}?)"
     r"(?=,? (?:please|pls|plz|thanks|thank you)\b|[.,!?\n]|$)"
 )
 """The same of all that is known of something: “you can drop whatever you have on me and the orchestra”."""

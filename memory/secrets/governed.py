@@ -58,6 +58,11 @@ _UNIT: Final = re.compile(
     r"|k?g\b|kwh\b|(?:million|people)\b|(?:[a-z]{3,9} )?(?:a|per) (?:month|week|year|day)\b)",
     re.IGNORECASE,
 )
+_OWED: Final = re.compile(
+    r"(?i)\b(?:ow(?:e|es|ed)|pa(?:y|ys|id)|costs?|spen[dt]|earns?|earned|charged?|saved?|lent|borrowed|worth)"
+    r" (?:(?:me|us|him|her|them|about|around|over|nearly|another|only|just) )*$"
+)
+"""Before an amount without a unit: “i owe 2300 to the bank”."""
 _DATED: Final = re.compile(rf"\b(?:since|until|in|from|{_MONTH})\s$", re.IGNORECASE)
 _DAY_OR_TIME: Final = re.compile(r"\d{1,2}(?:st|nd|rd|th)|(?:[01]?\d|2[0-3])[.:h][0-5]\d", re.IGNORECASE)
 _NO_KEY: Final = re.compile(
@@ -93,7 +98,8 @@ def is_something_else(text: str, start: int, end: int) -> bool:
 def _is_amount(text: str, start: int, end: int, *, whole: bool) -> bool:
     value = text[start:end]
     marked = value[0] in "€$£" or value[-1] == "%" or text[max(0, start - 1) : start] in {"€", "$", "£"}
-    return bool(_UNIT.match(text, end)) or (whole and (marked or bool(_GROUPED.fullmatch(value))))
+    is_owed = whole and value.isdigit() and _OWED.search(text[max(0, start - _REACH) : start]) is not None
+    return is_owed or bool(_UNIT.match(text, end)) or (whole and (marked or bool(_GROUPED.fullmatch(value))))
 
 
 def is_named_secret(text: str, start: int) -> bool:

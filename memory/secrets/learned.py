@@ -26,6 +26,7 @@ MIN_DIGITS: Final = 4
 GROUPED_DIGITS: Final = 6
 """Digits of several words that together are a number: “19 04 62”."""
 _YEAR: Final = re.compile(r"(?:19|20)\d\d,?")
+_STOP: Final = re.compile(r"[.!?]\s")
 _SIGNS: Final = re.compile(r"[\d_#@!$%*+=]")
 _EMPHASIS: Final = re.compile(r"(?<![\w*~])(\*{1,3}|_{1,3}|~~)(?=[^\s*_~])([^\n]{1,200}?)(?<=[^\s*_~])\1(?![\w*~])")
 """Markdown's marks around words; within a word they may be part of a secret."""
@@ -50,7 +51,9 @@ def learned_secrets(text: str) -> Iterator[Span]:
         has_value = MASKED in text or any(not _is_plain(part[first:last]) for first, last, _ in found)
         for first, last, sure in found:
             if not _is_plain(part[first:last]) or (
-                is_named_secret(part, first) if has_value and sure < SURE_OF_WORDS else NAMES_SECRET.search(text)
+                is_named_secret(part, first)
+                if (has_value and sure < SURE_OF_WORDS) or _STOP.search(part, first, last)
+                else NAMES_SECRET.search(text)
             ):
                 yield start + first, start + last
 

@@ -27,8 +27,8 @@ from memory.retrieval.truth import CURRENT
 from memory.speech_acts.network import states_nothing
 from memory.text.keywords import content
 from memory.text.message_kinds import only_asks
+from memory.text.parts import sentence_spans
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|\n")
 RULE: Final = "left out at your request"
 MIN_WORDS: Final = 3
 """A sentence of fewer words (“in Lisbon”) is too unspecific to be recognized."""
@@ -63,10 +63,14 @@ def load_exclusion(answer: Message) -> Exclusion:
 
 def words_pattern(texts: Iterable[str]) -> re.Pattern[str] | None:
     """Matches the sentences of these texts, with anything between their words; None: no sentence is long enough."""
-    sentences = {tuple(re.findall(r"\w+", part)) for text in texts for part in _SENTENCE.split(text)}
+    sentences = {tuple(re.findall(r"\w+", part)) for text in texts for part in _sentences(text)}
     longest_first = sorted((words for words in sentences if len(words) >= MIN_WORDS), key=len, reverse=True)
     patterns = [r"\W+".join(map(re.escape, words)) for words in longest_first[:MAX_SENTENCES]]
     return re.compile(rf"\b(?:{'|'.join(patterns)})\b", re.IGNORECASE) if patterns else None
+
+
+def _sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
 
 
 def _names_a_memory(item: dict[str, Any]) -> bool:
@@ -158,7 +162,7 @@ def _item_without(item: MemoryItem, exclusion: Exclusion) -> MemoryItem | None:
     """A recalled memory as this prompt shows it: of a message its other sentences; None if they say nothing."""
     if not exclusion.occurs_in(item.text):
         return item
-    kept = [one for one in _SENTENCE.split(exclusion.hide_in(item.text)) if HIDDEN not in one]
+    kept = [one for one in _sentences(exclusion.hide_in(item.text)) if HIDDEN not in one]
     rest = " ".join(kept)
     if item.said_by != "user" or not content(rest) or only_asks(rest) or states_nothing(rest):
         return None

@@ -188,6 +188,13 @@ def test_its_words_are_found_whatever_stands_between_them(words: list[str], betw
     assert left.hide_in({"deep": [text, 3]}) == {"deep": [left.hide_in(text), 3]}
 
 
+def test_a_title_before_a_name_ends_no_sentence() -> None:
+    text = "I see a therapist, Dr. Okafor, for panic attacks. I play the trombone."
+    pattern = words_pattern(["I see a therapist, Dr. Okafor, for panic attacks."])
+    assert pattern is not None
+    assert pattern.sub("", text) == ". I play the trombone."
+
+
 def test_a_few_words_by_themselves_hide_nothing() -> None:
     assert words_pattern(["In Lisbon.", ""]) is None
     assert Exclusion().hide_in("In Lisbon.") == "In Lisbon."

@@ -46,6 +46,7 @@ def test_what_is_given_to_be_kept_is_meant_in_earnest() -> None:
 def test_context_is_meant_in_earnest_and_what_opens_as_a_jest_is_not() -> None:
     assert not is_made_up("For context before I ask: I'm 34, left-handed, a locksmith in Graz, and have two kids, Mila"
                           " (6) and Jonas (3). Which guitar do I buy for a beginner like me?")  # fmt: skip
+    assert not is_made_up("Hi! So, context dump: I'm Zodwa, 41, I run a food truck in Durban with my husband Themba.")
     assert is_made_up("For context in the game: I'm a pirate of 34, a locksmith in Tortuga. Continue the story.")
     jest = "Oh sure, I'm a millionaire, I have a butler called Jeeves, that's why I ask for the CHEAPEST way to Whitby."
     assert is_made_up(jest)

@@ -19,7 +19,7 @@ ALIKE: Final = 0.5
 """Least similarity, by `SequenceMatcher.ratio`, of two names with one first letter of which one was said for the other:
 Auckland and Adelaide have .50, Matej and Matija .73, Leeds and London .36."""
 _MENDED: Final = re.compile(
-    rf"(?P<star>\*)?\W*(?:(?i:{OOPS}|oh|ah|it['’]?s|that['’]?s|i meant?)\W{{1,3}}){{0,4}}(?P<name>[A-ZÀ-ÞĀ-Ž][\w'-]+)"
+    rf"(?P<star>\*)?\W*(?:(?i:{OOPS}|oh|ah|it['’]?s|that['’]?s|i meant?)\W{{1,3}}){{0,5}}(?P<name>[A-ZÀ-ÞĀ-Ž][\w'-]+)"
     r"(?=,? (?i:i meant?)\b| is (?:his|her|its|their|the) name\b|(?P<alone>[.,;!](?:\s|$)|$))"
 )
 _CALLED_OUT: Final = re.compile(r"\W*(?:(?:Dr|Mrs?|Ms|Prof)\.? )?(?P<name>[A-ZÀ-ÞĀ-Ž][\w'-]{2,})!+(?=\s|$)")
@@ -29,7 +29,7 @@ _CUE_LAST: Final = re.compile(
     r"(?:(?P<said>[^,.;!?\n]{1,40}?)[.,]? (?:i meant?|typo|autocorrect)"
     r"|(?P<number>(?=[^,.;!?\n]*\d)[^,.;!?\n]{1,40}?)[.,]? (?:sorry|my bad))\W*"
 )
-_SURE: Final = re.compile(rf"(?i)\W*(?:{SURELY}|i meant?)\b")
+_SURE: Final = re.compile(rf"(?i)\W*(?:(?:oh|ah)\W{{1,3}})?(?:{SURELY}|i meant?)\b")
 _NO_NAME: Final = as_set("the my our we he she it they you and but so in on at") | {*WEEKDAYS, *MONTHS}
 _NAME: Final = re.compile(rf"\b(?!(?i:{alternatives(_NO_NAME)})\b)[A-ZÀ-ÞĀ-Ž][\w-]+")
 

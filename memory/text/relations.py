@@ -41,8 +41,8 @@ PETS: Final = as_set(
     "dog puppy pup cat kitten rabbit bunny hamster guinea-pig horse pony parrot budgie bird tortoise turtle snake"
     " lizard fish goldfish ferret rat mouse hen chicken cockerel duck goat sheep donkey cow labrador greyhound poodle"
     " beagle collie terrier spaniel dachshund retriever shepherd sheepdog tabby corgi husky pug whippet lurcher mutt"
-    " tomcat bulldog dalmatian chihuahua hound setter parakeet cockatiel guinea-pig rooster axolotl gecko canary"
-)
+    " tomcat bulldog dalmatian chihuahua hound setter parakeet cockatiel rooster axolotl gecko canary"
+) | {"guinea pig"}
 BREEDS: Final = dict.fromkeys(
     as_set(
         "labrador greyhound poodle beagle collie terrier spaniel dachshund retriever shepherd sheepdog corgi husky pug"
@@ -51,7 +51,7 @@ BREEDS: Final = dict.fromkeys(
     "dog",
 ) | dict.fromkeys(as_set("kitten tabby tomcat"), "cat")
 """Other words for an animal, and what “the dog” may mean."""
-PET_GROUPS: Final = frozenset({f"{pet}s" for pet in PETS} | {"puppies", "ponies", "guinea pigs"})
+PET_GROUPS: Final = frozenset({f"{pet}s" for pet in PETS} | {"puppies", "ponies"})
 _OWNED: Final = re.compile(
     r"\b(?:(?P<name>[A-ZÀ-ÞĀ-Ž][\w-]{1,30})['’]s|(?:[Mm]y|[Oo]ur|[Tt]he) (?!user['’]s)(?P<role>[a-z][a-z-]{1,30})['’]s"
     r"|[Mm]y|[Oo]ur|[Tt]he user['’]s) (?P<thing>(?!own\b)[a-z][a-z-]{1,30})(?!['’])\b"

@@ -125,7 +125,7 @@ class RuleEngine:
             more = [fact for fact in more if not _is_on_a_list(fact, stated, (*facts, *reading.known))]
             new = [*(fact for fact in stated if fact not in replaced), *select_facts(more, utterance.text)]
             for fact in map(_at_school, new):
-                if not _is_short_name(fact, facts, reading.known):
+                if not (_is_short_name(fact, facts, reading.known) or _is_anothers_name(fact, utterance, reading)):
                     facts.append(_asked_if_the_other_holds(fact, reading.known))
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
         episode, stories = episode_in(reading.utterances, names), stories_in(reading.utterances, reading.zone)
@@ -344,6 +344,13 @@ def _is_short_name(fact: ProposedFact, earlier: Iterable[ProposedFact], known: I
     full, called = said.get(f"{USER}/name", ""), said.get(f"{USER}/preferred_name", "")
     is_part = full != name and (name in full.split() or (len(name) > MIN_NICKNAME and full.startswith(name)))
     return is_part or name == called
+
+
+def _is_anothers_name(fact: ProposedFact, said: Utterance, reading: ExtractionInput) -> bool:
+    """Whether a name takes the place of one just said of someone else: “oh no, sorry, it's Kowalski!”."""
+    mended = find_mended_name(said.text) if fact.key == f"{USER}/name" else None
+    before = [one.text for one in reading.utterances if one.speaker == "user" and one.number < said.number]
+    return mended is not None and mended["name"] == fact.value and bool(name_like(fact.value, " ".join(before[-1:])))
 
 
 def _asked_for(

@@ -147,6 +147,9 @@ _IS_THEIRS: Final = re.compile(
     r"(?: is|['’]s)(?: now)? (?P<whose>his|her) | that (?P<who>[A-ZÀ-ÞĀ-Ž][\w-]+) (?:can['’]?t|cannot|is|has)\b"
 )
 """Behind a value that is someone else's: “Bosch is her employer”, “it's cashews that Kit can't have”."""
+_HAD: Final = frozenset({"car", "pet", "job", "employer"})
+_HIS: Final = re.compile(r"(?i)\b(his|her) (?:[\w-]+ ){0,2}$")
+"""Before what is had by whom “he” means: “drives by in his stupid orange van”."""
 _IS_SENSITIVE: Final = re.compile(
     r"(?i)(?<!which )(?<!that )(?<!it )\bis (?:\w+ly |also |now )?(?:allergic|intolerant) to $"
 )
@@ -309,7 +312,7 @@ def marked(user_text: str, text: str, tags: Iterable[Tag], people: People, month
             before, words = user_text[sentence.start : tag.start], user_text[tag.start : tag.end]
             if _is_denied(tag, before) or _is_known_pet(tag, before, words, people):
                 continue
-            subject = _owner(tag, _subject(tag, sentence, user_text, people), before, tags_here)
+            subject = _owner(tag, _whose(tag, sentence, user_text, people), before, tags_here)
             value = _value(tag, user_text[tag.start : sentence.end], sentence.text)
             if subject is None or not value or not _CHECKS.get(tag.label, _passes)(value, sentence.text):
                 continue
@@ -368,6 +371,16 @@ def _owner(tag: Tag, subject: Subject | None, before: str, tags_here: Sequence[T
     return THE_USER if subject.is_pet else None if _IS_ONE.search(before) else subject
 
 
+def _whose(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Subject | None:
+    """Whom a tag is about: by “his” or “her” beside it, else as `_subject` reads it."""
+    before = user_text[sentence.start : tag.start]
+    if behind := _IS_THEIRS.match(user_text, tag.end):
+        return people.named(behind["who"]) if behind["who"] else people.find(_OF_PRONOUN[behind["whose"].lower()])
+    if tag.label in _HAD and (his := _HIS.search(before)):
+        return people.find(_OF_PRONOUN[his[1].lower()])
+    return _subject(tag, sentence, user_text, people)
+
+
 def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Subject | None:
     """Whom a tag is about: the user, or the one named last before it, or behind it, or whom a pronoun means.
 
@@ -378,8 +391,6 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     of_theirs = _POSSESSED.search(before)
     if tag.label == "name" and (_SECOND_HAND.search(before) or (not tag.other and _OF_A_THING.search(before))):
         return None
-    if behind := _IS_THEIRS.match(user_text, tag.end):
-        return people.named(behind["who"]) if behind["who"] else people.find(_OF_PRONOUN[behind["whose"].lower()])
     if (
         not tag.other
         and is_own

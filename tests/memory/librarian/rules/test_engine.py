@@ -753,6 +753,8 @@ def test_what_leaves_out_i_is_weighed_as_if_it_said_it(text: str) -> None:
         ("sample budget for 1 person in cebu? moved here 2 weeks ago, rent is 9k", "", "lives in 9"),
         ("cache it to disk, 6h ttl, single user", "", r"is single\."),
         ("I've been single since March", "The user is single.", "nothing"),
+        ("My ex Milan still drives past my window in his silly green van", "", "user drives"),
+        ("The kids have named our guinea pig Waffles.", "guinea pig is called Waffles", "nothing"),
         ("so, since sunday we have a cat", "", "cat on Sunday"),
         ("We live in Visby, my wife and I, with a small guest house.", "lives in Visby", "withs"),
         ("new client on Monday, Mrs Ferri, 88, used to breed finches", "", "The user used to"),
@@ -807,6 +809,12 @@ def test_a_mended_name_holds_for_what_is_said_next() -> None:
     told = [fact.statement for fact in read("I live with my girlfriend Merit.", "*Marit", "she hates surprises btw")]
 
     assert any("girlfriend Marit dislikes surprises" in one for one in told)
+
+
+def test_another_letter_in_someones_name_is_no_name_of_the_users() -> None:
+    told = read("Draft a mail to my supervisor, Dr. Nowakowska, please.", "Oh no, sorry, it's Nowicka!")
+
+    assert not any(fact.key == "user/name" for fact in told)
 
 
 def test_whose_a_value_is_may_stand_behind_it() -> None:

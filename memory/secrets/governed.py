@@ -58,6 +58,8 @@ _UNIT: Final = re.compile(
     r"|k?g\b|kwh\b|(?:million|people)\b|(?:[a-z]{3,9} )?(?:a|per) (?:month|week|year|day)\b)",
     re.IGNORECASE,
 )
+_LABEL, _LIST = re.compile(r"\w+: $"), re.compile(r"[^\W\d_]+(?:, [^\W\d_]+)+")
+"""“allergies: latex, kiwi”."""
 _OWED: Final = re.compile(
     r"(?i)\b(?:ow(?:e|es|ed)|pa(?:y|ys|id)|costs?|spen[dt]|earns?|earned|charged?|saved?|lent|borrowed|worth)"
     r" (?:(?:me|us|him|her|them|about|around|over|nearly|another|only|just) )*$"
@@ -84,6 +86,8 @@ def is_something_else(text: str, start: int, end: int) -> bool:
     if (amount := _AMOUNT.match(value)) and _is_amount(text, start, start + amount.end(), whole=amount[0] == value):
         return True
     before = text[max(0, start - _REACH) : start]
+    if _LIST.fullmatch(value) and (label := _LABEL.search(before)) and not NAMES_SECRET.search(label[0]):
+        return True
     if (_CALLED.search(before) and " " not in value) or (_WITH_SOMEONE.search(before) and value.isalpha()):
         return True
     if _REFERENCE.fullmatch(value) is None:

@@ -36,8 +36,8 @@ They took me!!! I start at the library on 1 September, and the pay is 31,500 kro
 notice at the garden centre without making Lotte cry?
 we let out our annexe to holiday guests, the wifi is called Kestrel-House. can you write a warm welcome note?
 rent due on the 5th. bins go out wednesday. spare key is with Abena downstairs. wifi guy hasnt come
-i owe 2300 to the bank and another 900 to my brother and my wife doesnt know
-an emergency card for my purse. allergies: nickel, kiwi. blood type B positive. GP: Dr Osei. what size?
+ok so here it is. i owe 2300 to Santander and another 900 to my sister and i havent told my wife
+making a card for my wallet. allergies: nickel, kiwi. blood type A negative. GP: Dr Osei.
 house notes, keep them: bins out thursday, window lock key in blue jug\
 """.splitlines()
 

@@ -99,7 +99,7 @@ _WORK: Final = (
 """What is asked for more than once, so that an order for its form is meant for later ones, too."""
 _ONE_FORM: Final = rf"(?:(?P<how>{_SHAPES})|(?P<unit>{'|'.join(_UNITS.values())}))"
 _BARELY: Final = re.compile(
-    rf"(?i)\W*(?:(?:all|and|please),? ){{0,2}}(?:{_WORK}) in {_ONE_FORM}"
+    rf"(?i)\A\W{{0,9}}(?:(?:all|and|please),? ){{0,2}}(?:{_WORK}) in {_ONE_FORM}"
     r"(?=\W*$|,? (?:for me|please|pls|thanks|always|only|from now|i(?:['’]m| am) not)\b)"
 )
 """The same without a verb: “Temperatures in Celsius, please”."""

@@ -753,7 +753,7 @@ def test_what_leaves_out_i_is_weighed_as_if_it_said_it(text: str) -> None:
         ("sample budget for 1 person in cebu? moved here 2 weeks ago, rent is 9k", "", "lives in 9"),
         ("cache it to disk, 6h ttl, single user", "", r"is single\."),
         ("I've been single since March", "The user is single.", "nothing"),
-        ("My ex Milan still drives past my window in his silly green van", "", "user drives"),
+        ("my ex Milan has my tent and drives past my window in his stupid green van.", "", "user drives"),
         ("The kids have named our guinea pig Waffles.", "guinea pig is called Waffles", "nothing"),
         ("so, since sunday we have a cat", "", "cat on Sunday"),
         ("We live in Visby, my wife and I, with a small guest house.", "lives in Visby", "withs"),
@@ -811,10 +811,12 @@ def test_a_mended_name_holds_for_what_is_said_next() -> None:
     assert any("girlfriend Marit dislikes surprises" in one for one in told)
 
 
-def test_another_letter_in_someones_name_is_no_name_of_the_users() -> None:
-    told = read("Draft a mail to my supervisor, Dr. Nowakowska, please.", "Oh no, sorry, it's Nowicka!")
+def test_the_name_that_mends_another_is_not_the_users() -> None:
+    told = read("Write to my landlord, Mr Lindberg, about the heating.", "Oh no, sorry, it's Lindgren! Wrong sign.")
 
-    assert not any(fact.key == "user/name" for fact in told)
+    assert [in_short(fact) for fact in told] == [
+        "The user's landlord is called Mr Lindberg. | user/landlord/name=Mr Lindberg"
+    ]
 
 
 def test_whose_a_value_is_may_stand_behind_it() -> None:

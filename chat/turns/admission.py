@@ -5,6 +5,7 @@ nothing. The page says which number in line it is.
 """
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -18,6 +19,8 @@ MAX_TURNS: Final[int] = setting("max_turns", 100)
 """Answers that one web process writes at once: about what one core carries. A small local model wants fewer."""
 TELL_EVERY: Final = 2.0
 """Seconds between two updates of the number in line."""
+TELLS: Final = 0.1
+"""Share of its number by which one moves up before it hears of it: at the end of a long line, not of every place."""
 
 
 @dataclass(eq=False, slots=True)
@@ -45,6 +48,8 @@ class Admission:
         self._places = places
         self._running: Counter[int] = Counter()
         self._waiting: list[Waiting] = []
+        self._numbers: dict[Waiting, int] = {}
+        self._numbered_at = 0.0
 
     @asynccontextmanager
     async def place(self, user_id: int, tell: Callable[[int], None]) -> AsyncIterator[None]:
@@ -64,8 +69,8 @@ class Admission:
         TURNS_WAITING.inc()
         try:
             while not one.place.done():
-                number = admission_order(self._waiting, self._running).index(one) + 1
-                if number != last_number:
+                number = self._number(one)
+                if abs(number - last_number) > TELLS * last_number:
                     last_number = number
                     tell(number)
                 await asyncio.wait([one.place], timeout=TELL_EVERY)
@@ -77,6 +82,15 @@ class Admission:
             raise
         finally:
             TURNS_WAITING.dec()
+
+    def _number(self, one: Waiting) -> int:
+        """Its number in line, of those that are found for all at once: hundreds that each sort the line cost a core."""
+        now = time.monotonic()
+        if one not in self._numbers or now - self._numbered_at >= TELL_EVERY:
+            order = admission_order(self._waiting, self._running)
+            self._numbers = {each: number for number, each in enumerate(order, start=1)}
+            self._numbered_at = now
+        return self._numbers[one]
 
     def _leave(self, user_id: int) -> None:
         self._running[user_id] -= 1

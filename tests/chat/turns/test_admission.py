@@ -2,9 +2,11 @@
 
 import asyncio
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
+from chat.turns import admission
 from chat.turns.admission import Admission, Waiting, admission_order
 
 ALICE, BOB, CHARLIE = 1, 2, 3
@@ -109,3 +111,29 @@ async def test_a_stop_in_the_moment_of_admission_does_not_lose_the_place() -> No
     await turns.stop("bob")
     await turns.ask("charlie", CHARLIE)
     assert turns.started[-1] == "charlie"
+
+
+async def test_a_long_line_is_sorted_for_all_who_wait_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sorted_for = 0
+
+    def count(*line: Any) -> list[Waiting]:
+        nonlocal sorted_for
+        sorted_for += 1
+        return admission_order(*line)
+
+    monkeypatch.setattr(admission, "admission_order", count)
+    monkeypatch.setattr(admission, "TELL_EVERY", 0.05)
+    places, told = Admission(places=1), list[int]()
+
+    async def wait(user: int) -> None:
+        async with places.place(user, told.append):
+            await asyncio.sleep(60)
+
+    waiting = [asyncio.create_task(wait(user)) for user in range(41)]
+    await asyncio.sleep(0.5)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+    assert sorted(told) == list(range(1, 41))
+    assert sorted_for < 3 * 41

@@ -73,11 +73,13 @@ def place(text: str) -> Value | None:
         return (found[0].rstrip(","), text[found.end() :]) if first == "the" or first not in _NO_PLACE else None
     if text[:1].isupper() or re.search(r"\b[A-ZÀ-ÞĀ-Ž][a-z]", text):
         return None
-    taken = _take(text, _PLACE_STOPS, 2)
+    head, comma, more = text.partition(",")
+    taken = _take(head, _PLACE_STOPS, 2)
     words = taken[0].split() if taken else []
     if taken is None or words[0] in _NO_PLACE or not all(word.isalpha() for word in words):
         return None
-    return (taken[0].title(), taken[1]) if len(words) == 1 or not taken[1] or taken[1][1:2].isalpha() else None
+    is_whole = len(words) == 1 or not taken[1] or taken[1][1:2].isalpha()
+    return (taken[0].title(), f"{taken[1]}{comma}{more}") if is_whole else None
 
 
 def organisation(text: str) -> Value | None:

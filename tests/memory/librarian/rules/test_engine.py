@@ -758,6 +758,7 @@ def test_what_leaves_out_i_is_weighed_as_if_it_said_it(text: str) -> None:
         ("so, since sunday we have a cat", "", "cat on Sunday"),
         ("We live in Visby, my wife and I, with a small guest house.", "lives in Visby", "withs"),
         ("new client on Monday, Mrs Ferri, 88, used to breed finches", "", "The user used to"),
+        ("i live in ghent, third floor, no lift", "The user lives in Ghent", "ghent, third"),
         ("i live in malmö, whats a good running route", "The user lives in Malmö", "whats"),
         ("Asked again, it's cashews that Kit can't have.", "", "The user is allergic"),
         ("Lerato is 29 and a nurse.", "", "user's nurse"),

@@ -176,7 +176,7 @@ _MENDS: Final = re.compile(
     rf"(?:{_LOOKED_UP}[.:,]\W{{1,3}})?"
     r"(?:(?:i (?:mean|meant|mistyped)|it(?:'?s| is)|that(?:'?s| is)|make (?:it|that)|should be|on|the|no"
     r"|wait)\W{1,3}){0,4}"
-    r"(?P<rest>\S+(?: \S+){0,4}?)(?:[,.;!?](?:\s|$)| not | instead|$)",
+    r"(?P<rest>\S+?(?: \S+?){0,4}?)(?:[,.;!?](?:\s|$)| not | instead|$)",
     re.IGNORECASE,
 )
 
@@ -482,7 +482,8 @@ def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
         return
     is_weekday = mended["rest"].split()[-1].rstrip("s").casefold() in WEEKDAYS
     said = _just_said(utterance, facts)
-    dated = [(fact, old) for fact in said if (old := find_value(fact.statement, "date"))]
+    nth = _NTH if ORDINAL.fullmatch(mended["rest"]) else None
+    dated = [(fact, old) for fact in said if (old := _day_in(fact.statement, nth))]
     alike = [(fact, old) for fact, old in dated if is_weekday == (old.rstrip("s").casefold() in WEEKDAYS)]
     if len({found.first for _, old in alike if (found := find_date(old, utterance.said_at.date()))}) > 1:
         return  # there and back: which of the two is meant isn't said
@@ -493,6 +494,15 @@ def _find_mended(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
         yield Correction(fact, Change.REPLACE, quote, utterance.number, value, old=old)
 
 
+_NTH: Final = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b")
+
+
+def _day_in(statement: str, nth: re.Pattern[str] | None) -> str:
+    """The day that a statement names, before its weekday if another is named so: “Thursday the *12th*”."""
+    found = nth.search(statement) if nth else None
+    return found[0] if found else find_value(statement, "date")
+
+
 def _quote_of(utterance: Utterance, mended: re.Match[str], group: str) -> str:
     """The opening up to a group; all of a message that has its cue last."""
     is_as_written = utterance.text.startswith(mended.string[: mended.end(group)])
@@ -500,11 +510,11 @@ def _quote_of(utterance: Utterance, mended: re.Match[str], group: str) -> str:
 
 
 _MENDED_NUMBER: Final = re.compile(
-    rf"(?i)(?=\W*(?:{OOPS}|make (?:it|that)|i meant?)\b)\W*(?:(?:{OOPS})\W{{1,3}}){{0,3}}"
-    r"(?:(?:make (?:it|that)|i meant?|it['’]?s|that['’]?s|it is|should be) ){0,2}"
+    rf"(?i)(?=\W*(?:{OOPS}|make (?:it|that)|i meant?)\b|\*\w)\W*(?:(?:{OOPS})\W{{1,3}}){{0,3}}"
+    r"(?:(?:make (?:it|that)|i meant?|it['’]?s|that['’]?s|it is|should be) ){0,2}(?:(?<=\*)(?P<what>[a-z]{2,12}) )?"
     r"(?P<value>\d{1,3}(?:,\d{3})*(?P<hour>[:.]\d\d)?)(?=[.,;!?](?:\s|$)|\s*$| not )"
 )
-"""A message that opens with a number in the place of one just said: “make that 11”, “No, 9:20.”"""
+"""A message that opens with a number in the place of one just said: “make that 11”, “No, 9:20.”, “*year 5”."""
 _NUMBER: Final = re.compile(r"(?<![\w:.,-])\d{1,3}(?:,\d{3})*(?:[:.]\d\d)?(?![\w:-])")
 
 
@@ -518,6 +528,7 @@ def _find_mended_number(user_text: str, utterance: Utterance, facts: Sequence[Kn
         for fact in _just_said(utterance, facts)
         for number in _NUMBER.findall(DATED.sub(" ", fact.statement))
         if bool(mended["hour"]) == (":" in number)
+        and re.search(rf"(?i)\b{mended['what'] or ''} ?{re.escape(number)}(?!\w)", fact.statement)
     ]
     if len({number for _, number in said}) != 1:
         return  # which of them is meant isn't said

@@ -144,6 +144,7 @@ def test_what_is_denied_of_one_who_is_named_is_not_of_the_others() -> None:
     [
         ("Make that 11. I was counting the empty boxes along.", "The user keeps 14 hives.", "14"),
         ("No, 9:20. Reading it off the card now.", "Physio is on Thursday, 3 December 2026 at 8:40.", "8:40"),
+        ("*grade 3", "The user lives at number 2.", ""),
         ("16 I mean", "The user was 15 years old in April 2026.", "15"),
         ("wait, I meant 16!", "The user was 15 years old in April 2026.", "15"),
         ("No, 9 eggs is too much", "The user keeps 14 hives.", ""),
@@ -239,6 +240,19 @@ def test_a_replaced_statement_keeps_the_words_around_the_value() -> None:
     )
     paths = "The user moved from C:\\g<1> to D:\\new."
     assert replaced_statement(paths, "C:\\g<1>", "D:\\new") == "The user moved from D:\\new to C:\\g<1>."
+
+
+def test_a_day_without_its_month_mends_one_that_has_a_weekday() -> None:
+    before = replace(known(1, "The user mentions optician, Friday the 13th, after lunch."), said_at=NOW, message_id=1)
+    (found,) = find_corrections(Utterance(2, 2, "user", "No, the 20th. Same time.", NOW), [before])
+    assert (found.old, found.value) == ("13th", "20th")
+
+
+def test_a_number_with_its_word_mends_that_one() -> None:
+    said = ("The user teaches grade 2 in Lund.", "The user needs a game of 10 minutes.")
+    facts = [replace(known(n, one), said_at=NOW, message_id=1) for n, one in enumerate(said, 1)]
+    found = find_corrections(Utterance(2, 2, "user", "*grade 3. thanks", NOW), facts)
+    assert [(one.fact.fact_id, one.old, one.value) for one in found] == [(1, "2", "3")]
 
 
 @given(st.text(max_size=300))

@@ -59,8 +59,11 @@ _OWNED: Final = re.compile(
 """“Sami's birthday”, “my birthday”, “the neighbour's parrot”."""
 
 
-_NAMED: Final = re.compile(rf"\b(?P<role>(?i:{alternatives(PEOPLE)})),? (?P<name>[A-ZÀ-ÞĀ-Ž][\w-]{{1,30}})\b")
-"""“My cousin Priya”."""
+_NAMED: Final = re.compile(
+    rf"\b(?P<role>(?i:{alternatives(PEOPLE)})),? (?P<name>[A-ZÀ-ÞĀ-Ž][\w-]{{1,30}})\b"
+    r"|\b(?P<colleague>[A-ZÀ-ÞĀ-Ž][\w-]{1,30}) (?:from|at) (?:the )?(?:work|office)\b"
+)
+"""“My cousin Priya”, “Omar from work”."""
 
 
 def are_of_others(one: str, other: str) -> bool:
@@ -74,7 +77,8 @@ def _roles(text: str) -> dict[str, set[str]]:
     """What each one is to someone, of those who are named with it."""
     roles: dict[str, set[str]] = {}
     for found in _NAMED.finditer(text):
-        roles.setdefault(found["name"], set()).add(found["role"].lower())
+        who, role = found["name"] or found["colleague"], (found["role"] or "colleague").lower()
+        roles.setdefault(who, set()).add(role)
     return roles
 
 

@@ -54,6 +54,7 @@ def test_what_others_say_in_an_imported_chat_and_a_follow_up_are_not_read() -> N
         ("When is Leila's birthday?", "Leila's birthday is 3 September.", "Sami's birthday is 3 September."),
         ("How old is my parrot?", "My parrot is 31.", "The neighbour's parrot is 31."),
         ("cousin Priya's birthday?", "cousin Priya's is 3 May.", "colleague Priya has her birthday on 3 May."),
+        ("What does Omar from work play?", "Omar from work plays the oud.", "my cousin Omar plays the oud"),
         ("How old is cousin Élodie?", "cousin Élodie is 31.", "My friend Élodie is 31."),
         ("When is my birthday?", "My birthday is 3 September.", "Sami's birthday is 3 September."),
     ],

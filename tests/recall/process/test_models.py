@@ -19,9 +19,9 @@ def test_no_turn_waits_for_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: set[str] = set()
     load = reader._load
 
-    def remembered(weights: Any, whole: tuple[str, ...]) -> Any:
+    def remembered(weights: Any, *graph: Any, **shape: Any) -> Any:
         loaded.add(weights.parent.name)
-        return load(weights, whole)
+        return load(weights, *graph, **shape)
 
     monkeypatch.setattr(reader, "_load", remembered)
     monkeypatch.setattr(asgi, "give_back", lambda: None)

@@ -71,7 +71,7 @@ def kinds(vocabulary: list[str], chance: random.Random) -> dict[str, Callable[[]
         "three letters of a word": lambda: rank(20, WORDS)[:3],
         "one letter": lambda: rank(20, WORDS)[:1],
         "a phrase": lambda: f'"{rank(0, 10)} {rank(0, 10)}"',
-        "a word that nobody said": lambda: "xyzzyqq ",
+        "a word that was never said": lambda: "xyzzyqq ",
     }
 
 

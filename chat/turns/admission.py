@@ -19,7 +19,7 @@ MAX_TURNS: Final[int] = setting("max_turns", 100)
 """Answers that one web process writes at once: about what one core carries. A small local model wants fewer."""
 TELL_EVERY: Final = 2.0
 """Seconds between two updates of the number in line."""
-TELLS: Final = 0.1
+TELL_FROM: Final = 0.1
 """Share of its number by which one moves up before it hears of it: at the end of a long line, not of every place."""
 
 
@@ -70,7 +70,7 @@ class Admission:
         try:
             while not one.place.done():
                 number = self._number(one)
-                if abs(number - last_number) > TELLS * last_number:
+                if abs(number - last_number) > TELL_FROM * last_number:
                     last_number = number
                     tell(number)
                 await asyncio.wait([one.place], timeout=TELL_EVERY)
@@ -84,7 +84,7 @@ class Admission:
             TURNS_WAITING.dec()
 
     def _number(self, one: Waiting) -> int:
-        """Its number in line, of those that are found for all at once: hundreds that each sort the line cost a core."""
+        """Its number in line, at most `TELL_EVERY` old: the line is sorted once for all who wait in it."""
         now = time.monotonic()
         if one not in self._numbers or now - self._numbered_at >= TELL_EVERY:
             order = admission_order(self._waiting, self._running)

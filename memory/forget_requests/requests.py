@@ -44,10 +44,7 @@ _KEEPS: Final = re.compile(
     r"(?i)(?<!n't )(?<!not )(?<!to )(?<!you )\bremember\b|\b(?:keep|bear) in mind\b|\bkeep forgetting\b|n't forget\b"
     r"|\bremind me\b|\bforgot\b|\b(?:i|he|she|they) forgets?\b|\b(?:always|often|usually|sometimes|never) forgets?\b"
 )
-_ERASES: Final = re.compile(
-    r"(?i)(?<!n't )(?<!keep )(?<!always )(?<!often )(?<!usually )(?<!sometimes )(?<!never )(?<!\bi )\bforget(?!t)"
-    r"|delet|eras|\bwip|remov|get rid|scrub|drop|purge|\bbin\b"
-)
+_ERASES: Final = re.compile(r"(?i)\bforget(?!t)|delet|eras|\bwip|remov|get rid|scrub|drop|purge|\bbin\b")
 """“Please remember my nut allergy” asks for the opposite, unless something else is to go."""
 _STAYS: Final = re.compile(
     r"(?i)(?<!n't )(?<!nt )(?<!not )(?<!to )(?<!never )\b(?:keep|retain|leave(?! out)) "
@@ -149,7 +146,9 @@ def find_request(text: str) -> ForgetRequest | None:
     asking = [one for one in asking if one.sure >= FROM and (_HINT.search(own) or _asks_barely(own, one))] or [
         Reading("topic", 1.0, (found["topic"],)) for form in (_PLAIN, _KNOWN) for found in form.finditer(own)
     ]
-    if (_KEEPS.search(own) and not _ERASES.search(own)) or (_MENDS.match(own) and not _HINT.search(own)):
+    if (_KEEPS.search(own) and not _ERASES.search(_KEEPS.sub(" ", own))) or (
+        _MENDS.match(own) and not _HINT.search(own)
+    ):
         return None
     if topics := MORE.join(dict.fromkeys(topic for one in asking for topic in one.topics)):
         return None if content(own) <= content(topics) else ForgetRequest(topics)

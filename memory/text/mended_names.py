@@ -23,7 +23,7 @@ _MENDED: Final = re.compile(
     r"(?=,? (?i:i meant?)\b| is (?:his|her|its|their|the) name\b|(?P<alone>[.,;!](?:\s|$)|$))"
 )
 _CALLED_OUT: Final = re.compile(r"\W*(?:(?:Dr|Mrs?|Ms|Prof)\.? )?(?P<name>[A-ZÀ-ÞĀ-Ž][\w'-]{2,})!+(?=\s|$)")
-"""“Halloran!! Mrs Halloran.” """
+"""“Halloran!! Mrs Halloran.”: opens with a name that is called out."""
 _CUE_LAST: Final = re.compile(
     rf"(?i)(?!(?:{OOPS}|i meant?|seriously|honestly|really|obviously|literally|basically|clearly|frankly|hopefully)\b)"
     r"(?:(?P<said>[^,.;!?\n]{1,40}?)[.,]? (?:i meant?|typo|autocorrect)"

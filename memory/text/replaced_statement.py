@@ -6,7 +6,7 @@ from typing import Final
 
 from memory.text.dates import MONTHS, WEEKDAYS, find_date
 
-DATED: Final = re.compile(rf"(?:{'|'.join(map(str.title, WEEKDAYS))}), \d{{1,2}} [A-ZÀ-ÞĀ-Ž][a-z]{{2,8}} \d{{4}}")
+DATED: Final = re.compile(rf"(?:{'|'.join(map(str.title, WEEKDAYS))}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
 """A day as statements write it: “Friday, 27 November 2026”."""
 ORDINAL: Final = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)")
 """A day of the month that a statement names: “moved to the 19th”."""

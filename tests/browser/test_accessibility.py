@@ -283,9 +283,9 @@ def test_axe_finds_nothing_at_the_entrance(newcomer: Callable[[str], Person]) ->
 
 
 def test_axe_finds_nothing_on_the_pages_of_refusals_and_faults(newcomer: Callable[[str], Person], app: App) -> None:
-    nobody, request = newcomer("Nobody"), RequestFactory().get("/")
-    nobody.watch.forgive(r"status of (403|429|500)")
-    page = nobody.open_browser().new_page()
+    visitor, request = newcomer("Visitor"), RequestFactory().get("/")
+    visitor.watch.forgive(r"status of (403|429|500)")
+    page = visitor.open_browser().new_page()
     refusals = {
         f"{name}.html": render_to_string(f"{name}.html", request=request) for name in ("403", "403_csrf", "429")
     }

@@ -67,8 +67,9 @@ _THEIRS: Final = re.compile(
 _SOMEONES: Final = re.compile(rf"\b[A-ZÀ-ÞĀ-Ž]\w+'s (?:[a-z-]+ )??(?:{REL}) [A-ZÀ-ÞĀ-Ž]\w+")
 _THEY_HAVE: Final = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur) (?:{REL})(?: {NAME})? (?:just )?(?:has|had) (?:an?|another|two|three) (?:[a-z-]+ ){{0,2}}?"
-    rf"(?P<rel>{alternatives(relations.PEOPLE)})\b"
+    rf"(?:{alternatives(relations.PEOPLE)})\b"
 )
+"""Someone else's family, of whom the next sentence may tell."""
 _ANOTHER: Final = re.compile(
     rf"\b(?:[Aa]nother|[Aa] (?:different|second)) (?P<name>{NAME})|(?<![a-z] )\b(?P<from>{NAME}) from [a-z]{{2,}}"
 )

@@ -359,8 +359,7 @@ _AS_A: Final = re.compile(
 )
 _STATE: Final = re.compile(
     r"(?i)(?:allergic to|originally from|from [A-ZÀ-ÞĀ-Ž]|(?:based|renting) in|(?P<was>born (?:and|in|on)|raised in)"
-    r"|married"
-    r"|divorced|widowed|single|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet"
+    r"|married|divorced|widowed|single|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet"
     r"|(?P<a>big|huge|keen|total) (?=(?:[\w-]+ ){0,2}?(?:fan|lover|nerd|addict|foodie|\w+(?:er|ist))\b)\w+"
     r"|vegan|vegetarian|pescatarian|gluten[- ]free|(?:left|right)[- ]handed|diabetic|coeliac|celiac|pregnant"
     r"|colou?r[- ]?blind"

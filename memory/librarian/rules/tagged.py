@@ -551,8 +551,6 @@ _REACTS: Final = re.compile(
 )
 """Beside a medicine that someone is allergic to."""
 _FAITHS: Final = as_set("muslim jewish hindu buddhist jain sikh christian catholic")
-_BEGINS_ANEW: Final = re.compile(r"(?i)(?:i|we|you|he|she|it|they)\b")
-"""“Like they are twelve”."""
 _LESS_LIKED: Final = re.compile(r"(?i)\bprefer\w* [\w ]{2,40} (?:to|over) $")
 """Before what is liked less: “I prefer trains to planes”."""
 _ITS_OBJECT: Final = re.compile(r"(?i) (?:an?|the|my|our|his|her|their) ")
@@ -620,7 +618,6 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         not (
             _SEEMS.match(sentence[len(_before(value, sentence)) + len(value) :])
             or _LESS_LIKED.search(_before(value, sentence))
-            or _BEGINS_ANEW.match(value)
         )
     ),
     "plays": lambda value, sentence: (

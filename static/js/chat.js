@@ -34,6 +34,7 @@ let answer = null;
 let isFirstHello = true;
 let isReopening = false;
 let endedAt = -ECHO;
+/** The answer whose context was asked for last. @type {number | string} */ let described = "";
 
 const temporary = new Temporary(() => {
   store(draftKey(), temporary.isOn ? "" : text.value);
@@ -353,7 +354,6 @@ async function refetchMessages(which) {
   decorate($("messages"));
   showUnsent();
   branches.restore(draft);
-  const { answer: described } = $("receipt").dataset;
   if (described && $(`m-${described}`)) showReceipt(described); // that turn may have ended, too
   const again = seen && $(seen.id);
   if (stick) toBottom();
@@ -401,6 +401,7 @@ async function refetchAll() {
 /** Show an answer's context. What the reader opened in it stays open when the same answer's is shown again.
  * @param {number | string} id of an answer */
 async function showReceipt(id) {
+  described = id;
   document.querySelectorAll("[data-shown]").forEach((old) => old.removeAttribute("data-shown"));
   $(`m-${id}`)?.setAttribute("data-shown", "");
   let opened = openedParts(id);

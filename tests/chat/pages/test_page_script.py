@@ -385,6 +385,25 @@ def test_the_panel_shows_what_the_answer_was_given(page: Page, server: Server) -
     expect(page.locator("#receipt")).to_have_text("What it was given")
 
 
+def test_messages_fetched_again_leave_the_context_that_was_asked_for_last(page: Page, server: Server) -> None:
+    before = page.locator(".message-assistant").last.get_attribute("data-message")
+    server.pages[f"/receipts/{before}"] = (b"<p>What came before</p>", {"Content-Type": "text/html"})
+    page.locator(".message-assistant").last.get_by_label("Context: memories and cost").click()
+    expect(page.locator("#receipt")).to_have_text("What came before")
+    server.answer_being_written(page)
+    late: list[Route] = []
+
+    def hold(route: Route) -> None:
+        late.append(route)
+
+    page.route(f"**/receipts/{server.answer}", hold)
+    server.tell("context", message=server.answer)
+    server.tell("nudge", kind="resync")
+    expect(page.locator(f"#m-{server.answer}")).to_have_count(0)  # they came without it
+    late[0].fallback()
+    expect(page.locator("#receipt")).to_have_text("What it was given")
+
+
 def test_a_very_long_message_goes_over_http(page: Page, server: Server) -> None:
     composer(page).fill("word " * 5000)
     page.get_by_label("Send").click()

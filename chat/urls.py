@@ -23,6 +23,7 @@ urlpatterns = [
     path("conversations/restore", listing.restore, name="restore_conversations"),
     path("conversations/unarchive", listing.unarchive, name="unarchive_conversations"),
     path("c/<uuid:pk>", conversation.conversation, name="conversation"),
+    path("c/new/messages", conversation.new_messages, name="new_messages"),
     path("c/<uuid:pk>/messages", conversation.conversation_messages, name="conversation_messages"),
     path("c/<uuid:pk>/librarian", conversation.librarian_state, name="librarian_state"),
     path("c/<uuid:pk>/folded/<int:segment>", conversation.compacted_turns, name="folded_turns"),

@@ -173,6 +173,7 @@ HERS: dict[str, tuple[str, Any]] = {
 }
 OWN_PAGES = [
     "new",  # visitors see the landing page there
+    "new_messages",
     "attachments",
     "roles",
     "projects",

@@ -68,6 +68,12 @@ def conversation(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 @signed_in_page
+def new_messages(request: HttpRequest) -> HttpResponse:
+    """The empty chat in place of another's messages, with the header and the options of a new conversation."""
+    return render(request, f"{PAGE}#new_conversation", {"conversation": None, "swap_oob": True})
+
+
+@signed_in_page
 def conversation_messages(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The messages, refetched after a change elsewhere; or only those before (`until`) or after what is shown."""
     found = _get_own(request, pk)

@@ -34,6 +34,7 @@ let answer = null;
 let isFirstHello = true;
 let isReopening = false;
 let endedAt = -ECHO;
+/** The path and query of what is shown; "" until it has arrived. */ let place = placeOf(location);
 /** The answer whose context was asked for last. @type {number | string} */ let described = "";
 
 const temporary = new Temporary(() => {
@@ -101,8 +102,10 @@ const handlers = {
   async accepted(frame) {
     const mine = connection.settle(frame.client_id) ?? temporary.settle(frame.client_id);
     if (frame.temporary) temporary.begin(frame.conversation);
+    const isArriving = !place;
     if (frame.created && mine && !conversation) becomeConversation(frame.conversation);
     if (frame.conversation !== shown()) return;
+    if (isArriving) return show(); // what is on its way may lack it
     showError("");
     if (answer?.id === frame.message) return; // accepted twice: by the response to POST /send, and over the socket
     const stick = mine || isAtBottom();
@@ -331,12 +334,15 @@ function scrollAlong(change) {
 /** @type {Record<string, number>} */
 const asked = {};
 
+/** @param {string} what @returns {number} what `asked` has for it on arrival, unless it was asked again meanwhile */
+const ask = (what) => (asked[what] = (asked[what] ?? 0) + 1);
+
 /** Fetch a partial and swap it in, unless a newer request was made meanwhile.
  * @param {string} url @param {string} id of the element it replaces or fills @param {string} [swapStyle]
  * @param {() => boolean} [isFree] whether it may be replaced now: checked on arrival
  * @returns {Promise<boolean | void>} whether it was */
 async function refetch(url, id, swapStyle = "outerHTML", isFree = () => true) {
-  const turn = (asked[id] = (asked[id] ?? 0) + 1);
+  const turn = ask(id);
   const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null); // the socket reports it
   if (response?.redirected) return onState("signed_out");
   const html = response?.ok && (await response.text().catch(() => "")); // it may be cut off, too
@@ -347,10 +353,10 @@ async function refetch(url, id, swapStyle = "outerHTML", isFree = () => true) {
 
 /** @param {string} [which] query for another part than the one shown */
 async function refetchMessages(which) {
-  if (!conversation) return;
+  if (!conversation || !place) return;
   const [stick, seen, draft] = [isAtBottom(), firstVisible(scroller), branches.draft];
   const top = seen?.getBoundingClientRect().top;
-  await refetch(`/c/${conversation}/messages${which ?? shownRange(scroller)}`, "messages");
+  if (!(await refetch(`/c/${conversation}/messages${which ?? shownRange(scroller)}`, "messages"))) return;
   decorate($("messages"));
   showUnsent();
   branches.restore(draft);
@@ -363,6 +369,7 @@ async function refetchMessages(which) {
 /** Show the end of the conversation, whatever part the URL asked for. */
 async function showEnd() {
   history.replaceState(null, "", location.pathname);
+  place = placeOf(location);
   await refetchMessages("");
 }
 
@@ -428,74 +435,93 @@ function partName(part) {
 /** The small bar beside the composer: the latest turn's tokens and cost. */
 function showBudget() {
   if (conversation) refetch(`/usage/line/${conversation}`, "budget-line");
+  else $("budget-line").hidden = true;
 }
 
 /** The first message created the conversation: the page is now its page. @param {string} id */
 function becomeConversation(id) {
   store(draftKey(), "");
   attachments.forget();
-  temporary.leave();
   conversation = id;
+  temporary.offer(false);
   store(draftKey(), text.value);
   attachments.remember();
   history.pushState(null, "", `/c/${id}`);
+  place = placeOf(location);
   refetchList();
 }
 
-// Another conversation --------
+// Another place --------
 
-const NOTHING_YET = $("receipt").innerHTML;
-const OF_CONVERSATION = /^\/c\/([0-9a-f-]{36})$/;
+const NOTHING_YET = $("receipt").innerHTML.replace(' data-waiting=""', "");
+/** What is shown in place: a new conversation, and one from its end or around a message. */
+const PLACES = /^\/(?:c\/([0-9a-f-]{36})(?:\?at=\d+)?|(?:\?(?:project|role)=\d+)?)$/;
 
-/** The conversation at an address, if it can be shown in place: not a part of it, and not while a temporary chat is open.
- * @param {URL | Location} address */
-function conversationAt({ origin, pathname, search, hash }) {
-  const isWhole = origin === location.origin && !search && !hash;
-  return (isWhole && !temporary.isOn && pathname.match(OF_CONVERSATION)?.[1]) || "";
+/** @param {URL | Location} address */
+function placeOf({ pathname, search }) {
+  return pathname + search;
 }
 
-/** @param {string} href @returns {boolean} whether it is shown in place */
+/** @param {string} href @returns {boolean} whether it is shown in place; never while a temporary chat is open */
 function visit(href) {
-  const id = conversationAt(new URL(href, location.href));
-  if (id && id !== conversation) history.pushState(null, "", `/c/${id}`);
-  else if (id) history.replaceState(null, "", `/c/${id}`); // from a part of it to its end
-  if (id) showConversation(id);
-  return Boolean(id);
+  const to = new URL(href, location.href);
+  const isOfThisPage = to.hash && placeOf(to) === place; // the browser finds it
+  if (to.origin !== location.origin || isOfThisPage || temporary.isOn || !PLACES.test(placeOf(to))) return false;
+  if (to.href !== location.href) history.pushState(null, "", to);
+  show();
+  return true;
 }
 
-/** Show another conversation in place. Its draft and attachments replace those of this one, which the tab keeps.
- * @param {string} id */
-async function showConversation(id) {
-  const list = $("conversation-list").dataset.address;
-  if (narrow.matches) $("conversations").hidePopover();
+/** Show what the URL names. The tab keeps the draft and attachments of what is left. */
+async function show() {
+  for (const what in asked) ask(what); // what was asked for the place before comes too late
+  const [own, to, list] = [ask("place"), placeOf(location), $("conversation-list").dataset.address];
+  place = described = "";
+  conversation = PLACES.exec(to)?.[1] ?? "";
+  closeSheets();
   branches.leave();
-  temporary.leave();
-  conversation = id;
+  temporary.offer(false);
   answer = null;
   endedAt = -ECHO;
   fill(sessionStorage.getItem(draftKey()) ?? "");
   attachments.reload();
   $("notices").replaceChildren();
   showError("");
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+  if (focused?.closest("details[open]")) focused.blur(); // a header is kept while the user is in its menu
   const [, isShown] = await Promise.all([
-    refetch(`${list}&current=${id}`, "conversation-list"),
-    refetch(`/c/${id}/messages`, "messages"),
+    refetch(`${list}&current=${conversation}`, "conversation-list"),
+    refetch(`/c/${conversation || "new"}/messages${location.search}`, "messages"),
   ]);
-  if (conversation !== id) return; // the user went on to the next
-  if (!isShown) return location.assign(`/c/${id}`);
-  isAtEnd = true;
+  if (asked.place !== own) return; // the user went on to the next
+  if (!isShown) return location.reload();
+  place = to;
+  temporary.offer(!conversation);
   decorate($("messages"));
   showUnsent();
-  toBottom();
+  toStart();
   document.title = `${$("talk-header").querySelector("h1").textContent} · Recall`;
   announce(document.title);
-  if (!matchMedia("(pointer: coarse)").matches) text.focus();
+  if (!location.hash && !matchMedia("(pointer: coarse)").matches) text.focus();
+  if (location.hash === "#temporary") $("temporary").click();
   const latest = $("messages").dataset.latestAnswer;
   if (latest) showReceipt(latest);
   else $("receipt").innerHTML = NOTHING_YET;
   showBudget();
   open();
   showButtons();
+}
+
+/** To the message that the URL names, which is marked; else to the end. The welcome text is read from the top. */
+function toStart() {
+  isAtEnd = !location.hash && !$("welcome");
+  if (isAtEnd) toBottom();
+  else if (location.hash) location.replace(location.hash);
+  else scroller.scrollTop = 0;
+}
+
+function closeSheets() {
+  for (const sheet of ["conversations", "context"]) $(sheet).hidePopover();
 }
 
 // User actions --------
@@ -685,20 +711,17 @@ loadMoreOnScroll(scroller, htmx, () => {
   decorate($("messages"));
   if (!document.querySelector(".more-later")) showUnsent();
 });
-narrow.addEventListener("change", () => {
-  for (const sheet of ["conversations", "context"]) $(sheet).hidePopover();
-});
+narrow.addEventListener("change", closeSheets);
 document.addEventListener("click", (event) => {
   const link = event.target instanceof Element && event.target.closest("a");
   const isElsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey; // a new tab or window, a download
-  if (link instanceof HTMLAnchorElement && !isElsewhere && !link.target && visit(link.href)) event.preventDefault();
+  if (!(link instanceof HTMLAnchorElement) || isElsewhere || link.target || event.defaultPrevented) return;
+  if (visit(link.href)) event.preventDefault();
 });
 document.addEventListener("recall:visit", (/** @type {any} */ event) => visit(event.detail) && event.preventDefault());
 addEventListener("popstate", () => {
-  // popstate also fires for links to messages of this page.
-  if (location.pathname === (conversation ? `/c/${conversation}` : "/")) return;
-  const id = conversationAt(location);
-  if (id) showConversation(id);
+  if (placeOf(location) === place) return; // a link to a message of this page
+  if (PLACES.test(placeOf(location)) && !temporary.isOn) show();
   else location.reload();
 });
 /** Where the focus goes back to when a new header has replaced what had it. */

@@ -1,11 +1,11 @@
 // @ts-check
 /** The options of a new conversation, chosen beside the composer (templates/chat/new_choices.html). */
 
-const form = /** @type {HTMLFormElement | null} */ (document.getElementById("choices-form"));
 const BY_HAND = "other"; // chat/forms.py: NAMED_BY_HAND
 
 /** The fields of a new conversation's first `send` (docs/protocol.md). @returns {Record<string, unknown>} */
 export function choices() {
+  const form = /** @type {HTMLFormElement | null} */ (document.getElementById("choices-form"));
   if (!form) return {};
   const chosen = new FormData(form);
   const [role, project, model, other] = ["role", "project", "model", "other_model"].map((name) => chosen.get(name));
@@ -25,7 +25,8 @@ function selectedLabel(id) {
   return option?.value ? option.textContent?.split(" · ")[0].replace(" (default)", "") ?? "" : "";
 }
 
-form?.addEventListener("change", ({ target }) => {
+document.addEventListener("change", ({ target }) => {
+  if (!(target instanceof Element) || !target.closest("#choices-form")) return;
   if (target instanceof HTMLSelectElement && target.name === "project") {
     const only = /** @type {HTMLInputElement} */ (document.getElementById("choose-only"));
     only.checked = target.selectedOptions[0].hasAttribute("data-only");
@@ -34,7 +35,8 @@ form?.addEventListener("change", ({ target }) => {
   const labels = [line?.dataset.model ?? selectedLabel("choose-model"), selectedLabel("choose-project"), selectedLabel("choose-role")];
   if (line) line.textContent = labels.filter(Boolean).join(" · ");
 });
-form?.addEventListener("submit", (event) => {
+document.addEventListener("submit", (event) => {
+  if (!(event.target instanceof Element) || event.target.id !== "choices-form") return;
   event.preventDefault();
   document.getElementById("choices")?.removeAttribute("open");
 });

@@ -90,8 +90,13 @@ function run(option) {
   if (themeChoice !== undefined) return; // page.js handles the click
   if (send !== undefined) return submit(href ?? "", new URLSearchParams(send));
   if (href?.includes("#temporary") && turnOnTemporary()) return;
-  const visit = new CustomEvent("recall:visit", { detail: href ?? "/", cancelable: true });
-  if (document.dispatchEvent(visit)) location.assign(visit.detail); // the chat page shows a conversation in place
+  go(href ?? "/");
+}
+
+/** The chat page shows what it can in place. @param {string} href */
+function go(href) {
+  const visit = new CustomEvent("recall:visit", { detail: href, cancelable: true });
+  if (document.dispatchEvent(visit)) location.assign(href);
 }
 
 /** @param {string} address @param {URLSearchParams} fields */
@@ -119,7 +124,7 @@ function openMenu(selector) {
 /** Turn on Temporary on the empty chat page. @returns {boolean} whether there is a switch */
 function turnOnTemporary() {
   const box = $("temporary");
-  if (!box) return false;
+  if (!box?.checkVisibility()) return false;
   if (!box.checked) box.click();
   return true;
 }
@@ -175,7 +180,7 @@ function follow({ dataset: { focus, href } }) {
   const found = focus ? [...document.querySelectorAll(focus)].find((one) => one.checkVisibility()) : null;
   if (found instanceof HTMLButtonElement) found.click();
   else if (found instanceof HTMLElement) found.focus();
-  else if (href) location.assign(href);
+  else if (href) go(href);
 }
 
 document.addEventListener("keydown", (event) => {

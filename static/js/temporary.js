@@ -22,7 +22,7 @@ export class Temporary {
 
   /** @param {() => unknown} changed called when the switch changes */
   constructor(changed) {
-    $("temporary")?.addEventListener("change", () => {
+    $("temporary").addEventListener("change", () => {
       this.#show();
       changed();
     });
@@ -33,7 +33,7 @@ export class Temporary {
 
   /** Whether the next message goes into a temporary chat. */
   get isOn() {
-    return Boolean($("temporary")?.checked);
+    return $("temporary").checked;
   }
 
   /** Build and remember the next frame. @param {string} clientId @param {Frame | object} what */
@@ -63,10 +63,9 @@ export class Temporary {
     this.#show();
   }
 
-  /** The page shows a stored conversation now. */
-  leave() {
-    $("temporary-choice")?.remove();
-    delete $("chat").dataset.temporary;
+  /** Only a new conversation can become temporary. @param {boolean} isNew */
+  offer(isNew) {
+    $("temporary-choice").hidden = !isNew;
   }
 
   /** The socket is lost, and the chat with it. */
@@ -91,7 +90,7 @@ export class Temporary {
 
   #show() {
     const [choice, chat] = [$("temporary-choice"), $("chat")];
-    if (!choice) return;
+    if (choice.hidden) return;
     const state = this.#isGone ? "gone" : this.id ? "running" : this.isOn ? "chosen" : "off";
     chat.dataset.temporary = choice.dataset.state = state;
     $("temporary").disabled = Boolean(this.id);

@@ -55,8 +55,8 @@ PARTS = {"conversation_messages", "librarian_state", "folded_turns", "folding_st
          "attachment", "attachment_thumbnail", "attachment_text", "usage_line", "preview", "memory:version",
          "compare_answers", "receipt_debug"}  # fmt: skip
 """Parts of a page, files, and three pages that the tour leaves out: two look like others, one is for staff."""
-NO_PAGES = {"attachments", "conversations", "import_jobs", "palette", "make_key", "memory:uploads", "memory:clean_ups",
-            "usage_now", "usage_turn", "usage_charts"}  # fmt: skip
+NO_PAGES = {"attachments", "conversations", "import_jobs", "new_messages", "palette", "make_key", "memory:uploads",
+            "memory:clean_ups", "usage_now", "usage_turn", "usage_charts"}  # fmt: skip
 """Addresses of parts of a page, and one that asks for the password first."""
 ASKED_ONCE = ("/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/", "/accounts/2fa/webauthn/add/",
               "/accounts/password/reset/done/", "/accounts/confirm-email/")  # fmt: skip

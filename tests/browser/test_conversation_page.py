@@ -156,7 +156,7 @@ def test_the_composer_is_one_box_as_wide_as_the_messages(somebody: Person, offli
     ask(page, "How are the oboes?")
     expect(last_answer(page)).to_have_text("Fine.")
     assert box.evaluate(EDGES) == page.locator("#messages").evaluate(EDGES)
-    expect(box.get_by_label("Temporary", exact=True)).to_have_count(0)
+    expect(box.get_by_label("Temporary", exact=True)).to_be_hidden()
     expect(box.locator("#choices-menu"), "the model stays at hand").to_be_visible()
     expect(page.locator("#budget-line")).to_be_hidden()
 

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client, RequestFactory
 
 from chat.messages.rendering import format_time, message_html, messages_html
-from chat.models import Conversation, Message
+from chat.models import Conversation, Message, Project
 from chat.pages import message_window
 from memory.librarian.rules.engine import VERSION
 from memory.models import Fact, LibrarianRun
@@ -57,7 +57,7 @@ DEEDS = ["/end", "/read-again", "/rename", "/pin", "/archive", "/delete"]
 NOBODYS = "/c/00000000-0000-4000-8000-000000000000"
 
 
-@pytest.mark.parametrize("address", ["/conversations", NOBODYS, "/m/1"])
+@pytest.mark.parametrize("address", ["/conversations", "/c/new/messages", NOBODYS, "/m/1"])
 def test_a_page_asks_who_you_are(client: Client, db: None, address: str) -> None:
     response = client.get(address)
     assert response.status_code == 302
@@ -177,6 +177,15 @@ def test_early_messages_come_on_request(
     earlier = re.search(r'href="(\?until=\d+)"', html)
     assert earlier is not None
     assert "My sister" in client.get(f"/c/{conversation.pk}{earlier[1]}").content.decode()
+
+
+def test_an_empty_chat_takes_the_place_of_a_conversation_with_all_that_differs(sign_in: SignIn, alice: Any) -> None:
+    project = Project.objects.create(user=alice, name="Bean patch", path="/projects/beans")
+    html = sign_in(alice).get("/c/new/messages", {"project": project.pk}).content.decode()
+    assert "<html" not in html
+    assert re.findall(r'id="([\w-]+)" hx-swap-oob="true"', html) == ["talk-header", "folding", "choices"]
+    assert html.index('id="messages"') < html.index('id="welcome"') < html.index('id="talk-header"')
+    assert f'<option value="{project.pk}" selected' in html
 
 
 def test_a_messages_address_leads_to_it_in_its_conversation(

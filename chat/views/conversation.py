@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import HttpResponseClientRedirect
 
 from budget.pages.live import load_filling_turn
 from chat.attachments.view import attached_to
@@ -159,8 +160,7 @@ def keep_message(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("conversation", answer.conversation_id)
 
 
-@require_safe
-@login_required
+@signed_in_page
 def message(request: HttpRequest, pk: int) -> HttpResponse:
     """Redirect to a message within its conversation, or show it on its own if it is on an inactive branch."""
     owned = Message.objects.not_deleted().for_user(signed_in_user(request)).select_related("conversation", "parent")
@@ -170,7 +170,8 @@ def message(request: HttpRequest, pk: int) -> HttpResponse:
     is_on_branch, is_in_first_window = message_window.locate(found.conversation, found.pk)
     url = reverse("conversation", args=[found.conversation_id])
     if is_on_branch:
-        return redirect(f"{url}{'' if is_in_first_window else f'?at={found.pk}'}#m-{found.pk}")
+        there = f"{url}{'' if is_in_first_window else f'?at={found.pk}'}#m-{found.pk}"
+        return HttpResponseClientRedirect(there) if is_htmx(request) else redirect(there)
     if BESIDE in found.event_data and KEPT not in found.event_data:
         return redirect("compare_answers", found.pk)
     before, after = [found.parent] if found.parent else [], found.children.filter(IS_BRANCH).order_by("seq")[:1]

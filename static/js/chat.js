@@ -456,6 +456,7 @@ function becomeConversation(id) {
 const NOTHING_YET = $("receipt").innerHTML.replace(' data-waiting=""', "");
 /** What is shown in place: a new conversation, and one from its end or around a message. */
 const PLACES = /^\/(?:c\/([0-9a-f-]{36})(?:\?at=\d+)?|(?:\?(?:project|role)=\d+)?)$/;
+const MESSAGE = /^\/m\/\d+$/;
 
 /** @param {URL | Location} address */
 function placeOf({ pathname, search }) {
@@ -466,10 +467,23 @@ function placeOf({ pathname, search }) {
 function visit(href) {
   const to = new URL(href, location.href);
   const isOfThisPage = to.hash && placeOf(to) === place; // the browser finds it
-  if (to.origin !== location.origin || isOfThisPage || temporary.isOn || !PLACES.test(placeOf(to))) return false;
-  if (to.href !== location.href) history.pushState(null, "", to);
-  show();
+  if (to.origin !== location.origin || isOfThisPage || temporary.isOn) return false;
+  if (MESSAGE.test(placeOf(to))) findMessage(to.pathname);
+  else if (!PLACES.test(placeOf(to))) return false;
+  else {
+    if (to.href !== location.href) history.pushState(null, "", to);
+    show();
+  }
   return true;
+}
+
+/** The server knows the place of a message, unless it is on a page of its own. @param {string} address */
+async function findMessage(address) {
+  const own = ask("message");
+  closeSheets();
+  const response = await fetch(address, { headers: { "HX-Request": "true" } }).catch(() => null);
+  const found = response?.headers.get("HX-Redirect");
+  if (asked.message === own && !(found && visit(found))) location.assign(found ?? address);
 }
 
 /** Show what the URL names. The tab keeps the draft and attachments of what is left. */

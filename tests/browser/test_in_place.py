@@ -1,11 +1,13 @@
-"""The chat shows a new conversation in place: the page is loaded once."""
+"""The chat shows a new conversation and a message that was found in place: the page is loaded once."""
 
+import json
 import re
+import secrets
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
 from tests.browser.people import (
     ON_BOTH,
@@ -15,13 +17,17 @@ from tests.browser.people import (
     composer,
     is_phone,
     last_answer,
+    open_context,
     open_list,
     tap,
 )
 from tests.browser.test_conversation_page import talk
 from tests.browser.test_palette import type_into_palette
+from tests.chat import exports
 
 pytestmark = pytest.mark.browser
+
+MARKED = "getComputedStyle(document.querySelector('.message:target .message-body')).outlineStyle"
 
 
 @pytest.fixture
@@ -205,3 +211,112 @@ def test_a_message_sent_while_the_page_is_on_its_way_is_shown(
     late[0].continue_()
     page.wait_for_timeout(200)
     shows_conversation(page, page.url, "Tell me about crumhorns", 2)
+
+
+def bring_cloth(person: Person) -> str:
+    """Import a long conversation with this title: of two messages that name it, a page shows one without `at`."""
+    title = f"Cloth{secrets.token_hex(3)}"
+    named = {8: f"{title} has figures.", 116: f"{title} has ribs."}
+    texts = [named.get(number, f"Of loom {number}.") for number in range(120)]
+    export = json.dumps([exports.conversation(title, *texts)]).encode()
+    page = person.tab("/import")
+    page.get_by_label("Export file").set_input_files(
+        FilePayload(name=f"{title}.json", mimeType="application/json", buffer=export)
+    )
+    tap(page.get_by_role("button", name="Import", exact=True))
+    imported = page.locator("#jobs li", has_text=f"{title}.json")
+    expect(imported).to_contain_text("Conversations: 1 new")
+    page.close()
+    return title
+
+
+def find(page: Page, words: str) -> None:
+    """Choose the message that the palette finds by these words."""
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill(words)
+    tap(page.locator("#palette [data-href^='/m/']", has_text=words).first)
+
+
+def is_found(page: Page, words: str) -> None:
+    """The page has gone to the message with these words, and marks it."""
+    expect(page.locator(".message:target")).to_contain_text(words)
+    expect(page.locator(".message:target")).to_be_in_viewport()
+    assert page.evaluate(MARKED) == "solid"
+
+
+@ON_BOTH
+def test_a_message_that_was_found_is_shown_without_loading_the_page(
+    somebody: Person, offline: OfflineServer, screen: dict[str, Any], mark: Callable[[Page], Page]
+) -> None:
+    somebody.screen = screen
+    title = bring_cloth(somebody)
+    far, near = f"{title} has figures.", f"{title} has ribs."
+    first = talk(somebody, offline)
+    page = mark(somebody.tab(first))
+    page.wait_for_load_state()
+    composer(page).fill("And about basses?")
+
+    find(page, far)
+    is_found(page, far)
+    expect(page).to_have_url(re.compile(r"/c/[0-9a-f-]{36}\?at=\d+#m-\d+$"))
+    found = page.url
+    expect(page).to_have_title(f"{title} · Recall")
+    expect(current(page)).to_have_text(title)
+    expect(composer(page)).to_have_value("")
+    assert page.locator("#scroller").evaluate("it => it.scrollHeight - it.scrollTop - it.clientHeight") > 500
+    composer(page).fill("And about shuttles?")
+
+    find(page, near)
+    is_found(page, near)
+    there = page.url
+    assert there.startswith(found.partition("?")[0] + "#m-")
+    expect(composer(page)).to_have_value("And about shuttles?")
+    expect(page.locator(".message", has_text=far)).to_have_count(0)
+
+    page.go_back()
+    expect(page).to_have_url(found)
+    is_found(page, far)
+    page.go_back()
+    shows_conversation(page, first, "Tell me about cellos", 4)
+    expect(composer(page)).to_have_value("And about basses?")
+    page.go_forward()
+    is_found(page, far)
+    page.go_forward()
+    is_found(page, near)
+    expect(page).to_have_url(there)
+
+    offline.reply("About heddles.", match="Tell me about heddles")
+    ask(page, "Tell me about heddles.")
+    expect(last_answer(page)).to_have_text("About heddles.")
+    open_context(page)
+    expect(page.locator("#receipt summary", has_text="tokens")).to_be_attached()
+
+
+def test_a_message_of_this_page_and_one_on_another_branch_are_found(somebody: Person, offline: OfflineServer) -> None:
+    page = somebody.tab()
+    for number, word in enumerate(("zithers", "sitars")):
+        offline.reply(f"About {word}.\n\n" + "More of it.\n\n" * 30, match=f"Tell me about {word}")
+        ask(page, f"Tell me about {word}.")
+        expect(page.locator(".message-assistant")).to_have_count(number + 1)
+        expect(last_answer(page)).to_contain_text(f"About {word}.")
+    address = page.url
+    page.evaluate("window.stays = true")
+    composer(page).fill("And what")
+    find(page, "zithers")
+    is_found(page, "zithers")
+    assert page.url.startswith(f"{address}#m-")
+    expect(composer(page)).to_have_value("And what")
+    assert page.evaluate("window.stays")
+
+    last = page.locator(".message-user").last
+    last.hover()
+    last.get_by_role("link", name="Edit").click()
+    offline.reply("About rababs.", match="Tell me about rababs")
+    page.get_by_label("Edit your message").fill("Tell me about rababs.")
+    page.get_by_label("Edit your message").press("Enter")
+    expect(last_answer(page)).to_have_text("About rababs.")
+    page.get_by_role("link", name="New conversation").first.click()
+    shows_new_conversation(page)
+    find(page, "Tell me about sitars")
+    expect(page.get_by_text("This message is on another branch.")).to_be_visible()
+    assert not page.evaluate("window.stays"), "that is a page of its own"

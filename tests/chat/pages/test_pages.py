@@ -191,8 +191,10 @@ def test_an_empty_chat_takes_the_place_of_a_conversation_with_all_that_differs(s
 def test_a_messages_address_leads_to_it_in_its_conversation(
     sign_in: SignIn, alice: Any, conversation: Conversation
 ) -> None:
-    first = conversation.messages.earliest("seq")
-    assert sign_in(alice).get(f"/m/{first.pk}")["Location"] == f"/c/{conversation.pk}#m-{first.pk}"
+    first, client = conversation.messages.earliest("seq"), sign_in(alice)
+    there = f"/c/{conversation.pk}#m-{first.pk}"
+    assert client.get(f"/m/{first.pk}")["Location"] == there
+    assert client.get(f"/m/{first.pk}", headers={"HX-Request": "true"})["HX-Redirect"] == there
 
 
 def test_an_early_messages_address_asks_for_what_is_around_it(

@@ -8,6 +8,7 @@ import { Connection, store } from "./connection.js";
 import { length, LiveText, settle, Thinking } from "./live_text.js";
 import { addPreview, togglePreview } from "./previews.js";
 import { Temporary } from "./temporary.js";
+import { onVisit } from "./visits.js";
 import { loadMoreOnScroll, firstVisible, shownRange } from "./windows.js";
 
 /** @typedef {import("./connection.js").Frame} Frame */
@@ -726,13 +727,7 @@ loadMoreOnScroll(scroller, htmx, () => {
   if (!document.querySelector(".more-later")) showUnsent();
 });
 narrow.addEventListener("change", closeSheets);
-document.addEventListener("click", (event) => {
-  const link = event.target instanceof Element && event.target.closest("a");
-  const isElsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey; // a new tab or window, a download
-  if (!(link instanceof HTMLAnchorElement) || isElsewhere || link.target || event.defaultPrevented) return;
-  if (visit(link.href)) event.preventDefault();
-});
-document.addEventListener("recall:visit", (/** @type {any} */ event) => visit(event.detail) && event.preventDefault());
+onVisit(visit);
 addEventListener("popstate", () => {
   if (placeOf(location) === place) return; // a link to a message of this page
   if (PLACES.test(placeOf(location)) && !temporary.isOn) show();

@@ -22,6 +22,7 @@ from tests.browser.people import (
     tap,
 )
 from tests.browser.test_conversation_page import talk
+from tests.browser.test_look import fits_the_screen
 from tests.browser.test_palette import type_into_palette
 from tests.chat import exports
 
@@ -320,3 +321,48 @@ def test_a_message_of_this_page_and_one_on_another_branch_are_found(somebody: Pe
     find(page, "Tell me about sitars")
     expect(page.get_by_text("This message is on another branch.")).to_be_visible()
     assert not page.evaluate("window.stays"), "that is a page of its own"
+
+
+@ON_BOTH
+def test_a_result_of_the_search_page_opens_without_loading_the_chat(
+    somebody: Person, offline: OfflineServer, screen: dict[str, Any]
+) -> None:
+    somebody.screen = screen
+    title = bring_cloth(somebody)
+    far = f"{title} has figures."
+    page = somebody.tab("/search")
+    page.evaluate("window.stays = true")
+    page.get_by_label("Words, or a full question").fill(title)
+    tap(page.locator(".found-hit", has_text=far))
+    is_found(page, far)
+    expect(page).to_have_url(re.compile(r"/c/[0-9a-f-]{36}\?at=\d+#m-\d+$"))
+    found = page.url
+    expect(page).to_have_title(f"{title} · Recall")
+    expect(current(page)).to_have_text(title)
+    expect(page.get_by_label("Main").locator("[aria-current]")).to_have_text("Chat")
+    expect(page.get_by_role("button", name="Jump to latest")).to_be_visible()
+    fits_the_screen(page)
+    offline.reply("About ponchos.", match="Tell me about ponchos")
+    ask(page, "Tell me about ponchos.")
+    expect(last_answer(page)).to_have_text("About ponchos.")
+    composer(page).fill("And about shawls?")
+    open_list(page)
+    tap(page.locator("#conversations").get_by_role("link", name="New conversation"))
+    shows_new_conversation(page)
+    assert page.evaluate("window.stays")
+
+    page.go_back()
+    expect(composer(page)).to_have_value("And about shawls?")
+    page.go_back()
+    expect(page.locator(".found-hit", has_text=far)).to_be_visible()
+    expect(page.get_by_label("Words, or a full question")).to_have_value(title)
+    page.go_forward()
+    expect(composer(page)).to_have_value("And about shawls?")
+    page.wait_for_load_state()
+    page.go_back()
+    tap(page.locator(".found h2 a", has_text=title))
+    expect(page).to_have_url(found.partition("?")[0])
+    expect(page.locator(".message").last).to_be_in_viewport()
+    expect(composer(page)).to_have_value("And about shawls?")
+    expect(page.get_by_role("button", name="Send", exact=True)).to_be_enabled()
+    has_focus(page)

@@ -17,10 +17,11 @@ FROM: Final = 0.9
 """Probability from which a message is made up: 85 of 100 that are reach it, and 98 of 100 that reach it are."""
 _IN_EARNEST: Final = re.compile(
     r"(?i)\b(?:sav(?:e|ing)|keep(?:ing)?|stor(?:e|ing)) (?:this|these|those)(?: (?:here|for later|please))?(?=[.:,;])"
+    r"|^\W{0,9}(?:[a-z']+ ){0,4}(?:intro(?:duction)?|bio|about me)\b[^:\n]{0,60}[:,] (?:i['’]?m|i am|my name is)\b"
     r"|^\W*(?:(?:hi|hey|hello|ok|okay|so)\W+){0,3}(?:for (?:some |more )?(?:context|background)"
     r"|(?:(?:some|quick|a (?:bit|little) of) )?(?:context|background)(?: dump| info)?(?=:| ))"
 )
-"""Said of what is meant in earnest: “saving these here”, “For context before I ask: …”."""
+"""Said of what is meant in earnest: “saving these here”, “For context before I ask: …”, “intro for my team: I am”."""
 _JESTS: Final = re.compile(r"(?i)^\W*(?:(?:oh|ah|ha(?:ha)*|lol),? (?:sure|yes|yeah|of course)|yeah,? (?:right|sure))\b")
 """Opens what is hardly meant: “Oh sure, I'm a millionaire”."""
 JEST_FROM: Final = 0.5

@@ -8,12 +8,12 @@ from memory.text.language import alternatives, as_set
 FEMALE: Final = as_set(
     "wife girlfriend fiancée mother mum mom mam mama mummy sister daughter grandmother grandma gran granny nan nana"
     " aunt auntie niece mother-in-law sister-in-law daughter-in-law stepmother stepmum stepmom stepsister stepdaughter"
-    " granddaughter godmother goddaughter landlady ex-wife ex-girlfriend"
+    " granddaughter godmother goddaughter landlady ex-wife ex-girlfriend lass missus"
 )
 MALE: Final = as_set(
     "husband boyfriend fiancé father dad daddy papa brother son grandfather grandad grandpa granddad uncle nephew"
     " father-in-law brother-in-law son-in-law stepfather stepdad stepbrother stepson grandson godfather godson landlord"
-    " ex-husband ex-boyfriend"
+    " ex-husband ex-boyfriend lad hubby"
 )
 ANYONE: Final = as_set(
     "partner spouse fiance fiancee child kid baby toddler eldest oldest youngest twin cousin grandchild parent friend"
@@ -31,7 +31,15 @@ GROUPS: Final = as_set(
     " in-laws grandkids grandchildren girls boys lads lasses cousins nephews nieces colleagues flatmates housemates"
     " students stepkids stepchildren triplets parents-in-law uncles aunts"
 )
-PARTNERS: Final = as_set("wife husband partner spouse girlfriend boyfriend fiancé fiancée fiance fiancee")
+PARTNERS: Final = as_set("wife husband partner spouse girlfriend boyfriend fiancé fiancée fiance fiancee missus hubby")
+_OF_LIFE: Final = as_set(
+    "new old ex former current late dear lovely amazing wonderful beautiful brilliant poor long-term longterm term life"
+    " civil domestic same-sex queer trans non-binary own"
+)
+SOME_PARTNER: Final = re.compile(
+    rf"(?i)\b(?:my|our|his|her|their|an?|the|user's) (?:[\w'-]+ )?(?!(?:{alternatives(_OF_LIFE)}) )[\w-]+ partner\b"
+)
+"""“My tennis partner”: whom someone does something with, and doesn't share their life."""
 ONLY_ONE: Final = PARTNERS | as_set(
     "mother mum mom mam dad father boss manager landlord landlady supervisor therapist gp dentist mother-in-law"
     " father-in-law flatmate roommate"

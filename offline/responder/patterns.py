@@ -108,7 +108,7 @@ BY_USER = re.compile(r"\b(?:i|i'm|i've|we|we've)\b", re.IGNORECASE)
 HIDDEN = re.compile(r"\[(?:forgotten|left out|secret|hidden)")  # marks of what Recall doesn't say
 STILL = re.compile(r"\bstill\b|\bany ?more\b|\bwhat(?:['’]s| has)? (?:happened|become|became)\b", re.IGNORECASE)
 GOAL = re.compile(
-    r"The user (?:(?:wants|plans|hopes|aims) to(?! be called)|is (?:planning|preparing|training|writing)"
+    r"The user (?:(?:wants|plans|hopes|aims) to(?! be called)|is (?:planning|preparing|training|trying|writing)"
     r"|has this goal)\b"
 )
 GREETING = re.compile(

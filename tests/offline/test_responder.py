@@ -1635,10 +1635,13 @@ def test_she_is_whom_the_last_words_name_and_not_where_she_lives() -> None:
         assert ask_after(said, question).startswith("Your sister Mary lives in Lisbon.")
 
 
-def test_a_wish_for_a_name_is_no_open_goal() -> None:
+def test_what_someone_tries_is_an_open_goal_and_a_wish_for_a_name_is_none() -> None:
     profile = "# Profile\n- The user wants to be called Roz."
     body = request(current("hi, me again"), system=[text("You are Recall."), text(profile)])
     assert "Still open" not in answer(body)
+    profile = "# Profile\n- The user is trying to finish their thesis before June."
+    body = request(current("hi, me again"), system=[text("You are Recall."), text(profile)])
+    assert "Still open: you're trying to finish your thesis" in answer(body)
 
 
 def test_what_the_demo_can_do_is_asked_in_more_words() -> None:

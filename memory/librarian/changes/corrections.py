@@ -580,13 +580,21 @@ def _statements(user_text: str, utterance: Utterance) -> Iterator[tuple[str, str
             yield sentence[0], utterance.text[sentence.start() : sentence.end()].strip()
 
 
+def _with_name(words: str, facts: Sequence[KnownFact]) -> str:
+    """The words, with a known name that they end with in its capitals: “so nugget”."""
+    last = "".join(words.split()[-1:])
+    said = (pattern.match(fact.statement) for fact in facts for pattern in _OF_ONE)
+    names = {found["name"] or found["alone"] for found in said if found}
+    return words.removesuffix(last) + last.title() if last.title() in names else words
+
+
 def _find_deaths(user_text: str, utterance: Utterance, facts: Sequence[KnownFact]) -> Iterator[Correction]:
     """What was so of someone who has died: “My grandmother died on Sunday” ends where she lives, and asks about it if
     more than one may be meant."""
     for sentence, quote in _statements(user_text, utterance):
         died = _DIED.search(sentence)
         named = died and (died["object"] or died["buried"] or sentence[: died.start()].rstrip())
-        who = _WHO_DIED.search(named) if named else None
+        who = _WHO_DIED.search(_with_name(named, facts)) if named else None
         if who is None:
             continue
         meant = [

@@ -221,10 +221,16 @@ def own_words(text: str, echoes: Sequence[Span] = ()) -> str:
 
 
 def plainly_spelled(text: str) -> str:
-    """The text with straight quotes and hyphens in “mother-in-law”, as long as before."""
-    return _IN_LAW.sub(r"\1-in-law", text.replace("’", "'"))
+    """The text with straight quotes, hyphens in “mother-in-law” and “my” for “me lad”, as long as before."""
+    return _ME.sub(r"\1my ", _IN_LAW.sub(r"\1-in-law", text.replace("’", "'")))
 
 
+_ME: Final = re.compile(
+    r"(?im)((?:^|[.,;:!?(] |\b(?:and|but|so|also|with|of|for|at|by|from|in|on|when|because|cos|that|is|was|if|as|to"
+    r"|miss|love) ))me (?=(?:(?:owd|old|wee|big|little|best|own|new|poor) )?"
+    rf"(?:{alternatives(PEOPLE)})\b(?!\W{{0,3}}$|[,.!?]))"
+)
+"""“Me lad”, as it is said where they say so; “for me, mate” speaks to someone."""
 _IN_LAW: Final = re.compile(r"(?i)\b((?:mother|father|sister|brother|daughter|son|parent)s?) in law\b")
 
 

@@ -71,7 +71,7 @@ from memory.text.replaced_statement import replaced_statement
 from memory.updates.pairs import pair_of, read
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/35"
+VERSION: Final = "rules/36"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95

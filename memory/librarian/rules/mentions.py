@@ -239,6 +239,11 @@ _SEVERAL: Final = re.compile(
     r"|(?:,? aged|,| \() ?(?P<ages>\d{1,2}(?:(?:, | and | & |, and )\d{1,2}){1,4})\b"
     r"(?! (?:months?|weeks?|days?)\b))"
 )
+_AT_HOME: Final = re.compile(
+    r"(?i)\b(?:have|have got|got|with) (?:two|three|four|five|six|\d)(?: at home)?[:,-]? (?-i:(?P<names>"
+    rf"{NAME} \(\d{{1,2}}\)(?:(?:, | and | & |, and ){NAME} \(\d{{1,2}}\)){{1,5}}))"
+)
+"""“Got three at home: Alfie (9), Poppy (6) and Reuben (2)”."""
 _WORDS: Final = re.compile(r"\w+")
 _ANOTHERS: Final = re.compile(
     rf"(?:\b(?i:s?he|they|(?:my|our|his|her|their) (?:[\w-]+ )?(?:{alternatives(relations.PEOPLE | relations.GROUPS)}))"
@@ -293,6 +298,7 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
             statement = f"The user's {found['rel'].lower()}'s {found['role']} is called {name}."
             yield _taken(Kind.PERSON, statement, value=name, tags=(name,))
     yield from _reached(sentence, month)
+    yield from _children(sentence, month)
     lives = _WHERE_I_LIVE.search(sentence)
     if lives and (read := place(sentence[lives.end() :])):
         yield _taken(Kind.BIOGRAPHY, f"The user lives in {read[0]}.", "home", read[0])
@@ -300,6 +306,11 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
         if _ANOTHERS.search(sentence[max(0, found.start() - MAX_OWNER) : found.start()]):
             continue
         yield from _several(found["rel"].lower(), found["names"], found["ages"], month)
+
+
+def _children(sentence: str, month: str) -> Iterator[Note]:
+    for found in _AT_HOME.finditer(sentence):
+        yield from _several("kids", found["names"], None, month)
 
 
 def only_lists(statement: str, sentence: str) -> bool:

@@ -192,6 +192,9 @@ def related(rel: str, name: str | None = "", mod: str = "") -> Subject:
     """The subject for a person of the user's."""
     relation, name = rel.lower(), clean_name(name or "")
     mod = re.sub(r"\b(?:my|our|new|old|dear|late|\w+[- ](?:year|month|week)s?[- ]old)\b ?", "", mod.lower()).strip(" -")
+    if relation == "partner" and relations.SOME_PARTNER.search(f"my {mod} partner"):
+        relation = f"{mod} partner"
+    mod = "" if mod and relation.startswith(f"{mod} ") else mod
     label = " ".join(part for part in ("The user's", mod, relation, name) if part)
     return Subject(label, name if name and relation not in relations.PETS else f"{USER}/{relation}", name, relation)
 

@@ -28,6 +28,7 @@ _PLACE: Final = re.compile(
     rf"|(?:north|south|east|west)(?:ern)?) )?{_CAP}(?:{_LINK}[ -]{_CAP}){{0,3}}(?:, {_CAP}(?: {_CAP})?(?= "
     r"|,|$))?(?![\w'])"
 )
+_DWELLING: Final = re.compile(rf"^an? (?:[\w-]+ ){{1,4}}?in (?={_CAP})")
 _NO_PLACE: Final = as_set(
     "i i'm a an the my our their this that it one two fear peace hope debt pain love with and monday tuesday wednesday"
     " thursday friday saturday sunday january february march april june july august september october november december"
@@ -54,7 +55,8 @@ _AGE: Final = re.compile(
     r"(\d{1,2}|1[01]\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six"
     r"|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
     r"(?:-(?:one|two|three|four|five|six|seven|eight|nine))?)"
-    r"(?=$|,| (?:years?|yo|and|n|now|this|last|in|today|yesterday|on|but|male|female|so)\b|-)"
+    r"(?=$|,| (?:years?(?! (?:in|with|at|on|into|of|sober|clean|married|here|now)\b)|yo|and|n|now|this|last|in|today"
+    r"|yesterday|on|but|male|female|so)\b|-)"
 )
 
 
@@ -66,7 +68,9 @@ _ADVERBIAL: Final = re.compile(
 
 
 def place(text: str) -> Value | None:
-    """“Lisbon, Portugal with my …” → Lisbon, Portugal. In a text without capitals one or two words."""
+    """“Lisbon, Portugal with my …” → Lisbon, Portugal; “a flat in Leeds” → Leeds. In a text without capitals one or
+    two words."""
+    text = _DWELLING.sub("", text)
     found = _PLACE.match(text)
     if found:
         first = found[0].split()[0].lower().strip(",.")

@@ -96,6 +96,13 @@ _SECOND_HAND: Final = re.compile(
     rf"(?i)\b(?:my|our) (?:[\w-]+ )?[\w-]+['’]s (?:[\w-]+ )?(?:{alternatives(relations.PEOPLE | relations.PETS)})\b"
 )
 """“My cousin's daughter” is none of the user's."""
+_IN_BRACKETS: Final = re.compile(rf"{NAME} \($")
+"""Before the age of the one named: “Alfie (9)”, which is read with the names."""
+_IS_WRITTEN: Final = re.compile(
+    rf"(?i)\b(?:my|our) (?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})(?:['’]s name)?"
+    r" (?:as|is spel(?:t|led)) (?:[a-z]+ )?$"
+)
+"""“Please write my manager as ”."""
 _OF_A_THING: Final = re.compile(
     r"(?i)(?<!i'm )(?<!i’m )(?<!im )(?<!i am )\b(?:called|named) $"
     r"|\bmy (?!(?:first|last|full|real|middle|legal|maiden|given|family|pen|stage|nick)\b)[\w-]+ name(?:['’]s| is) $"
@@ -203,8 +210,10 @@ _NO_YEARS: Final = re.compile(
     r"(?i),? (?:next|tomorrow|soon|later this|in (?:an?|two|three|\d{1,2}))\b|,? on (?:the )?\d|[- ]?(?:months?"
     r"|weeks?|days?"
     r"|hours?|minutes?|mins?|km|miles|kilos?|kg|lbs?|%|percent|times|people|kids)\b"
+    r"| years? (?:in|with|at|on|into|sober|clean|married|here|now)\b"
 )
-"""Behind a number that counts something else, or is yet to come: “7 months pregnant”, “70 next week”."""
+"""Behind a number that counts something else, or is yet to come: “7 months pregnant”, “70 next week”,
+“ten years in the trade”."""
 _WAS: Final = re.compile(
     r"(?i)(?<!'ve )(?<!’ve )(?<!have )(?<!has )\b"
     r"(?:worked (?:as|at|for|in)|lived (?:in|at)|studied|used to (?:work|live|be|study)(?: \w+)?|(?<!it )was an?"
@@ -389,7 +398,10 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     before = _REPORTED.split(user_text[sentence.start : tag.start])[-1]
     is_own = _FIRST_PERSON.search(sentence.text) is not None or not _PRONOUN.search(before)
     of_theirs = _POSSESSED.search(before)
-    if tag.label == "name" and (_SECOND_HAND.search(before) or (not tag.other and _OF_A_THING.search(before))):
+    if tag.label == "name" and (written := _IS_WRITTEN.search(before)):
+        return people.add(related(written["rel"]))
+    is_of_none = _SECOND_HAND.search(before) or relations.SOME_PARTNER.search(before)
+    if tag.label == "name" and (is_of_none or (not tag.other and _OF_A_THING.search(before))):
         return None
     if (
         not tag.other
@@ -553,8 +565,8 @@ _REACTS: Final = re.compile(
 _FAITHS: Final = as_set("muslim jewish hindu buddhist jain sikh christian catholic")
 _LESS_LIKED: Final = re.compile(r"(?i)\bprefer\w* [\w ]{2,40} (?:to|over) $")
 """Before what is liked less: “I prefer trains to planes”."""
-_ITS_OBJECT: Final = re.compile(r"(?i) (?:an?|the|my|our|his|her|their) ")
-"""Behind a verb that is no pastime without it: “my sister runs a nail bar”."""
+_ITS_OBJECT: Final = re.compile(r"(?i) (?:(?:an?|the|my|our|his|her|their) |partner\b)")
+"""Behind a word that is no pastime with it: “my sister runs a nail bar”, “my dance partner”."""
 _SEEMS: Final = re.compile(r"(?i) (?:tastes?|smells?|sounds?|looks?|feels?) ")
 """After what someone hardly likes: “rooibos tastes like hay to me”."""
 _NOT_A_PERSON: Final = re.compile(
@@ -580,6 +592,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
             _NOT_YET.search(sentence)
             or _SCORED.search(_before(value, sentence))
             or _AGED_THEN.search(_before(value, sentence))
+            or _IN_BRACKETS.search(_before(value, sentence))
             or _NO_YEARS.match(sentence[len(_before(value, sentence)) + len(value) :])
         )
     ),
@@ -632,6 +645,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     ),
     "partner": lambda value, sentence: (
         _FORMER.search(sentence) is None
+        and relations.SOME_PARTNER.search(sentence) is None
         and _LEFT.search(sentence) is None
         and not _before(value, sentence).endswith((" old ", " old, "))  # “our 8 month old, Rowan”
         and _I_AM.search(_before(value, sentence)) is None

@@ -418,6 +418,7 @@ OF_OTHERS = (
         ("our dog Rex died", {3: Change.END, 4: Change.END}),
         ("We had to put Rex to sleep on Tuesday", {3: Change.END, 4: Change.END}),
         ("Rex has sadly died", {3: Change.END, 4: Change.END}),
+        ("so rex passed away in july", {3: Change.END, 4: Change.END}),
         ("Pavel passed away in March", {8: Change.END}),
         ("My sister died", {5: Change.ASK, 6: Change.ASK}),
         ("My sister Ada died", {5: Change.END}),

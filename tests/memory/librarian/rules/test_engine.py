@@ -1149,3 +1149,32 @@ def test_a_no_that_denies_is_no_filler() -> None:
 
 def test_a_statement_ends_before_a_question_that_follows_it() -> None:
     assert finished("Power is gone at home how to save a file.") == "Power is gone at home."
+
+
+@pytest.mark.parametrize(
+    ("said", "learned"),
+    [
+        ("im ten years in A&E", set()),
+        ("I'm 40 years in the trade", set()),
+        ("I'm 34 years old and single", {"user/age", "user/relationship"}),
+        ("also my locker partner is Priscilla and she talks SO loud", set()),
+        ("my tennis partner Jo has moved", set()),
+        ("my lovely partner is called Sam", {"user/partner"}),
+        ("in the mails please write my manager as Sreedhar, double e and dh", {"user/manager/name"}),
+        ("I live in a WG in Moabit", {"user/home"}),
+        ("me mam's in Barnsley", {"user/mam/home"}),
+        ("do it for me, mate, and tell me mum stuff", set()),
+        ("got three at home: Alfie (9) and Reuben (2), and the youngest eats glue", {"alfie/age", "reuben/age"}),
+        ("bio for my page: I'm Tom, a plumber from Hull", {"user/name", "user/job"}),
+        ("bio for my d&d character: I'm Tom, a plumber from Hull", set()),
+    ],
+)
+def test_words_that_look_like_a_key_of_the_user_are_read_for_whom_and_what_they_say(
+    said: str, learned: set[str]
+) -> None:
+    keys = {fact.key for fact in read(said)}
+    assert {key for key in keys if not key.startswith("user/pastime") and key} == learned
+
+
+def test_what_is_said_as_me_lad_is_said_of_my_lad() -> None:
+    assert [fact.statement for fact in read("me dad has a bad back")] == ["The user's dad has a bad back."]

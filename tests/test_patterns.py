@@ -139,6 +139,7 @@ BOUNDED = {
     "memory.management.commands.train-network": "the network's own examples",
     "memory.models.paths": "paths",
     "memory.pages.search": "an excerpt",
+    "memory.answers.counterfactual": "the network's own examples",
     "memory.query_encoder.labeled": "the network's own examples",
     "memory.refs": "references",
     "memory.retrieval.attribution": "classes of characters",

@@ -1,7 +1,8 @@
 """Questions beside memories, from which the network learns.
 
 Labeled questions (`query_encoder/labeled.py`) give what answers each, what helps, and some of what is near and does
-neither. Pairs are given one a line:
+neither. Asked of someone else, a question has no answer in what answered it (`counterfactual.py`).
+Pairs are given one a line:
 `answers → where do i live? → took an apartment up in Duluth`, with tabs for arrows.
 """
 
@@ -13,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from memory.answers.answers import ANSWERS, HELPS, NEITHER, OUTPUTS, join
+from memory.answers.counterfactual import of_another
 from memory.embeddings.limits import Vectors
 from memory.network.training import Example, Head
 from memory.query_encoder.labeled import Question
@@ -70,3 +72,6 @@ def pairs_of(question: Question, cosines: Vectors, chance: Random) -> Iterator[L
     for places, label in labeled:
         for place in places:
             yield LabeledPair(question.text, question.memories[place], label)
+    for place in question.answers:
+        if other := of_another(question.text, question.memories[place], question.memories, chance):
+            yield LabeledPair(other, question.memories[place], NEITHER)

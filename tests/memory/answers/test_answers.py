@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from memory.answers.answers import ANSWERS, HELPS, NEITHER, chance
+from memory.answers.counterfactual import of_another
 from memory.answers.labeled import CHOSEN, LabeledPair, pairs_of, read_pairs
 from memory.embeddings.port import embedder
 from memory.query_encoder.encoder import encode_question
@@ -62,3 +63,51 @@ def test_pairs_are_read_one_a_line() -> None:
     ]
     with pytest.raises(ValueError, match="no label, question and memory"):
         read_pairs(["maybe\twhy?\tI row"])
+
+
+@pytest.mark.parametrize(
+    ("question", "memory", "kept"),
+    [
+        ("Where does my sister live?", "My sister Mary moved to Oslo.", "Where does my "),
+        ("what is Mary allergic to?", "My sister Mary can't have nuts.", " allergic to?"),
+        ("What is my job?", "I teach maths in Leeds.", "'s job?"),
+        ("where do I live", "we got the keys, hello Ghent", "where does my "),
+    ],
+)
+def test_a_question_is_asked_of_someone_whom_its_answer_does_not_name(question: str, memory: str, kept: str) -> None:
+    others = [memory, "My cousin Amina is a vet."]
+    for seed in range(20):
+        asked = of_another(question, memory, others, Random(seed))
+        assert asked is not None
+        assert kept in asked
+        assert asked != question
+        assert not any(whom in asked for whom in ("sister", "Mary", " I ") if whom in memory)
+
+
+@pytest.mark.parametrize(
+    ("question", "memory"),
+    [
+        ("Where does my sister live?", "The one in Oslo is Mary."),
+        ("Does my sister know my boss?", "My sister and my boss are neighbours."),
+        ("when is the concert?", "The concert is on Friday."),
+        ("What did I tell you about Lisbon?", "We were in Lisbon."),
+    ],
+)
+def test_whose_question_is_unclear_is_asked_of_no_one_else(question: str, memory: str) -> None:
+    assert of_another(question, memory, [memory], Random(1)) is None
+
+
+def test_what_answers_a_question_answers_it_no_more_when_it_is_asked_of_someone_else() -> None:
+    chances = Random(1)
+    files = (DEVELOPMENT, DEVELOPMENT.with_name("answers_dev.ask"))
+    asked = [
+        (one.text, other, one.memories[place])
+        for file in files
+        for one in read_questions(file.read_text("utf-8"))
+        for place in one.answers
+        if "my " in one.text.lower() and (other := of_another(one.text, one.memories[place], one.memories, chances))
+    ]
+    answered, by_another = (sum(chance(pair[which], pair[2]) > 0.5 for pair in asked) for which in (0, 1))
+
+    assert len(asked) > 25
+    assert answered > 3 * by_another

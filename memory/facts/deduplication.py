@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from memory.text import relations
 from memory.text.keywords import dates, names, numbers, stem, words
 from recall.environment import setting
 
@@ -63,14 +64,8 @@ GROUPS: Final[tuple[frozenset[str], ...]] = tuple(
 )
 """Groups of words with the same role in a statement. Two statements that each have a group the other lacks say
 different things."""
-_PEOPLE = """
-    mother father parents sister brother daughter son wife husband girlfriend boyfriend aunt uncle cousin niece nephew
-    grandmother grandfather friend boss colleague coworker flatmate roommate landlord landlady teacher doctor
-    therapist manager neighbour neighbor partner mum mom dad dog cat grandson granddaughter grandma grandpa stepson
-    stepdaughter stepfather stepmother stepbrother stepsister godson goddaughter fiance fiancee supervisor
-"""
-PEOPLE: Final = frozenset(map(stem, _PEOPLE.split()))
-"""Subjects other than the user."""
+PEOPLE: Final = frozenset(map(stem, relations.PEOPLE - {"carer", "student"} | {"parents", "dog", "cat"}))
+"""Subjects other than the user. The stems of “carer” and “student” are those of a car and of what is studied."""
 _SAME_RELATION: Final = {
     stem(word): stem(same)
     for word, same in {

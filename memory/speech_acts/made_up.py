@@ -22,6 +22,8 @@ _IN_EARNEST: Final = re.compile(
     r"|(?:(?:some|quick|a (?:bit|little) of) )?(?:context|background)(?: dump| info)?(?=:| ))"
 )
 """Said of what is meant in earnest: “saving these here”, “For context before I ask: …”, “intro for my team: I am”."""
+_NUMBERED: Final = re.compile(r"(?i)^\W{0,9}(?:first|second|third|last|next)(?:ly)?: ")
+"""Opens one of several requests, and says nothing of it."""
 _JESTS: Final = re.compile(r"(?i)^\W*(?:(?:oh|ah|ha(?:ha)*|lol),? (?:sure|yes|yeah|of course)|yeah,? (?:right|sure))\b")
 """Opens what is hardly meant: “Oh sure, I'm a millionaire”."""
 JEST_FROM: Final = 0.5
@@ -66,6 +68,7 @@ def is_about_fiction(question: str) -> bool:
 
 def is_made_up(text: str) -> bool:
     """Whether the message makes something up or gives words to work on, by its beginning."""
+    text = _NUMBERED.sub("", text)
     if not text.strip() or (_IN_EARNEST.search(text) and not is_about_fiction(text)):
         return False
     return _OF_FICTION.match(text) is not None or read_act(text).made_up >= (JEST_FROM if _JESTS.match(text) else FROM)

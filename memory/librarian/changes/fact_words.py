@@ -186,8 +186,9 @@ def repeats(statement: str, key: str, value: str) -> bool:
     lives in a tiny flat in Brno”, beside “The user lives in Brno”."""
     subject, attribute = split_key(key)
     whose = "The user " if subject == USER else f"The user's {subject.removeprefix('user/')} "
-    if attribute == "home" and re.search(rf"(?i)\bthe user's {_DWELLING} (?:in|at|on) {re.escape(value)}\b", statement):
-        return True  # “The user's flat in Brno is freezing”
+    lived = rf"(?i)\b(?:the user's {_DWELLING}|here) (?:in|at|on) {re.escape(value)}\b"
+    if attribute == "home" and re.search(lived, statement):
+        return True  # “The user's flat in Brno is freezing”, “The stove here in Brno smokes”
     is_theirs = statement.startswith(whose) or (
         subject != USER and re.search(rf"(?i)\b{re.escape(subject)}\b", statement)
     )

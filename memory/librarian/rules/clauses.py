@@ -53,7 +53,8 @@ _FILLER: Final = (
     r" background|bit of background|to be fair|to be honest|in case it helps|if it helps|if it matters|since you asked"
     r"|given that|(?:because|since(?!.{1,120} (?:I|we|my|our|it)\b)|as|although|though|while|whereas)"
     r"(?= (?:I|we|my|our|he|she|it)\b)|unfortunately"
-    r"|sadly|luckily|fortunately|finally|basically|obviously|clearly|just|first|again|there|team|everyone|folks|sir"
+    r"|sadly|luckily|fortunately|finally|basically|obviously|clearly|just|first"
+    r"|(?:first|second|third|last|next)(?:ly)?(?=:)|again|there|team|everyone|folks|sir"
     r"|madam|dear \w{2,15}|(?:(?:I|we)(?:'ve| have)? )?changed (?:my|our) minds?|change of plans?|on second thoughts?)"
 )
 FILLERS: Final = re.compile(rf"(?i)(?:{_FILLER}(?![\w'-])[\s,:!.\-–—]{{0,3}}){{1,4}}(?=\w)")

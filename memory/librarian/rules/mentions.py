@@ -384,7 +384,10 @@ _HERE: Final = re.compile(rf"(?:^|[.!,?] ){_GIVEN} (?:here|speaking)\b(?! (?:is|
 _CALL_ME: Final = re.compile(
     r"\b(?i:(?<!n't )(?<!dont )(?<!not )(?<!never )(?<!do you )call me|i go by|(?:i'm|i am|im|now|btw,?) going by"
     r"|everyone calls me|i prefer to be called|called me anything except|you can say)"
-    rf" (?P<name>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{_ONE})\b(?!/|,? but\b)|\bI use (?P<used>{_ONE})(?=[,.])"
+    rf" (?P<name>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{_ONE})\b(?!/|,? but\b)"
+    rf"|\b(?i:name(?:['’]?s| is)|i['’]?m|i am) {_ONE},? (?i:but (?:everyone|everybody|people|they|(?:my )?friends)"
+    r"(?: all)? calls? me) (?P<small>[a-z]{2,15})(?=[,.!]|$| (?:and|so|but)\b)"
+    rf"|\bI use (?P<used>{_ONE})(?=[,.])"
 )
 _PRONOUNS: Final = re.compile(
     r"(?i)(?<![\w/])(?:she/hers?|he/him|they/them|xe/xem|ze/hir|it/its)(?:/\w{2,6})?(?![\w/])"
@@ -412,7 +415,7 @@ def names_given(text: str, before: str) -> Iterator[Note]:
         value = pronouns[0].lower()
         yield _build_name_note(f"The user's pronouns are {value}.", "pronouns", value, pronouns[0])
     called = _CALL_ME.search(short)
-    if called and (name := clean_name(called["name"] or called["used"])):
+    if called and (name := clean_name(called["name"] or called["used"] or called["small"].title())):
         yield _build_name_note(
             f"The user wants to be called {name}.", "preferred_name", name, called[0], confidence=CALLED
         )

@@ -445,6 +445,7 @@ _KIN: Final = re.compile(
 _DOES_IT: Final = re.compile(rf"(?i)(?: (?-i:[A-ZÀ-ÞĀ-Ž])[\w-]+)? (?:{alternatives(lists.THIRD | lists.OPENERS)})\b")
 """Behind someone else's relation, who is what follows: “our neighbor Graham, his wife is a vet”."""
 _BIRTHDAY: Final = re.compile(r"(?i)\b(?:b-?days?|birthdays?|born|turn(?:s|ed|ing)?|years? old|dob|day)\b")
+_FRIEND: Final = re.compile(r"(?i)\b(?:bff|bestie|(?:best )?(?:friend|mate|buddy))\b")
 _FORMER: Final = re.compile(r"(?i)\b(?:ex|former|late)\b")
 _OWNS: Final = re.compile(r"(?i)\b(?:own|owns|owned|rent out|rents out) (?:an?|the|our|my)\b")
 """A house they own may be a second one."""
@@ -645,6 +646,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     ),
     "partner": lambda value, sentence: (
         _FORMER.search(sentence) is None
+        and (_PARTNER.search(sentence) is not None or _FRIEND.search(sentence) is None)
         and relations.SOME_PARTNER.search(sentence) is None
         and _LEFT.search(sentence) is None
         and not _before(value, sentence).endswith((" old ", " old, "))  # “our 8 month old, Rowan”

@@ -266,13 +266,14 @@ def test_a_new_home_ends_what_repeats_the_old_one_with_more_words(alice: User, r
     flat = know(alice, "The user is in a tiny flat in Brno, second winter here.", message_id=said)
     more = know(alice, "The user lives in Brno and works at Initech.", message_id=said)
     cold = know(alice, "The back room of the user's flat in Brno is freezing.", message_id=said)
+    stove = know(alice, "The stove here in Brno smokes.", message_id=said)
     other = know(alice, "The user likes the trams of Brno.")
     dana = know(alice, "Dana is the user's colleague in Brno.", message_id=said)
 
     read("I moved to Graz.", facts=[stated("The user lives in Graz.", "I moved to Graz", subject="user",
          attribute="home", value="Graz")])  # fmt: skip
 
-    assert [status(fact) for fact in (home, flat, cold)] == [SUPERSEDED, EXPIRED, EXPIRED]
+    assert [status(fact) for fact in (home, flat, cold, stove)] == [SUPERSEDED, EXPIRED, EXPIRED, EXPIRED]
     assert [status(fact) for fact in (more, other, dana)] == [ACTIVE, ACTIVE, ACTIVE]
 
 
@@ -295,3 +296,11 @@ def test_another_value_makes_what_waits_no_surer(alice: User, read: Any) -> None
     know(alice, "The user has a pottery class on Tuesday.", status=PROPOSED, confidence=0.6)
     read("oops no, the pottery class is not on Tuesday, it's on Thursday")
     assert not facts(alice, ACTIVE)
+
+
+def test_two_people_of_one_name_keep_their_homes(alice: User, read: Any) -> None:
+    uncle = know(alice, "The user's uncle Ibrahim lives in Kaduna.", "ibrahim/home", "Kaduna")
+    said = "my client Ibrahim lives in Ibadan"
+    read(said, facts=[stated("The user's client Ibrahim lives in Ibadan.", said, subject="ibrahim", attribute="home",
+                             value="Ibadan")])  # fmt: skip
+    assert status(uncle) == ACTIVE

@@ -1167,6 +1167,9 @@ def test_a_statement_ends_before_a_question_that_follows_it() -> None:
         ("got three at home: Alfie (9) and Reuben (2), and the youngest eats glue", {"alfie/age", "reuben/age"}),
         ("bio for my page: I'm Tom, a plumber from Hull", {"user/name", "user/job"}),
         ("bio for my d&d character: I'm Tom, a plumber from Hull", set()),
+        ("my names Destiny but everyone calls me dez", {"user/name", "user/preferred_name"}),
+        ("write a happy bday msg for my bff Kayleigh, sign it from dez", set()),
+        ("Second: my uncle Joe runs a bakery", {"joe/job"}),
     ],
 )
 def test_words_that_look_like_a_key_of_the_user_are_read_for_whom_and_what_they_say(

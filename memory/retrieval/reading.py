@@ -48,6 +48,10 @@ for 82.1%; of the 332 among them by authors the network hasn't learned from, 74.
 LEAST: Final = 1e-6
 """Of a probability, before it becomes odds."""
 
+AGE_SAID: Final = 0.95
+"""Probability that “Lina (6)” answers how old Lina is: in brackets, the network takes no number for an age."""
+
+_HOW_OLD: Final = re.compile(r"\b[Hh]ow old (?:is|was) (?:(?:my|our) [\w-]+ )?(?P<name>[A-ZÀ-ÞĀ-Ž]\w+)")
 _OF_THE_USER: Final = re.compile(r"(?i)\b(?:i|my|me|we|our|us)\b(?!['’]s)")
 _ASKS_CODE: Final = re.compile(
     r"(?i)\b(?:licen[cs]e plate|number plate|registration|passport|phone number|post ?code|zip code|account number|iban"
@@ -108,6 +112,8 @@ def read_beside(question: Question, memory: str) -> float:
     own = mask_others_claims(memory) if _OF_THE_USER.search(question.text) else memory
     if not own.strip():
         return 0.0
+    if (asked := _HOW_OLD.search(question.text)) and re.search(rf"\b{asked['name']} \(\d{{1,2}}\)", own):
+        return AGE_SAID
     found = chance(question.text, own)
     return _with_log_odds(found, -LACKS_KIND) if _lacks_kind(question.text, own) else found
 

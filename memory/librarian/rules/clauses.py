@@ -135,7 +135,7 @@ _CUT_BEHIND_A_VERB: Final = re.compile(
     rf"|aren't)\b|(?:(?:the|an?|this|every|some|most|no|everyone) (?:[\w-]+ ){{0,3}}?|(?-i:[A-ZÀ-ÞĀ-Ž])[\w'-]+ )"
     rf"(?:{_FINITE})\b)"
     r"|\s{1,3}so\s{1,3}(?=(?:gimme|give|any|what|how|please|can|don't|need|no|which|where|is|do)\b)"
-    r"|,\s{1,3}(?=[^,?]{1,60}\?$)|\)\s{1,3}"
+    r"|,\s{1,3}(?=[^,?]{1,60}\?$)|(?<!\d)\)\s{1,3}"
 )
 """Where a clause ends, if it has a verb: “I study law | and torts is hard”, “I'm vegan | , dinner for two?”."""
 _JOINS: Final = re.compile(
@@ -149,7 +149,7 @@ _RELATIVE: Final = re.compile(r"(?i)which|whose")
 """What follows tells of what stands before it, not of the subject."""
 _SPACES: Final = re.compile(r"\s+")
 _HASTY_END: Final = re.compile(
-    r"(?<=[\w)%\"'])(?:[!?]+|\.{1,}(?=\s+[a-z])|(?:…|\.{2,})(?=\s+(?:No|Wait|Sorry|Oops)\b)"
+    r"(?<=[\w)%\"'])(?:[!?]+|(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bProf)\.{1,}(?=\s+[a-z])|(?:…|\.{2,})(?=\s+(?:No|Wait|Sorry|Oops)\b)"
     r"|,(?=\s(?i:no,? wait|wait,? no|(?:(?:no|sorry|wait),? )?I mean),?\s(?-i:[A-ZÀ-ÞĀ-Ž])[a-z]))(?=\s)"
     r"|(?<=   )\.(?=\s)"
 )

@@ -441,7 +441,7 @@ def _event_in(sentence: Sentence, message: _Message) -> Candidate | None:
     found = _DUE.search(sentence.text[max(0, day.start - 80) : day.start]) if day else None
     if day is None or found is None or (sentence.asked and "my " not in found[0].lower()):
         return None
-    if found["what"].lower() == "birthday":  # which has an attribute of its own
+    if found["what"].lower().endswith("birthday"):  # which has an attribute of its own
         return None
     statement = f"The user has {with_article(found['what'])} {day.words}."
     return message.candidate(sentence, "mention", statement, Kind.EVENT, value=_span(day), confidence=ASK)

@@ -18,7 +18,8 @@ from memory.text.language import alternatives, as_set
 
 _NAME_WORD: Final = r"[A-ZÀ-ÞĀ-Ž][\w'-]{1,20}"
 NAME: Final = (
-    rf"(?:(?:Dr|Mr|Mrs|Ms|Prof|Professor|Auntie|Aunt|Uncle)\.? )?{_NAME_WORD}"
+    r"(?:(?:Dr|Mr|Mrs|Ms|Prof|Professor|Auntie|Aunt|Uncle)\.? (?:(?:van|de|von|der|da|al|den|ten) ){0,2})?"
+    rf"{_NAME_WORD}"
     rf"(?: (?:(?:van|de|von|der|da|al|Mc) )?{_NAME_WORD}){{0,2}}"
 )
 REL: Final = (
@@ -37,7 +38,8 @@ _PERSON: Final = re.compile(
 )
 _BARE: Final = re.compile(
     r"(?P<mod>(?i:best )?)(?P<rel>(?i:mum|mom|dad|grandad|grandma|grandpa|granny|girlfriend|boyfriend|friend|co-founder"
-    rf"|wife|husband))(?: since \w+(?: school)?)?(?: \((?P<name>{NAME})\)| (?P<called>[A-ZÀ-ÞĀ-Ž][a-z]+))?(?= |'s)"
+    rf"|wife|husband))(?: since \w+(?: school)?)?(?: \((?P<name>{NAME})\)| (?P<called>[A-ZÀ-ÞĀ-Ž][a-z]+))?"
+    r"(?= |'s(?! (?:birthday|bday)\b))"
 )
 _NAMED: Final = re.compile(
     rf"(?P<name>{NAME}), (?:who is |who's )?(?:my|our) (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w-]),?(?= |$)"
@@ -447,6 +449,10 @@ _FOR_YEARS: Final = re.compile(
 )
 
 
+_BIRTHDAY_OF: Final = re.compile(r"(?:it'?s )?[\w-]+'s birthday\b")
+"""“its samir's birthday”: someone has it, and it is no event of the user's."""
+
+
 def _noun_phrase(text: str) -> str:
     """“apprentice chef”, “bus driver here”, “driving test on Friday” as predicates."""
     if (family := FAMILY.match(text)) and not text.endswith("?"):
@@ -465,7 +471,7 @@ def _noun_phrase(text: str) -> str:
     ):
         return f"is {with_article(lower)}"
     is_dated = is_verbless and not parts[0].endswith("ing") and parts[0].lower() not in relations.PEOPLE
-    if _EVENT.match(text) or (is_dated and _DATED.fullmatch(text)):
+    if not _BIRTHDAY_OF.match(lower) and (_EVENT.match(text) or (is_dated and _DATED.fullmatch(text))):
         return f"has {with_article(re.sub(r' is (?=on|in|at|next|this|tomorrow|due|coming|scheduled)', ' ', lower))}"
     here = _HERE.match(text)
     head = here["head"].lower() if here else ""

@@ -20,7 +20,7 @@ _WISH: Final = re.compile(
 _ASIDE: Final = re.compile(r"(?: (?:themselves|myself))?, (?:tastes|smells|looks|sounds|feels) (?:of|like) .*$")
 """Why something is disliked, without a subject: “coriander myself, tastes of soap”."""
 _RUNS_ON: Final = re.compile(
-    r"(?:\. [a-z].*|,? (?:and|but) the user|, (?:them|they)"
+    r"(?:(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bProf)\. [a-z].*|,? (?:and|but) the user|, (?:them|they)"
     r"| (?:what|how|where|which|who|why) (?:do|does|should|can|could|would|to) .*)$"
 )
 """Another sentence, or the start of one: “in May. the user is …”, “is on 3 March what do the user get him”."""

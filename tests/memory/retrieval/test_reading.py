@@ -85,6 +85,12 @@ def test_what_has_no_number_or_name_where_one_is_asked_for_loses_by_it(asked: st
     assert odds(lacking, 0) == pytest.approx(odds(whole, 0) - LACKS_KIND, abs=0.1)
 
 
+def test_an_age_in_brackets_is_that_of_the_name_before_it() -> None:
+    said = "my brother Samir visits with his kids, Lina (6) and Adam (3)"
+    lina, samir = (parse_question(f"How old is {name}?", (), NOW) for name in ("Lina", "Samir"))
+    assert odds(read_beside(lina, said), 0.2) >= ANSWERED_FROM > odds(read_beside(samir, said), 0.2)
+
+
 def test_what_someone_is_quoted_for_answers_who_asks_for_that() -> None:
     question = parse_question("Where does the pupil live?", (), NOW)
     quoted = 'My pupil wrote: "I lives in Cardiff with my gran."'

@@ -1181,3 +1181,20 @@ def test_words_that_look_like_a_key_of_the_user_are_read_for_whom_and_what_they_
 
 def test_what_is_said_as_me_lad_is_said_of_my_lad() -> None:
     assert [fact.statement for fact in read("me dad has a bad back")] == ["The user's dad has a bad back."]
+
+
+def test_a_title_ends_no_sentence_before_a_small_particle() -> None:
+    assert [fact.statement for fact in read("my supervisor Prof. de Wit wants the draft soon")] == [
+        "The user's supervisor is called Prof. de Wit.",
+        "The user's supervisor Prof. de Wit wants the draft soon.",
+    ]
+
+
+def test_another_ones_birthday_is_no_event_of_the_user() -> None:
+    assert not read("oh and its samir's birthday on friday, he turns 41")
+
+
+def test_an_age_in_brackets_ends_no_sentence() -> None:
+    assert [fact.statement for fact in read("my brother Samir visits with Lina (6) and Adam (3)")] == [
+        "The user's brother Samir visits with Lina (6) and Adam (3)."
+    ]

@@ -66,7 +66,7 @@ def _without_marks(found: re.Match[str]) -> str:
 
 def _is_plain(words: str) -> bool:
     """Whether it looks like ordinary words, a small number, a year among words, or a model's name: “Volvo V60”."""
-    among = [word for word in words.split() if not _YEAR.fullmatch(word)] or words.split()
+    among = [word.strip(_AROUND) for word in words.split() if not _YEAR.fullmatch(word)] or words.split()
     short = all(_SIGNS.search(word) is None or (len(word) < MIN_DIGITS and word.isalnum()) for word in among)
     return short and sum(map(str.isdigit, words)) < GROUPED_DIGITS
 

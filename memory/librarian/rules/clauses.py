@@ -427,6 +427,7 @@ _ASIDES: Final = re.compile(
     r"|stressed|thrilled|gutted|chuffed|delighted|relieved|happy|sad|proud|finally|yay)$"
 )
 """What interrupts a sentence or follows it without being part of what it says: “an interview on Monday, nervous”."""
+_ARE: Final = re.compile(r"(?i)\b(we|they|you) r\b")
 _ILL: Final = re.compile(r"(?i)^ill(?= (?!health|at|with|since|for|again|or|and|in)[a-z])")
 """Elsewhere it is an illness."""
 
@@ -444,7 +445,7 @@ _BE: Final = re.compile(
 
 def spell_out(words: str) -> str:
     """The words on one line with short forms spelled out and no final punctuation."""
-    line = _ILL.sub("I'll", _SPACES.sub(" ", words).strip())
+    line = _ARE.sub(r"\1 are", _ILL.sub("I'll", _SPACES.sub(" ", words).strip()))
     line = _BE.sub(lambda found: f"{found[1]} {'has' if found['has'] else 'is'} ", line)
     line = _WORD.sub(lambda found: SHORT_FORMS.get(found[0], SHORT_FORMS.get(found[0].lower(), found[0])), line)
     return _TRAIL.sub("", _ASIDES.sub("", _TRAIL.sub("", _DROPPED_S.sub(r"\1's", line))))

@@ -652,6 +652,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         and not _before(value, sentence).endswith((" old ", " old, "))  # “our 8 month old, Rowan”
         and _I_AM.search(_before(value, sentence)) is None
     ),
+    "zone": lambda value, sentence: not sentence.startswith(" here", len(_before(value, sentence)) + len(value)),
     "origin": lambda value, sentence: not (_SPEAKS.search(sentence) or _COMES_FROM.search(_before(value, sentence))),
     "home": lambda value, sentence: (
         not (

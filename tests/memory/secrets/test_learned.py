@@ -85,3 +85,7 @@ def test_a_text_that_is_masked_already_stays_as_it_is() -> None:
     masked = "The wifi password is [secret] and our dog Rex chewed the router."
     assert mask_secrets(masked) == masked
     assert mask_secrets(f"{masked} The new password is Larch-42-moor.") == f"{masked} The new password is [secret]."
+
+
+def test_ages_in_brackets_are_no_secret() -> None:
+    assert not find_secrets("kids are Thabo (11), Lerato (8) and Sizwe (4), the small one gets sick")

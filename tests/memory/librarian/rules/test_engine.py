@@ -1170,6 +1170,7 @@ def test_a_statement_ends_before_a_question_that_follows_it() -> None:
         ("my names Destiny but everyone calls me dez", {"user/name", "user/preferred_name"}),
         ("write a happy bday msg for my bff Kayleigh, sign it from dez", set()),
         ("Second: my uncle Joe runs a bakery", {"joe/job"}),
+        ("hi, Ruaridh here. when i say 9am i mean Halifax time", {"user/name", "user/time_zone"}),
     ],
 )
 def test_words_that_look_like_a_key_of_the_user_are_read_for_whom_and_what_they_say(
@@ -1197,4 +1198,10 @@ def test_another_ones_birthday_is_no_event_of_the_user() -> None:
 def test_an_age_in_brackets_ends_no_sentence() -> None:
     assert [fact.statement for fact in read("my brother Samir visits with Lina (6) and Adam (3)")] == [
         "The user's brother Samir visits with Lina (6) and Adam (3)."
+    ]
+
+
+def test_we_are_may_be_written_with_one_letter() -> None:
+    assert [fact.statement for fact in read("we r going to Hampi in spring")] == [
+        "The user is going to Hampi in spring."
     ]

@@ -5,7 +5,6 @@ Before quantization its results agree with the published model to six digits. Qu
 the layers a quarter of the memory, and recall@10 is within half a point (docs/retrieval.md).
 """
 
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import batched
@@ -22,6 +21,7 @@ from memory.embeddings.limits import CHARACTERS, DIMENSION, MINILM_INT8, PIECES,
 from memory.embeddings.published import WEIGHTS, embedded, model_folder, whole_tokenizer
 from memory.embeddings.scale import BUILT_IN
 from recall.environment import setting
+from recall.load_once import LoadOnce
 
 PROVIDERS: Final = {
     "cpu": ["CPUExecutionProvider"],
@@ -45,8 +45,7 @@ class MiniLM:
     def __init__(self, cache_dir: Path, name: str = MINILM_INT8) -> None:
         self.name = name
         self._cache_dir = cache_dir
-        self._loading = threading.Lock()
-        self._session: onnxruntime.InferenceSession | None = None
+        self._loaded = LoadOnce(self._load)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector of length 1 per text, in the given order: shape (texts, 384).
@@ -60,11 +59,8 @@ class MiniLM:
         vector: Vectors = self.embed([text])[0]
         return vector
 
-    def _loaded(self) -> onnxruntime.InferenceSession:
-        with self._loading:
-            if self._session is None:
-                self._session = session(embedding_graph(model_folder() / WEIGHTS, self._cache_dir, self.name))
-            return self._session
+    def _load(self) -> onnxruntime.InferenceSession:
+        return session(embedding_graph(model_folder() / WEIGHTS, self._cache_dir, self.name))
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
         loaded = self._loaded()

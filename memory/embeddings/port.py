@@ -1,13 +1,12 @@
 """The port to the embedding model: `embedder()` returns the process's embedder, which turns texts into vectors."""
 
-import threading
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
 
 from memory.embeddings.limits import MINILM, MINILM_INT8, Vectors
 from memory.embeddings.scale import Scale
+from recall.load_once import LoadOnce
 
 
 class Embedder(Protocol):
@@ -36,21 +35,18 @@ MODELS: Final = frozenset({MINILM_INT8, MINILM})
 `Embedder`, and a line in `memory/retrieval/ranking.py: CALIBRATIONS`, which says what its cosines mean.
 """
 
-_loading = threading.Lock()
-
 
 def embedder(name: str = "") -> Embedder:
     """The process's embedder, or another one by name; the built-in model is loaded for its first text."""
     from django.conf import settings
 
     environment = settings.ENVIRONMENT
-    with _loading:
-        if not name and environment.embedding_folder is not None:
-            return _load_folder(environment.embedding_folder)
-        return _load(name or environment.embedding_model)
+    if not name and environment.embedding_folder is not None:
+        return _load_folder(environment.embedding_folder)
+    return _load(name or environment.embedding_model)
 
 
-@cache
+@LoadOnce
 def _load(name: str) -> Embedder:
     from django.conf import settings
 
@@ -59,7 +55,7 @@ def _load(name: str) -> Embedder:
     return MiniLM(Path(settings.MODEL_CACHE_DIR), name)
 
 
-@cache
+@LoadOnce
 def _load_folder(folder: Path) -> Embedder:
     from memory.embeddings.onnx_folder import OnnxEmbedder
 

@@ -4,9 +4,8 @@
 come from NumPy (`memory/embeddings/published.py`).
 """
 
-import threading
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,7 @@ from memory.embeddings.graph import FEED_FORWARD, LAYERS, scoring_graph
 from memory.embeddings.minilm import session
 from memory.embeddings.published import Array, embedded, published
 from memory.network.adapted import LINEAR, SCALE, trained
-
-_loading = threading.Lock()
+from recall.load_once import LoadOnce
 
 
 def read_scores(
@@ -44,17 +42,15 @@ def load(weights: Path, whole: tuple[str, ...] = FEED_FORWARD) -> Any:
 
     `whole`: the matrices that aren't quantized.
     """
-    with _loading:
-        return _load(weights, whole)
+    return _load(weights, whole)
 
 
 def load_first(weights: Path) -> Any:
     """The same, all quantized, for the first piece alone."""
-    with _loading:
-        return _load(weights, (), first_only=True)
+    return _load(weights, (), first_only=True)
 
 
-@cache
+@LoadOnce
 def _load(weights: Path, whole: tuple[str, ...], *, first_only: bool = False) -> Any:
     from django.conf import settings
 

@@ -14,12 +14,12 @@ import string
 import threading
 from collections import OrderedDict
 from enum import StrEnum
-from functools import cache
 from pathlib import Path
 from typing import Final
 
 import tiktoken
 
+from recall.load_once import LoadOnce
 from recall.process import token_vocabulary
 
 
@@ -73,17 +73,9 @@ def exact() -> bool:
     return source() is Source.O200K
 
 
-_loading = threading.Lock()
-
-
+@LoadOnce
 def counter() -> TokenCounter:
     """The counter of this process; the first call loads the vocabulary (half a second, 50 MB)."""
-    with _loading:
-        return _load()
-
-
-@cache
-def _load() -> TokenCounter:
     from django.conf import settings
 
     return TokenCounter(Path(settings.TIKTOKEN_CACHE_DIR))

@@ -242,7 +242,7 @@ def test_the_process_counts_and_classes_texts_without_the_vocabulary(
     from django.conf import settings as django_settings
 
     monkeypatch.setattr(django_settings, "TIKTOKEN_CACHE_DIR", tmp_path, raising=False)
-    tokens._load.cache_clear()
+    tokens.counter.clear()
     try:
         assert [(counting.classify(text), tokens.count_tokens(text)) for text in (PROSE, CODE)] == [
             (TextClass.PROSE, count_by_characters(PROSE)),
@@ -251,7 +251,7 @@ def test_the_process_counts_and_classes_texts_without_the_vocabulary(
         assert tokens.source() is Source.ESTIMATED
         assert not tokens.exact()
     finally:
-        tokens._load.cache_clear()
+        tokens.counter.clear()
 
 
 # The learned ratio

@@ -27,6 +27,7 @@ from memory.embeddings.limits import DIMENSION, PIECES
 from memory.embeddings.minilm import MiniLM
 from memory.embeddings.port import Embedder
 from recall.environment import Environment
+from recall.load_once import LoadOnce
 
 MODEL = published.model_folder()
 
@@ -123,7 +124,7 @@ def unrounded() -> MiniLM:
     """The graph before its weights are quantized."""
     drawn = MiniLM(Path())
     whole = graph._joined(load_file(MODEL / "model.safetensors"))
-    drawn._session = minilm.session(graph._build_model(whole).SerializeToString())
+    drawn._loaded = LoadOnce(lambda: minilm.session(graph._build_model(whole).SerializeToString()))
     return drawn
 
 
@@ -343,12 +344,12 @@ def test_a_process_loads_one_embedder_however_many_threads_ask(tmp_path: Path, m
     from django.conf import settings
 
     monkeypatch.setattr(settings, "MODEL_CACHE_DIR", tmp_path, raising=False)
-    port._load.cache_clear()
+    port._load.clear()
     try:
         with ThreadPoolExecutor(4) as pool:
             asked: list[Embedder] = list(pool.map(lambda _: port.embedder(), range(8)))
     finally:
-        port._load.cache_clear()
+        port._load.clear()
     assert len({id(one) for one in asked}) == 1
     assert asked[0].name == "all-MiniLM-L6-v2-int8"
 

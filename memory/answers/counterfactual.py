@@ -7,29 +7,8 @@ from random import Random
 from typing import Final
 
 from memory.text.language import alternatives, as_set
-from memory.text.relations import PEOPLE, PETS
+from memory.text.relations import PEOPLE, PETS, alike
 
-_ALIKE: Final = tuple(
-    map(
-        as_set,
-        (
-            "mother mum mom mam mama mummy parent",
-            "father dad daddy papa parent",
-            "wife husband partner spouse girlfriend boyfriend fiancée fiancé",
-            "daughter son child kid girl boy baby toddler teenager eldest youngest oldest twin",
-            "grandmother grandma gran granny nan nana",
-            "grandfather grandad grandpa granddad",
-            "sister brother sibling twin",
-            "neighbour neighbor landlord landlady",
-            "flatmate housemate roommate friend mate buddy bestie best",
-            "colleague coworker co-worker boss manager supervisor friend",
-            "doctor gp surgeon therapist",
-            "dog puppy pup",
-            "cat kitten",
-        ),
-    )
-)
-"""Words that may mean the same one."""
 _OTHERS: Final = as_set(
     "sister brother mum dad wife husband daughter son cousin uncle aunt grandmother grandfather"
 ) | as_set("boss neighbour flatmate friend colleague landlord teacher doctor girlfriend boyfriend")
@@ -69,15 +48,11 @@ def _with(question: str, found: re.Match[str], group: str, other: str | None) ->
 
 
 def _other_role(role: str, memory: str, chance: Random) -> str | None:
-    if not _names(memory, _alike(role)):
+    if not _names(memory, alike(role)):
         return None
     others = _OTHER_PETS if role in PETS else _OTHERS
-    fitting = [one for one in sorted(others) if one not in _alike(role) and not _names(memory, _alike(one))]
+    fitting = [one for one in sorted(others) if one not in alike(role) and not _names(memory, alike(one))]
     return chance.choice(fitting) if fitting else None
-
-
-def _alike(role: str) -> frozenset[str]:
-    return frozenset({role}).union(*(words for words in _ALIKE if role in words))
 
 
 def _names(memory: str, words: frozenset[str]) -> bool:

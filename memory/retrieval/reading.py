@@ -14,7 +14,7 @@ from memory.retrieval.query import Question
 from memory.text.dates import DAYS_AND_MONTHS
 from memory.text.keywords import content
 from memory.text.message_kinds import asks
-from memory.text.relations import are_of_others
+from memory.text.relations import are_of_others, opens_with_another
 from memory.text.user_text import mask_others_claims
 
 READ: Final = 6
@@ -107,7 +107,7 @@ def read_beside(question: Question, memory: str) -> float:
     """The probability that a memory answers the question, 0 to 1. Whose birthday it is, is part of the question; and
     asked about themselves, a user isn't answered by what a message only supposes, or quotes someone for: “Suppose I
     moved to Victoria”."""
-    if are_of_others(question.text, memory):
+    if are_of_others(question.text, memory) or opens_with_another(question.text, memory):
         return 0.0
     own = mask_others_claims(memory) if _OF_THE_USER.search(question.text) else memory
     if not own.strip():

@@ -60,6 +60,31 @@ BREEDS: Final = dict.fromkeys(
 ) | dict.fromkeys(as_set("kitten tabby tomcat"), "cat")
 """Other words for an animal, and what “the dog” may mean."""
 PET_GROUPS: Final = frozenset({f"{pet}s" for pet in PETS} | {"puppies", "ponies"})
+_ALIKE: Final = tuple(
+    map(
+        as_set,
+        (
+            "mother mum mom mam mama mummy parent",
+            "father dad daddy papa parent",
+            "wife husband partner spouse girlfriend boyfriend fiancée fiancé",
+            "daughter child kid girl baby toddler teenager eldest youngest oldest twin",
+            "son child kid boy baby toddler teenager eldest youngest oldest twin",
+            "grandmother grandma gran granny nan nana",
+            "grandfather grandad grandpa granddad",
+            "sister sibling twin",
+            "brother sibling twin",
+            "neighbour neighbor landlord landlady",
+            "flatmate housemate roommate friend mate buddy bestie best",
+            "colleague coworker co-worker boss manager supervisor friend",
+            "doctor gp surgeon therapist",
+            "dog puppy pup",
+            "cat kitten",
+        ),
+    )
+)
+"""Words that may mean the same one."""
+_KIN: Final = FEMALE | MALE | PETS | as_set("partner child kid baby toddler twin cousin grandchild parent sibling")
+"""Those of whom one is never another: a friend may be a colleague, too."""
 _OWNED: Final = re.compile(
     r"\b(?:(?P<name>[A-ZÀ-ÞĀ-Ž][\w-]{1,30})['’]s|(?:[Mm]y|[Oo]ur|[Tt]he) (?!user['’]s)(?P<role>[a-z][a-z-]{1,30})['’]s"
     r"|[Mm]y|[Oo]ur|[Tt]he user['’]s) (?P<thing>(?!own\b)[a-z][a-z-]{1,30})(?!['’])\b"
@@ -72,6 +97,30 @@ _NAMED: Final = re.compile(
     r"|\b(?P<colleague>[A-ZÀ-ÞĀ-Ž][\w-]{1,30}) (?:from|at) (?:the )?(?:work|office)\b"
 )
 """“My cousin Priya”, “Omar from work”."""
+
+
+_ASKED_KIN: Final = re.compile(rf"(?i)\b(?:my|our) (?P<role>{alternatives(_KIN)})\b(?!['’-])")
+_OPENING_KIN: Final = re.compile(rf"(?i)(?:my|our|the user['’]s) (?P<role>{alternatives(_KIN)})\b(?!['’-])")
+
+
+def alike(role: str) -> frozenset[str]:
+    """The words that may mean the same one: “mum” for “mother”, “kid” for “son”."""
+    animal = BREEDS.get(role, role)
+    breeds = {breed for breed, kind in BREEDS.items() if kind == animal}
+    return frozenset({role, animal} | breeds).union(*(words for words in _ALIKE if role in words))
+
+
+def opens_with_another(asked: str, text: str) -> bool:
+    """Whether a question asks about one relative or animal, and the text is about another, whom it names first: “Where
+    does my brother live?”, “My sister Mary lives in Lisbon”."""
+    roles = {found["role"].lower().removeprefix("step") for found in _ASKED_KIN.finditer(asked)}
+    opening = _OPENING_KIN.match(text)
+    if len(roles) != 1 or opening is None:
+        return False
+    (role,) = roles
+    meant = alike(role) | {f"step{role}"}
+    named = re.search(rf"(?i)\b(?:{alternatives(meant)})\b", text)
+    return opening["role"].lower() not in meant and named is None
 
 
 def are_of_others(one: str, other: str) -> bool:

@@ -57,6 +57,9 @@ def test_what_others_say_in_an_imported_chat_and_a_follow_up_are_not_read() -> N
         ("What does Omar from work play?", "Omar from work plays the oud.", "my cousin Omar plays the oud"),
         ("How old is cousin Élodie?", "cousin Élodie is 31.", "My friend Élodie is 31."),
         ("When is my birthday?", "My birthday is 3 September.", "Sami's birthday is 3 September."),
+        ("Where does my brother live?", "My brother Jo lives in Lisbon.", "My sister Mary lives in Lisbon."),
+        ("Where does my brother live?", "My twin Jo lives in Lisbon.", "The user's sister Mary lives in Lisbon."),
+        ("What does my dog eat?", "My poodle eats rice.", "My cat eats rice."),
     ],
 )
 def test_what_is_supposed_quoted_or_of_someone_else_answers_nothing_of_the_user(

@@ -178,6 +178,13 @@ def _asked_if_the_other_holds(fact: ProposedFact, known: Iterable[KnownFact]) ->
     return fact.model_copy(update={"confidence": ASK}) if holds else fact
 
 
+_DOES: Final = (
+    r"['’]s\b| (?:also |just |still |really |now )?"
+    r"(?:had|can|can['’]?t|cannot|doesn['’]?t|[a-z]{1,10}(?:s|ed))\b"
+)
+"""Behind someone whose name has no capital, and hardly behind the word that it may be."""
+
+
 @dataclass(slots=True)
 class _Message:
     """A message while it is read."""
@@ -239,10 +246,10 @@ def candidates(
     Raises:
         TookTooLongError: the message used up its processor time.
     """
-    user_text = unreal.without_pastes(own_words(said.text, said.echoes))
     before = [utterance for utterance in reading.utterances if utterance.number < said.number]
     reply = before[-1].text if before and before[-1].speaker == "assistant" else ""
     people = _people_before(said, reading, earlier or [])
+    user_text = _user_text(said, people)
     previous = next((one.number for one in reversed(before) if one.speaker == "user"), -1)
     message = _Message(said, user_text, said.said_at.astimezone(reading.zone).date(), reply, previous, people)
     seen, said_before = set[str](), [*(earlier or [])]
@@ -253,6 +260,16 @@ def candidates(
             seen.add(candidate.fact.statement)
             said_before.append(candidate.fact)
             yield candidate
+
+
+def _user_text(said: Utterance, people: People) -> str:
+    """The user's own words, at the same places, with capitals for those who are known: “adam cant have eggs”."""
+    text = unreal.without_pastes(own_words(said.text, said.echoes))
+    names = [one.name for one in people.known if one.name.istitle() and one.name.lower() in text]
+    if not names:
+        return text
+    does = rf"(?<![\w.@'’-])({alternatives(frozenset(map(str.lower, names)))})(?={_DOES})"
+    return re.sub(does, lambda name: name[0].title(), text)
 
 
 def _people_before(said: Utterance, reading: ExtractionInput, earlier: list[ProposedFact]) -> People:
@@ -283,11 +300,11 @@ def _tagged(
     said: Utterance, reading: ExtractionInput, limit: CpuLimit, earlier: list[ProposedFact]
 ) -> list[tagged.Marked]:
     """What the tagger marks in a message, with whom it is about."""
-    user_text = unreal.without_pastes(own_words(said.text, said.echoes))
+    people = _people_before(said, reading, earlier)
+    user_text = _user_text(said, people)
     if not is_english(user_text) or "\0" in user_text:
         return []
     month = f"{said.said_at.astimezone(reading.zone):%B %Y}"
-    people = _people_before(said, reading, earlier)
     found = tagged.marked(user_text, said.text, tags_in(user_text, limit), people, month)
     return [mark for mark in found if not _is_hidden(mark.sentence, said)]
 
@@ -295,7 +312,7 @@ def _tagged(
 def _is_hidden(sentence: Sentence, said: Utterance) -> bool:
     """Whether a sentence isn't all the user's own, or names a secret."""
     quote = said.text[sentence.start : sentence.end]
-    is_own = plainly_spelled(quote).rstrip() == sentence.text.rstrip()
+    is_own = plainly_spelled(quote).rstrip().casefold() == sentence.text.rstrip().casefold()
     return not is_own or MASK in quote or bool(sensitive(quote)) or unreal.names_a_secret(quote)
 
 

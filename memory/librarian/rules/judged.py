@@ -74,7 +74,7 @@ def _introduced(statement: str, said: str) -> str:
     found = _SUBJECT.match(statement)
     if found is None or found["whose"] in said:
         return said
-    return re.sub(rf"\b{re.escape(found['name'])}\b", f"my {found['whose']}", said, count=1)
+    return re.sub(rf"(?i)\b{re.escape(found['name'])}\b", f"my {found['whose']}", said, count=1)
 
 
 def _with_subject(said: str) -> str:
@@ -84,11 +84,15 @@ def _with_subject(said: str) -> str:
     return f"{'I' if does else "I'm"} {said[:1].lower()}{said[1:]}"
 
 
+_MOVED_HOUSE: Final = re.compile(r"(?i)\bshifted(?= to\b)")
+"""As people in India say that they moved; the classifier doesn't know it."""
+
+
 def _weigh(one: Candidate, message: str) -> ProposedFact | None:
     if one.form in UNJUDGED:
         return one.fact
     quote = _with_subject(one.fact.quote) if one.form.startswith("elided") else one.fact.quote
-    words = message.replace(one.fact.quote, quote), quote
+    words = (_MOVED_HOUSE.sub("moved", said) for said in (message.replace(one.fact.quote, quote), quote))
     chance = worth(one.fact.statement, *(_introduced(one.fact.statement, said) for said in words))
     if chance < (KNOWN_BELOW if one.fact.key or one.form == "mention" else DROPPED_BELOW):
         is_marked = one.form == "tag" and one.fact.confidence >= SURE  # the tagger is as sure of the opposite

@@ -108,6 +108,8 @@ _AGED: Final = re.compile(r"(?i)[mf]?([1-9]\d)(?: ?(?:yo|years old|y/o|m|f|male|
 _AT: Final = re.compile(r"(?i)(?:(?P<origin>from)|based in|living in|renting in|live in|in) (?P<place>.+)")
 _OF_ANOTHER: Final = re.compile(rf"(?i)\b(?:{alternatives(PEOPLE | PETS)}) \([^()]*\)")
 """Tells of someone else: “my kid (Theo, 11, autistic)”."""
+_TELLS: Final = re.compile(r"(?i)(?:i|we|you|s?he|they|it)(?:['’](?:ve|d|ll))? (?!am\b|live\b|work\b)[a-z]+ [a-z]")
+"""A sentence with a verb: what follows belongs to it, “I applied for a job at Maersk, ops planner, in Aarhus”."""
 MIN_ITEMS: Final = 2
 """Recognized items that make a list a profile, and at least half of all."""
 
@@ -115,6 +117,8 @@ MIN_ITEMS: Final = 2
 def _read_profile(sentence: str, month: str) -> list[Note]:
     own = _OF_ANOTHER.sub(" ", sentence.partition(":")[2] or sentence)
     parts = [part.strip(" .!:;-") for part in re.split(r",| and |\s\+\s", own)]
+    if _TELLS.match(parts[0]):
+        return []
     found = [note for part in parts if (note := _of_profile(part, month)) is not None]
     return found if len(found) >= MIN_ITEMS and len(found) * 2 >= len(parts) else []
 

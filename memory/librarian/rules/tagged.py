@@ -157,6 +157,8 @@ _IS_THEIRS: Final = re.compile(
 _HAD: Final = frozenset({"car", "pet", "job", "employer"})
 _HIS: Final = re.compile(r"(?i)\b(his|her) (?:[\w-]+ ){0,2}$")
 """Before what is had by whom “he” means: “drives by in his stupid orange van”."""
+_OURS: Final = re.compile(r"(?i)^\W*(?:and |but |so |cos )?(?:ours|mine)\b")
+"""Opens what is said of one's own, as of others before: “How cold is too cold for a greyhound? Ours is 4.”"""
 _IS_SENSITIVE: Final = re.compile(
     r"(?i)(?<!which )(?<!that )(?<!it )\bis (?:\w+ly |also |now )?(?:allergic|intolerant) to $"
 )
@@ -387,6 +389,8 @@ def _whose(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Subj
         return people.named(behind["who"]) if behind["who"] else people.find(_OF_PRONOUN[behind["whose"].lower()])
     if tag.label in _HAD and (his := _HIS.search(before)):
         return people.find(_OF_PRONOUN[his[1].lower()])
+    if _OURS.search(before) and (kind := [*_RELATIONS.finditer(user_text, 0, sentence.start)]):
+        return people.add(related(kind[-1][1]))
     return _subject(tag, sentence, user_text, people)
 
 

@@ -1171,6 +1171,10 @@ def test_a_statement_ends_before_a_question_that_follows_it() -> None:
         ("write a happy bday msg for my bff Kayleigh, sign it from dez", set()),
         ("Second: my uncle Joe runs a bakery", {"joe/job"}),
         ("hi, Ruaridh here. when i say 9am i mean Halifax time", {"user/name", "user/time_zone"}),
+        ("how cold is too cold for a greyhound? ours is called Biscuit", {"user/greyhound/name"}),
+        ("i applied for a job at Maersk, ops planner, in Aarhus", set()),
+        ("i work nights, nurse, in Leeds", {"user/job", "user/home"}),
+        ("I shifted to Whitefield last month as office is there", {"user/home"}),
     ],
 )
 def test_words_that_look_like_a_key_of_the_user_are_read_for_whom_and_what_they_say(
@@ -1205,3 +1209,8 @@ def test_we_are_may_be_written_with_one_letter() -> None:
     assert [fact.statement for fact in read("we r going to Hampi in spring")] == [
         "The user is going to Hampi in spring."
     ]
+
+
+def test_who_is_known_needs_no_capital() -> None:
+    said = ("kids: Adam (7), Mark (4)", "adam cant have eggs", "what mark is fair? the mark is a 2")
+    assert [fact.key for fact in read(*said) if fact.key] == ["adam/age", "mark/age", "adam/allergy:eggs"]

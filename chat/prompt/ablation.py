@@ -126,7 +126,8 @@ def exclude_memories(inputs: PromptInputs, exclusion: Exclusion) -> PromptInputs
         return inputs
     profile, recalled, history = inputs.profile, inputs.recalled, inputs.history
     lines = [line for line in profile.lines if line.ref in exclusion.refs or exclusion.occurs_in(line.text)]
-    kept = [_item_without(item, exclusion) for item in recalled.kept if item.ref not in exclusion.refs]
+    asked = content(inputs.question.message.text)
+    kept = [_item_without(item, exclusion, asked) for item in recalled.kept if item.ref not in exclusion.refs]
     left = {item.ref for item in kept if item is not None}
     items = [item for item in recalled.kept if item.ref not in left]
     return replace(
@@ -158,13 +159,14 @@ def exclude_memories(inputs: PromptInputs, exclusion: Exclusion) -> PromptInputs
     )
 
 
-def _item_without(item: MemoryItem, exclusion: Exclusion) -> MemoryItem | None:
-    """A recalled memory as this prompt shows it: of a message its other sentences; None if they say nothing."""
+def _item_without(item: MemoryItem, exclusion: Exclusion, asked: set[str]) -> MemoryItem | None:
+    """A recalled memory as this prompt shows it: of a message its other sentences; None if they say nothing, or have no
+    word of what is asked, so that the message was recalled for what is left out."""
     if not exclusion.occurs_in(item.text):
         return item
     kept = [one for one in _sentences(exclusion.hide_in(item.text)) if HIDDEN not in one]
     rest = " ".join(kept)
-    if item.said_by != "user" or not content(rest) or only_asks(rest) or states_nothing(rest):
+    if item.said_by != "user" or not asked & content(rest) or only_asks(rest) or states_nothing(rest):
         return None
     return item._replace(text=f"{rest} {HIDDEN}", answers="", qualifier=CURRENT)
 

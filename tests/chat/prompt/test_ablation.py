@@ -217,6 +217,18 @@ def test_wherever_it_stood_it_is_struck(known: PromptInputs, place: str, between
     assert _flat(secret) not in _flat(request)
 
 
+@pytest.mark.parametrize(("asked", "is_kept"), [("What do I do for work?", True), ("Where does Mary live?", False)])
+def test_what_is_left_of_a_memory_answers_or_is_left_out_too(known: PromptInputs, asked: str, is_kept: bool) -> None:
+    known.question.message.text = asked
+    full = _with_secret(known, "memory", "My sister Mary lives in Lisbon. I work as a roofer.")
+    (item,) = full.recalled.kept
+    full = replace(full, recalled=replace(full.recalled, kept=(item._replace(said_by="user"),)))
+
+    kept = exclude_memories(full, Exclusion(words=words_pattern([QUOTE]))).recalled.kept
+
+    assert [item.text for item in kept] == [f"I work as a roofer. {HIDDEN}"] * is_kept
+
+
 def _flat(text: str) -> str:
     return "".join(one for one in text.replace("\\n", " ") if one.isalnum())
 

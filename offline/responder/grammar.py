@@ -35,6 +35,7 @@ def _either(words: dict[str, str]) -> str:
     return "|".join(sorted(words, key=len, reverse=True))
 
 
+NO_LONGER = "It is no longer true that "
 USER_SUBJECT = re.compile(rf"^(?:the )?user (?P<adverb>{ADVERBS} )?(?P<verb>[\w']+)", re.IGNORECASE)
 USER_OWNER = re.compile(r"\b(?:the )?user['’]s\b", re.IGNORECASE)
 USER_OWNS = re.compile(r"\b(?:the )?user['’]s(?= ?(?:[,.;:!?)]|$))", re.IGNORECASE)
@@ -147,6 +148,9 @@ def without_denied(sentence: str) -> str:
 def second_person(sentence: str) -> str:
     """The sentence as said to the user, with an initial capital and a final period."""
     text = sentence.strip().replace("’", "'")
+    if (said := text.removeprefix(NO_LONGER)) != text:
+        said = second_person(said)
+        return f"{NO_LONGER}{said[0].lower()}{said[1:]}"
     if USER_SUBJECT.match(text):
         text = _user_as_subject(text)
     elif not USER_OWNER.search(text):

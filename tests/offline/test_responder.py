@@ -1057,6 +1057,7 @@ def test_a_bare_request_is_answered_too() -> None:
         ("Mary visited the user in May.", "Mary visited you in May."),
         ("Mary likes tea.", "Mary likes tea."),
         ("The user met the user's boss.", "You met your boss."),
+        ("It is no longer true that the user is in Rome.", "It is no longer true that you're in Rome."),
     ],
 )  # fmt: skip
 def test_a_memory_is_said_to_the_user(stored: str, told: str) -> None:

@@ -24,7 +24,7 @@ from memory.retrieval.truth import (
 )
 from memory.text.keywords import content, stem
 from memory.text.language import alternatives
-from memory.text.relations import BREEDS, GROUPS, PEOPLE, PET_GROUPS, PETS
+from memory.text.relations import BREEDS, GROUPS, PEOPLE, PET_GROUPS, PETS, are_of_others
 
 ONE_SITTING: Final = timedelta(minutes=1)
 """What was said closer together than this is of one message: a fact and the words it was learned from."""
@@ -212,7 +212,7 @@ class _AskedAttribute:
         """How closely the question asks for a fact's key."""
         subject, _, attribute = fact.key.rpartition("/")
         chance = self._chance(attribute)
-        if not chance and not (attribute == "name" and self._asks_pet(subject)):
+        if (not chance and not (attribute == "name" and self._asks_pet(subject))) or self._asks_of_another(fact):
             return _FAR
         is_over = fact.status in ("superseded", "expired")
         is_named = ":" not in attribute and not fact.value_stems.isdisjoint(self._stems)
@@ -232,6 +232,10 @@ class _AskedAttribute:
             is_theirs = named <= frozenset(words_of(found["name"]))
             named = frozenset(words_of(found["relation"])) if is_theirs and not named <= self._words else named
         return (1 + len(named), chance) if named and named <= self._words else _FAR
+
+    def _asks_of_another(self, fact: FactState) -> bool:
+        """Whether the question is about another of that name: “Amina from work”, of the sister Amina."""
+        return are_of_others(self._text, fact.statement)
 
     def _asks_pet(self, subject: str) -> bool:
         """Whether the question asks which animals the user has, and this is one."""

@@ -57,12 +57,26 @@ _ASKS_CODE: Final = re.compile(
     r"(?i)\b(?:licen[cs]e plate|number plate|registration|passport|phone number|post ?code|zip code|account number|iban"
     r"|serial number)\b"
 )
+_ASKS_SECRET: Final = re.compile(
+    r"(?i)\b(?:what(?:['’]?s| is| was| were)|tell me|remind me (?:of|what)|remember|know|forgot) "
+    r"(?:my|our|the) (?:[\w'’-]+ ){0,3}?(?:pass ?words?|pass ?codes?|pass ?phrases?|pins?|pin (?:code|number)|cvv"
+    r"|security code|seed phrase|recovery (?:phrase|codes?)|api[ -]?keys?)(?: (?:is|was))?\W*$"
+)
 _CODE: Final = re.compile(r"\b(?=\w*[A-Za-z])(?=\w*\d)\w{3,}\b|\d[\d .-]{2,}\d")
 """Letters and digits, or a longer number."""
 _ASKS_NUMBER: Final = re.compile(
     r"(?i)\b(?:how (?:many|much|old|long|far|tall|heavy|often|big)|what (?:time|age|year|number|percentage|size)"
     r"|which (?:year|time)|when|shoe size|what['’]?s my (?:age|weight|height|size|salary|pb))\b"
 )
+_ASKS_WHEN: Final = re.compile(r"(?i)\bwhen (?:is|are|was|were|does|do|did|will|am)\b")
+_WHEN: Final = re.compile(
+    r"(?i)\d(?:st|nd|rd|th)\b|\d[:./]\d|\d ?(?:[ap]\.?m|o['’]clock)\b|\b(?:19|20)\d\d\b|\b\d\d/\d"
+    r"|\b(?:at|on|by|from|till|until|the|to|around|in|before|after|since) \d"
+    r"|\b(?:today|tomorrow|tonight|yesterday|morning|noon|midnight|evening|night|week|month|year|summer|winter|spring"
+    rf"|autumn|christmas|easter|weekend|birthday|now|soon|later|daily|every|once|ago|{DAYS_AND_MONTHS}"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b"
+)
+"""A time: “Emil is 5” is none."""
 _NUMBER: Final = re.compile(
     r"(?i)\d|\b(?:one(?!s)|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,5}teen|\w{3,5}ty|hundred"
     r"|thousand"
@@ -90,6 +104,11 @@ def asks_code(question: Question) -> bool:
     return _ASKS_CODE.search(question.text) is not None
 
 
+def asks_secret(question: Question) -> bool:
+    """Whether a question asks for a secret, which no memory holds."""
+    return _ASKS_SECRET.search(question.text) is not None
+
+
 def asks_before(question: Question) -> bool:
     """Whether a question asks how it was before something changed."""
     return question.asks_past and _BEFORE.search(question.text) is not None
@@ -110,9 +129,10 @@ def read_beside(question: Question, memory: str) -> float:
     if are_of_others(question.text, memory) or opens_with_another(question.text, memory):
         return 0.0
     own = mask_others_claims(memory) if _OF_THE_USER.search(question.text) else memory
-    if not own.strip():
-        return 0.0
-    if (asked := _HOW_OLD.search(question.text)) and re.search(rf"\b{asked['name']} \(\d{{1,2}}\)", own):
+    asked = content(question.text)
+    if not own.strip() or (own != memory and asked & content(memory) and not asked & content(own)):
+        return 0.0  # only others say it
+    if (named := _HOW_OLD.search(question.text)) and re.search(rf"\b{named['name']} \(\d{{1,2}}\)", own):
         return AGE_SAID
     found = chance(question.text, own)
     return _with_log_odds(found, -LACKS_KIND) if _lacks_kind(question.text, own) else found
@@ -123,6 +143,8 @@ def _lacks_kind(question: str, memory: str) -> bool:
     is written without capitals may have names."""
     if _ASKS_CODE.search(question):
         return _CODE.search(memory) is None
+    if _ASKS_WHEN.search(question):
+        return _WHEN.search(memory) is None
     if _ASKS_NUMBER.search(question):
         return _NUMBER.search(memory) is None
     if not _ASKS_NAME.search(question) or memory.islower():

@@ -44,7 +44,7 @@ from memory.retrieval.ranking import (
     rerank,
     semantic,
 )
-from memory.retrieval.reading import asks_before, asks_code, is_read, read_beside
+from memory.retrieval.reading import asks_before, asks_code, asks_secret, is_read, read_beside
 from memory.retrieval.truth import CURRENT, ON_LIST, SUPERSEDED, CandidateRow, TruthRule, apply_truth
 from memory.secrets.secrets_filter import mask_secrets
 from memory.updates.pairs import doubt
@@ -185,7 +185,7 @@ def retrieve(
     languages = user.words_in or [user.language]
     question = parse_question(query, collection.authors, moment, context, profile.kinds, languages)
     watch.lap("read")
-    if question.is_small_talk:
+    if question.is_small_talk or asks_secret(question):
         return RetrievalResult(timings=watch.laps)
     profile = profile.for_question(question.kind, is_chat=not collection.authors)
     then = None if as_of is None else list(Fact.objects.for_user(user).known_at(as_of).values_list("pk", flat=True))

@@ -94,7 +94,7 @@ _OWNED: Final = re.compile(
 
 _NAMED: Final = re.compile(
     rf"\b(?P<role>(?i:{alternatives(PEOPLE)})),? (?P<name>[A-ZÀ-ÞĀ-Ž][\w-]{{1,30}})\b"
-    r"|\b(?P<colleague>[A-ZÀ-ÞĀ-Ž][\w-]{1,30}) (?:from|at) (?:the )?(?:work|office)\b"
+    r"|\b(?P<colleague>[A-ZÀ-ÞĀ-Ž][\w-]{1,30}) (?:from|at) (?:the |my |our )?(?:work|office)\b"
 )
 """“My cousin Priya”, “Omar from work”."""
 

@@ -103,6 +103,12 @@ SECRET = re.compile(
     r"\b(?:\d[ -]?){13,19}\b|\bsk-[\w-]{8,}",
     re.IGNORECASE,
 )
+ASKS_SECRET = re.compile(
+    r"\b(?:what(?:['’]?s| is| was)|tell me|remind me (?:of|what)|remember|know|forgot) (?:my|our|the) "
+    r"(?:[\w'’-]+ ){0,3}?(?:pass ?words?|pass ?codes?|pass ?phrases?|pins?|pin (?:code|number)|cvv|security code"
+    r"|seed phrase|recovery (?:phrase|codes?)|api[ -]?keys?)(?: (?:is|was))?\W*$",
+    re.IGNORECASE,
+)
 DENIES = re.compile(r"n['’]t\b|\b(?:not|no|never|instead|rather|used to|without)\b", re.IGNORECASE)
 BY_USER = re.compile(r"\b(?:i|i'm|i've|we|we've)\b", re.IGNORECASE)
 HIDDEN = re.compile(r"\[(?:forgotten|left out|secret|hidden)")  # marks of what Recall doesn't say

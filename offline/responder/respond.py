@@ -208,6 +208,8 @@ def _danger(reading: Reading) -> Reply | None:
 
 
 def _secret(reading: Reading) -> Reply | None:
+    if patterns.ASKS_SECRET.search(reading.question):
+        return say(wording.NEVER_SEEN)
     return say(wording.NOT_REPEATED) if patterns.SECRET.search(reading.question) else None
 
 

@@ -28,6 +28,7 @@ JOY = ("That's good to hear.", "I'm glad for you.", "I'm happy for you.")
 MEANT = "All right: {meant}."
 NEW_NAME = "Nice to meet you, {name}."
 NOT_REPEATED = "That looks like a secret, so I won't repeat it. Recall doesn't keep secrets as memories."
+NEVER_SEEN = "Recall keeps secrets from me. If you wrote it in a message, you can still read it there."
 HIDDEN = "Recall hides secrets from me. You can still read it in your own message."
 SORRY = "I'm sorry to hear that."
 DANGER = (

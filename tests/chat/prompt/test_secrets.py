@@ -129,7 +129,8 @@ def test_a_secret_indexed_before_masking_is_masked_in_recall(alice: User) -> Non
     )
     embed_pending()
 
-    (item,) = retrieve(alice, "What is the wifi password?", now=timezone.now()).kept
+    (item,) = retrieve(alice, "Which password has the wifi?", now=timezone.now()).kept
 
+    assert not retrieve(alice, "What's the wifi password?", now=timezone.now()).kept  # no memory holds it
     assert item.text == "The wifi password is [secret]."
     assert Fact.objects.count() == 0

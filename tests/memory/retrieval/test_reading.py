@@ -55,10 +55,16 @@ def test_what_others_say_in_an_imported_chat_and_a_follow_up_are_not_read() -> N
         ("How old is my parrot?", "My parrot is 31.", "The neighbour's parrot is 31."),
         ("cousin Priya's birthday?", "cousin Priya's is 3 May.", "colleague Priya has her birthday on 3 May."),
         ("What does Omar from work play?", "Omar from work plays the oud.", "my cousin Omar plays the oud"),
+        ("What does Amina from the office do?", "Amina from my office is an accountant.", "My sister Amina is a vet."),
         ("How old is cousin Élodie?", "cousin Élodie is 31.", "My friend Élodie is 31."),
         ("When is my birthday?", "My birthday is 3 September.", "Sami's birthday is 3 September."),
         ("Where does my brother live?", "My brother Jo lives in Lisbon.", "My sister Mary lives in Lisbon."),
         ("Where does my brother live?", "My twin Jo lives in Lisbon.", "The user's sister Mary lives in Lisbon."),
+        (
+            "Am I moving to Dubai?",
+            "I'm moving to Dubai.",
+            'My mate just texted "I\'m moving to Dubai!!" how do I reply',
+        ),
         ("What does my dog eat?", "My poodle eats rice.", "My cat eats rice."),
     ],
 )
@@ -73,6 +79,7 @@ def test_what_is_supposed_quoted_or_of_someone_else_answers_nothing_of_the_user(
     ("asked", "said", "other"),
     [
         ("How old is my parrot?", "My parrot is 31.", "My parrot is rather old."),
+        ("When is Emil's therapy?", "Emil's therapy is on Thursdays.", "Emil is 5 and has therapy."),
         ("What's our dog's name?", "Our dog is Bisto.", "Our dog is a mongrel; what's in a name?"),
         ("Who is my dentist?", "My dentist is Dr Okafor.", "I was at my dentist, and who else is?"),
         ("What's my boss's name?", "My boss is called Ines.", "My boss is nice. How do I thank him?"),

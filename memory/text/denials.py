@@ -327,12 +327,18 @@ def _verb_over(lows: Sequence[str], verbs: frozenset[str]) -> str:
     return next((low for low in lows if low in verbs - _VAGUE), "") if _is_over(lows) else ""
 
 
+_FOR_ME: Final = (["for", "me"], ["for", "us"])
+"""Behind what is off: “no Berlin for me this year”."""
+
+
 def _find_cue(lows: Sequence[str]) -> tuple[tuple[int, int] | None, bool]:
     """First and last place behind the first cue; whether it is a negation."""
     for at, low in enumerate(lows):
         for cue, is_negation in _BY_FIRST_WORD.get(low, ()):
             if tuple(lows[at : at + len(cue)]) == cue:
                 return (at, at + len(cue)), is_negation
+        if low == "no" and any(lows[behind : behind + 2] in _FOR_ME for behind in range(at + 2, at + 2 + MAX_PHRASE)):
+            return (at, at + 1), True
     return None, False
 
 

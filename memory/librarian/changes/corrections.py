@@ -805,7 +805,8 @@ def _find_spellings(
         if not word.text[0].isupper() or len(word.text) < 3 or word.low in FILLER:
             continue
         for fact in facts:
-            for found in TOKEN.finditer(fact.value or fact.statement):
+            is_of_others = split_key(fact.key)[0] != USER
+            for found in TOKEN.finditer(fact.statement if is_of_others else fact.value or fact.statement):
                 name = found[0]
                 alike = SPELLED if is_spelled else ALIKE
                 is_of_name = name[0].casefold() == word.low[0] and " name" in text
@@ -821,7 +822,7 @@ def _find_return(text: str, words: Sequence[Word], known: Sequence[KnownFact]) -
     """A fact that is true again, or was all the time: “back in Porto”, “we went back to Tesco”."""
     back = find_words(words, BACK)
     if back is None:
-        return None
+        return next((earlier for earlier in reversed(known) if _is_so_again(earlier, text)), None)
     named = next((at for at in range(back[1] + 1, len(words)) if words[at].low not in DETERMINERS), len(words))
     for earlier in reversed(known):
         may_return = earlier.status in ("expired", "active") or (
@@ -838,6 +839,15 @@ def _find_return(text: str, words: Sequence[Word], known: Sequence[KnownFact]) -
     return None
 
 
+def _is_so_again(fact: KnownFact, text: str) -> bool:
+    """Whether a message says of a place or an employer that was left: “to be living in Cape Town again”."""
+    if not (fact.key and fact.value and fact.status in ("expired", "superseded")):
+        return False
+    found = re.search(rf"\b(?:in|at|with|for) (?:the )?{re.escape(fact.value)} again\b", text)
+    return found is not None and not _NEVER.search(text[: found.start()])
+
+
+_NEVER: Final = re.compile(r"(?i)\b(?:not|n['’]t|never|if|would|could|wish|want|hope|dream\w*|miss) [^.!?]{0,60}$")
 _AFTER_ALL: Final = re.compile(r"\bafter all\b", re.I)
 
 

@@ -11,6 +11,7 @@ from memory.librarian.changes.corrections import BACK, Change, Correction, in_fu
 from memory.librarian.changes.fact_words import OF_THE_USER, names_in, names_said_of, words_of
 from memory.librarian.engine import KnownFact
 from memory.librarian.rules.clauses import is_past
+from memory.librarian.rules.retell import is_occupation
 from memory.models.kinds import Kind
 from memory.network.pieces import windows
 from memory.ports.source import Utterance
@@ -237,13 +238,19 @@ def _says_nothing_new(update: Update) -> bool:
 def _is_of_another_kind(fact: KnownFact, update: Update, quote: str) -> bool:
     """Whether a name would take the place of a thing: who hates buzzwords doesn't come to hate Philippa; or of what
     someone is or does: with Dev moved to Perth, no podcast is about Perth. A food that is left out replaces no diet:
-    who is vegetarian may be gluten-free as well. A surname replaces no first name, an age no hour: “Max is 9 now”."""
+    who is vegetarian may be gluten-free as well. A surname replaces no first name, an age no hour: “Max is 9 now”; a
+    firm no work, and a weekday no month."""
     family = split_key(fact.key)[1].partition(":")[0]
-    is_left_out = family == "diet" and update.new.casefold().endswith("free")
+    is_left_out = family == "diet" and re.search(r"(?i)free$|^(?:low|high|reduced)\b", update.new) is not None
     before = quote[: max(quote.find(update.new), 0)]
     is_surname = family in ("name", "preferred_name") and _SURNAME.search(before)
     is_place = _MOVED_TO.search(before) is not None
     is_name_for_thing = update.new.istitle() and (family in OF_THINGS or update.old in PEOPLE | PETS or is_place)
+    is_job = family == "job" or re.search(rf"\bworks as (?:an? )?{re.escape(update.old)}", fact.statement) is not None
+    if is_job and update.new.istitle() and not is_occupation(update.new.split()[-1]):
+        return True
+    if update.new.casefold() in WEEKDAYS and _MONTH.fullmatch(update.old):
+        return True
     is_age_for_hour = f" at {update.old}" in fact.statement and update.new.isdigit() and not _AT_HOUR.search(before)
     return is_left_out or bool(is_surname) or is_age_for_hour or (is_name_for_thing and update.old.islower())
 
@@ -264,6 +271,7 @@ def _is_of_someone_else(fact: KnownFact, update: Update, quote: str) -> bool:
     return attribute in _NAMES and bool(content(before)) and not _OWN_NAME.search(before)
 
 
+_MONTH: Final = re.compile(rf"(?i)(?:{'|'.join(MONTHS)})(?: \d{{4}})?")
 _MOVED_TO: Final = re.compile(r"(?i)\bmov(?:ed|es|ing) (?:back |over |out )?to $")
 """Before where someone lives."""
 _OF_THEIRS: Final = re.compile(
@@ -298,6 +306,8 @@ def _is_of_someone_named(names: frozenset[str], fact: KnownFact, update: Update,
 _AS_BEFORE: Final = re.compile(r"(?i)\b(?:(?<!never )again|still|remember|as (?:usual|always|ever))\b")
 
 
+_ANY_NUMBER: Final = (f"{USER}/allergy:", f"{USER}/condition:")
+"""Keys of what one has beside others of its kind: who reacts to penicillin may react to latex, too."""
 _TOGETHER: Final = re.compile(r"(?i)\b(?:married|engaged|moved in together|our (?:wedding|anniversary))\b")
 """With a partner's name: they are no less together."""
 
@@ -308,6 +318,8 @@ def _is_still_so(fact: KnownFact, update: Update, quote: str) -> bool:
     denied = any(find_phrase(fact.statement, denial.old) for denial in read_denials(quote))
     is_partner = split_key(fact.key)[1] == "partner" and fact.value in _WORD.findall(quote)
     if update.outcome == "ended" and is_partner and _TOGETHER.search(quote):
+        return True
+    if update.outcome == "replaced" and not denied and fact.key.startswith(_ANY_NUMBER):
         return True
     if update.outcome == "ended" or (update.new and content(update.new) <= content(fact.statement)):
         return _AS_BEFORE.search(quote) is not None and not denied
@@ -366,8 +378,17 @@ def _news(reading: _Reading) -> str:
     return reading.update.new.casefold() or reading.update.outcome
 
 
+_GIVEN_UP: Final = (
+    r"\b(?:forget|from|not|no more|instead of|rather than|ditch\w*|dropp\w*|scrap\w*|left|leaving|quit|over)"
+    r"(?: (?:the|my|our|about))? "
+)
+
+
 def _likelihood(reading: _Reading) -> float:
-    return reading.update.doubted + reading.nearness
+    """How likely a fact is the one that is changed. “Forget Django” makes sure that it is that of Django."""
+    update = reading.update
+    is_given_up = update.old and re.search(rf"(?i){_GIVEN_UP}{re.escape(update.old)}(?!\w)", reading.quote)
+    return update.doubted + reading.nearness + bool(is_given_up)
 
 
 MIN_NAME: Final = 4

@@ -62,6 +62,7 @@ def read(text: str) -> list[tuple[int, Change, str]]:
         ("I live in Lyon, not in Nantes", (1, Change.REPLACE, "Lyon")),
         ("not Nantes but Rennes", (1, Change.REPLACE, "Rennes")),
         ("We're back in Galway!", (10, Change.REVIVE, "")),
+        ("feels lekker to be living in Galway again, the sun!!", (10, Change.REVIVE, "")),
         ("I'm going to study nursing after all.", (20, Change.REVIVE, "")),
         ("I've gone back to my first choice: I'll study nursing after all", (20, Change.REVIVE, "")),
         ("I do not run the marathon, only the 10K in Alicante.", (22, Change.END, "")),

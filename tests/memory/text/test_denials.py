@@ -24,6 +24,7 @@ from memory.text.denials import find_phrase, read_denials, read_shifts
         ("Not Tuesday, Wednesday!", "Tuesday", "Wednesday"),
         ("We're not going to Rome after all", "Rome", ""),
         ("Got rid of the piano last year", "piano", ""),
+        ("the doctor says no Berlin for me this year", "Berlin", ""),
         ("I'm not allergic to kiwi any more! The cashews and latex ones stay.", "kiwi", ""),
         ("Gave up on keto, it was making me miserable.", "keto", ""),
         ("It is not a Fabia, it is an Octavia.", "Fabia", "Octavia"),

@@ -135,6 +135,27 @@ def test_a_new_place_takes_that_of_the_old_one_whatever_words_are_marked(outcome
     assert (found.change, found.old, found.value) == (Change.REPLACE, "Brixton", "Deptford")
 
 
+def test_what_is_given_up_is_what_changes(outcomes: dict[str, Update]) -> None:
+    outcomes["The user does mostly frontend with Svelte."] = replaced("Svelte", "FastAPI", 0.97)
+    outcomes["The user's backend at work is Django."] = replaced("Django", "FastAPI", 0.9)
+    found = changes("we've migrated to FastAPI at work now, so forget Django", *outcomes)
+    assert found == [(2, Change.REPLACE, "FastAPI")]
+
+
+def test_another_allergy_takes_the_place_of_none_that_is_not_denied(outcomes: dict[str, Update]) -> None:
+    penicillin = replace(known(1, "The user is allergic to penicillin."), key="user/allergy:penicillin", value="yes")
+    outcomes[penicillin.statement] = replaced("penicillin", "tetanus", 0.97)
+    note = said("write a note: tetanus 2019, and im allergic to penicillin")
+    assert not list(with_changes(note, (), [penicillin], {1: 0.5}))
+    assert list(with_changes(said("it's tetanus, I'm not allergic to penicillin"), (), [penicillin], {1: 0.5}))
+
+
+def test_a_firm_takes_the_place_of_no_work_and_a_weekday_of_no_month(outcomes: dict[str, Update]) -> None:
+    outcomes["The user works as an Elektriker."] = replaced("Elektriker", "Jürgen Brandt Elektro", 0.97)
+    outcomes["The user's book club reads Middlemarch in August 2026."] = replaced("August 2026", "Friday", 0.97)
+    assert changes("since june i have my own firm, Jürgen Brandt Elektro", *outcomes) == []
+
+
 def test_of_a_day_or_a_name_all_of_it_is_replaced(outcomes: dict[str, Update]) -> None:
     outcomes["The user's exam is on Sunday, 14 March 2027."] = replaced("14 March", "4", 0.97)
     assert changes("the whole cohort sits the exam on 4 April", *outcomes) == [

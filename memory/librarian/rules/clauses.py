@@ -54,7 +54,8 @@ _FILLER: Final = (
     r"|given that|(?:because|since(?!.{1,120} (?:I|we|my|our|it)\b)|as|although|though|while|whereas)"
     r"(?= (?:I|we|my|our|he|she|it)\b)|unfortunately"
     r"|sadly|luckily|fortunately|finally|basically|obviously|clearly|just|first"
-    r"|(?:first|second|third|last|next)(?:ly)?(?=:)|again|there|team|everyone|folks|sir"
+    r"|(?:first|second|third|last|next)(?:ly)?(?=:)|again|there|team|everyone|folks|sir|bro|bruh|dude"
+    r"|(?:man|mate)(?=,? (?:I|my|we)\b)"
     r"|madam|dear \w{2,15}|(?:(?:I|we)(?:'ve| have)? )?changed (?:my|our) minds?|change of plans?|on second thoughts?)"
 )
 FILLERS: Final = re.compile(rf"(?i)(?:{_FILLER}(?![\w'-])[\s,:!.\-–—]{{0,3}}){{1,4}}(?=\w)")
@@ -119,7 +120,7 @@ _ELIDED_AGAIN: Final = (
 _CUT: Final = re.compile(
     r"(?i)\s{0,3}(?:\.{2,}|…|→|;|:(?=\s)|\s[-–—]{1,3}\s|—)\s{0,3}"
     rf"|\s{{0,3}},\s{{0,3}}(?:(?:and|but|so|or|plus|then)\s{{1,3}})?(?={_SUBJECT})|(?<!ever)\s{{1,3}}(?:and|n|but|so|or"
-    rf"|plus|because|since|as|although|though|while|whereas|yet)\s{{1,3}}(?={_SUBJECT})"
+    rf"|plus|because|cause|since|as|although|though|while|whereas|yet)\s{{1,3}}(?={_SUBJECT})"
     r"|(?<! in)(?<! of)\s{0,3},?\s{1,3}(?:because|but|although|though|whereas|hence|therefore|unless|which"
     r"|whose)\s{1,3}(?=\w)|\s{0,3},\s{0,3}(?:so|until|then|plus)\s{1,3}(?=\w)|\s{1,3}so\s{1,3}(?=(?:\w+ ){1,3}(?:is"
     r"|are|can|needs?|has|have|must|will)\b)"
@@ -443,9 +444,14 @@ _BE: Final = re.compile(
 """“Steve's coming home” and “Sheila's diabetic”, unlike “Steve's flat”."""
 
 
+_AND: Final = re.compile(r"&(?= [a-z\d])")
+"""Not of a name: “Voss & Sohn”."""
+
+
 def spell_out(words: str) -> str:
     """The words on one line with short forms spelled out and no final punctuation."""
     line = _ARE.sub(r"\1 are", _ILL.sub("I'll", _SPACES.sub(" ", words).strip()))
+    line = _AND.sub("and", line)
     line = _BE.sub(lambda found: f"{found[1]} {'has' if found['has'] else 'is'} ", line)
     line = _WORD.sub(lambda found: SHORT_FORMS.get(found[0], SHORT_FORMS.get(found[0].lower(), found[0])), line)
     return _TRAIL.sub("", _ASIDES.sub("", _TRAIL.sub("", _DROPPED_S.sub(r"\1's", line))))

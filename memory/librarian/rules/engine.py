@@ -71,7 +71,7 @@ from memory.text.replaced_statement import replaced_statement
 from memory.updates.pairs import pair_of, read
 from recall.cpu_limit import CpuLimit, TookTooLongError
 
-VERSION: Final = "rules/36"
+VERSION: Final = "rules/37"
 MAX_DURATION: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 TABLE: Final = 0.95
@@ -127,6 +127,7 @@ class RuleEngine:
             for fact in map(_at_school, new):
                 if not (_is_short_name(fact, facts, reading.known) or _is_anothers_name(fact, utterance, reading)):
                     facts.append(_asked_if_the_other_holds(fact, reading.known))
+                    facts += _renamed(fact, reading.known)
         names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
         episode, stories = episode_in(reading.utterances, names), stories_in(reading.utterances, reading.zone)
         return Extraction(facts, episode=episode, stories=stories, skipped=skipped)
@@ -183,6 +184,18 @@ _DOES: Final = (
     r"(?:had|can|can['’]?t|cannot|doesn['’]?t|[a-z]{1,10}(?:s|ed))\b"
 )
 """Behind someone whose name has no capital, and hardly behind the word that it may be."""
+
+
+def _renamed(surname: ProposedFact, known: Iterable[KnownFact]) -> Iterator[ProposedFact]:
+    """The user's whole name with the surname that they have now."""
+    if surname.key != f"{USER}/surname":
+        return
+    name = next((one.value for one in known if one.key == f"{USER}/name" and one.status == "active"), "")
+    first, _, last = name.partition(" ")
+    if last and not name.casefold().endswith(surname.value.casefold()):
+        whole = f"{first} {surname.value}"
+        update = {"statement": f"The user's name is {whole}.", "attribute": "name", "value": whole, "correction": True}
+        yield surname.model_copy(update=update)
 
 
 @dataclass(slots=True)
@@ -591,7 +604,8 @@ def _worked_in(claim: Claim, clause: Clause, message: _Message) -> Iterator[Cand
 
 
 _GOES_ON: Final = re.compile(
-    r",? ?(?:(?P<work>(?:at|for|as|in) (?!work\b).+)|(?:years old )?and (?:I'm )?(?P<is>(?:from|an?|based|living) .+))"
+    r",? ?(?:(?P<work>(?:(?:at|for|as|in) (?!work\b)|with (?=[A-ZÀ-ÞĀ-Ž])).+)"
+    r"|(?:years old )?and (?:I'm )?(?P<is>(?:from|an?|based|living) .+))"
 )
 _SINCE: Final = re.compile(r"\b(?:since|in) ((?:19|20)\d\d)\b")
 _UNTIL: Final = re.compile(
@@ -611,7 +625,9 @@ _TOO_YOUNG: Final = re.compile(r"\d|two|three|four|five|six|seven|eight|nine")
 def _by_row(
     row: Row, found: re.Match[str], read: Value, claim: Claim, clause: Clause, message: _Message
 ) -> Iterator[Candidate]:
-    groups = {name: value.lower() for name, value in found.groupdict().items() if value}
+    groups = {  # “COPD” stays
+        name: value if value.isupper() else value.lower() for name, value in found.groupdict().items() if value
+    }
     label, key = claim.subject.label, claim.subject.key
     if row.attribute == "name" and claim.subject != THE_USER:
         label, key = f"The user's {claim.subject.relation}", name_key(claim.subject)[0]

@@ -18,6 +18,7 @@ from memory.librarian.rules.retell import (
     People,
     Subject,
     clean_name,
+    is_role,
     related,
     with_article,
 )
@@ -72,8 +73,9 @@ _THEY_HAVE: Final = re.compile(
 """Someone else's family, of whom the next sentence may tell."""
 _ANOTHER: Final = re.compile(
     rf"\b(?:[Aa]nother|[Aa] (?:different|second)) (?P<name>{NAME})|(?<![a-z] )\b(?P<from>{NAME}) from [a-z]{{2,}}"
+    rf"|\balso (?:called|named) (?P<same>{NAME})"
 )
-"""“There's another Tom at work”, “Tom from accounting”."""
+"""“There's another Tom at work”, “Tom from accounting”, “my neighbor, also called Tom”."""
 _WHO: Final = (_MENTION, _APPOSED, _IS_THE_PET, _KIN, _DESCRIBED)
 _GOT: Final = re.compile(
     r"(?i)\b(?:(?P<new>got|getting|adopted|bought|rescued|inherited|took in)|have|keep|foster) (?:an?|our|one|two)"
@@ -121,7 +123,7 @@ def _forget_whom_others_mean(clause: str, people: People) -> None:
     if _SOMEONES.search(clause):
         people.last.clear()
     if another := _ANOTHER.search(clause):
-        people.forget(another["name"] or another["from"])
+        people.forget(another["name"] or another["from"] or another["same"])
 
 
 def _had(clause: str, people: People) -> Iterator[Note]:
@@ -227,15 +229,21 @@ _WHERE_I_LIVE: Final = re.compile(
     r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in |^(?:up|down"
     r"|over|out|back|here) in (?=[A-ZÀ-ÞĀ-Ž])"
 )
+_WHERE_FROM: Final = re.compile(
+    r"\b(?:in|from|to|of|around|near) (?=[^,]{2,40}, where (?:I|we)(?:'m| am|'re| are)? (?:originally )?"
+    r"(?:from|grew up|was born|were born|come from)\b)"
+)
+_PLACES: Final = {"home": (_WHERE_I_LIVE, "lives in"), "origin": (_WHERE_FROM, "is from")}
 _AGED: Final = r"(?:,? who(?:'s| is)|,? aged|,| is)? (?!\d{1,2}[-:/.%]\w)"
 _ASIDE: Final = rf"(?: \([^()]{{1,60}}\)|{_AGED}\d{{1,2}}\b)?"
-_NAMES: Final = rf"{NAME}{_ASIDE}(?:(?:, | and | & | \+ |, and ){NAME}{_ASIDE}){{1,5}}"
+_NAMES: Final = rf"{NAME}{_ASIDE}(?:(?:, | and | & | \+ |, and )(?:the [a-z]+ )?{NAME}{_ASIDE}){{1,5}}"
 """“Martin (he's in Leeds) and Steve”."""
 _NAMED_AND_AGED: Final = re.compile(rf"(?P<name>{NAME})(?: \(|{_AGED})(?P<age>\d{{1,2}})(?=[,) ]|$)")
 _SEVERAL: Final = re.compile(
-    r"(?i)\b(?:my|our|the(?= (?:kids|twins|children|boys|girls))|two|three|four|five|six|\d) (?:[a-z-]+ ){0,2}?"
+    r"(?i)\b(?:my|our|the(?= (?:kids|twins|children|boys|girls|grand(?:children|kids)))|two|three|four|five|six|\d)"
+    r" (?:[a-z-]+ ){0,2}?"
     rf"(?P<rel>{alternatives(relations.GROUPS | relations.PET_GROUPS)})"
-    rf"(?:(?:,| called| named|:| \(|'s names are| are(?: called)?|,? \()? ?(?-i:(?P<names>{_NAMES}))"
+    rf"(?:(?:,| called| named|:| \(|'s names are| are(?: called)?:?|,? \()? ?(?-i:(?P<names>{_NAMES}))"
     r"|(?:,? aged|,| \() ?(?P<ages>\d{1,2}(?:(?:, | and | & |, and )\d{1,2}){1,4})\b"
     r"(?! (?:months?|weeks?|days?)\b))"
 )
@@ -299,13 +307,18 @@ def presupposed(sentence: str, month: str) -> Iterator[Note]:
             yield _taken(Kind.PERSON, statement, value=name, tags=(name,))
     yield from _reached(sentence, month)
     yield from _children(sentence, month)
-    lives = _WHERE_I_LIVE.search(sentence)
-    if lives and (read := place(sentence[lives.end() :])):
-        yield _taken(Kind.BIOGRAPHY, f"The user lives in {read[0]}.", "home", read[0])
+    yield from _placed(sentence)
     for found in _SEVERAL.finditer(sentence):
         if _ANOTHERS.search(sentence[max(0, found.start() - MAX_OWNER) : found.start()]):
             continue
         yield from _several(found["rel"].lower(), found["names"], found["ages"], month)
+
+
+def _placed(sentence: str) -> Iterator[Note]:
+    """Where the user lives or comes from: “Lund, where I grew up”."""
+    for attribute, (lead, says) in _PLACES.items():
+        if (found := lead.search(sentence)) and (read := place(sentence[found.end() :])):
+            yield _taken(Kind.BIOGRAPHY, f"The user {says} {read[0]}.", attribute, read[0])
 
 
 def _children(sentence: str, month: str) -> Iterator[Note]:
@@ -318,7 +331,7 @@ def only_lists(statement: str, sentence: str) -> bool:
     found = _SEVERAL.search(sentence)
     if found is None or not _NAMED_AND_AGED.search(found["names"] or ""):
         return False
-    return not {*_WORDS.findall(statement)} - {*_WORDS.findall(found[0])} - {"The", "user", "s", "has"}
+    return not {*_WORDS.findall(statement)} - {*_WORDS.findall(found[0])} - {"The", "user", "s", "has", "mentions"}
 
 
 def _reached(sentence: str, month: str) -> Iterator[Note]:
@@ -381,6 +394,10 @@ _GREETED: Final = re.compile(
     rf"(?:i'm|i am|this is) {_GIVEN}(?=[,.!\n(]|$| \(| (?:from|at|again|here|by|and)\b)"
 )
 _HERE: Final = re.compile(rf"(?:^|[.!,?] ){_GIVEN} (?:here|speaking)\b(?! (?:is|are|was))")
+_OPENS_WITH_NAME: Final = re.compile(
+    r"(?!\w+(?:er|or|ist|ian|ie|ent|ant|an|ish|ese|um|om|ad|se)\b)[A-ZÀ-ÞĀ-Ž][a-zß-ÿ]+ here(?:[.!,–-]| again\b)"
+)
+"""“Rangi here.”, but not “Nurse here” or “Mum here”: of other words, the classifier says whether they are a name."""
 _CALL_ME: Final = re.compile(
     r"\b(?i:(?<!n't )(?<!dont )(?<!not )(?<!never )(?<!do you )call me|i go by|(?:i'm|i am|im|now|btw,?) going by"
     r"|everyone calls me|i prefer to be called|called me anything except|you can say)"
@@ -400,16 +417,18 @@ def names_given(text: str, before: str) -> Iterator[Note]:
     """The user's name: in an introduction, a signature, or an answer to the question for it."""
     short = text[:400]
     greeted = _GREETED.match(short.lstrip())
-    patterns = [greeted, _INTRODUCED.match(short.lstrip()), _HERE.search(short)]
+    here = _HERE.search(short)
+    patterns = [greeted, _INTRODUCED.match(short.lstrip()), here]
     if _ASKED.search(before):
         patterns.append(_ANSWERED.match(short))
     if len(text) < 2_000 and text.count("\n") < 12:
         patterns.append(_SIGNED.search(text.rstrip()))
     for found in patterns:
         name = clean_name(found["name"]) if found else ""
-        if found and name and name.lower() not in relations.FEMALE | relations.MALE:
+        if found and name and name.lower() not in relations.FEMALE | relations.MALE and not is_role(name):
             sure = CALLED if found is greeted else SIGNED
-            yield _build_name_note(f"The user's name is {name}.", "name", name, found["name"], confidence=sure)
+            note = _build_name_note(f"The user's name is {name}.", "name", name, found["name"], confidence=sure)
+            yield replace(note, form="note") if found is here and _OPENS_WITH_NAME.match(short) else note
             break
     if pronouns := _PRONOUNS.search(text):
         value = pronouns[0].lower()

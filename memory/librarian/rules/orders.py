@@ -178,7 +178,7 @@ def _in_words(text: str, bare: str) -> Note | None:
     if found := _IF_YOU.search(text):
         when = third_person(found["when"].replace("'re", " are"))
         return _order(f"If the assistant {re.sub('^are', 'is', when)}, the user wants it {_infinitive(found['then'])}")
-    if (found := _WHENEVER.match(bare)) and _DOES.match(then := _LEAD.sub("", found["then"])):
+    if (found := _WHENEVER.match(bare)) and _DOES.match(then := _without_lead(found["then"])):
         who, at = ("the user ", 1) if found["when"][0] in "iI" else ("the assistant ", 3)
         condition = who + third_person(found["when"][at:], user=True)
         return _order(f"Whenever {condition}, the user wants the assistant {_infinitive(then)}")
@@ -195,6 +195,11 @@ def _is_base(words: str) -> bool:
     """Whether the last word is a verb that can be asked for: “never write”, unlike “never could”, “always been”."""
     verb = words.lower().split()[-1]
     return re.fullmatch(_VERBS, verb) is not None or not (verb in MODALS | PARTICIPLES or is_past(verb))
+
+
+def _without_lead(words: str) -> str:
+    lead = _LEAD.match(words)
+    return words[lead.end() :] if lead else words
 
 
 def _infinitive(words: str) -> str:

@@ -38,7 +38,8 @@ _PERSON: Final = re.compile(
 )
 _BARE: Final = re.compile(
     r"(?P<mod>(?i:best )?)(?P<rel>(?i:mum|mom|dad|grandad|grandma|grandpa|granny|girlfriend|boyfriend|friend|co-founder"
-    rf"|wife|husband))(?: since \w+(?: school)?)?(?: \((?P<name>{NAME})\)| (?P<called>[A-ZÀ-ÞĀ-Ž][a-z]+))?"
+    rf"|wife|husband|baby(?= is\b|'s\b)))(?: since \w+(?: school)?)?"
+    rf"(?: \((?P<name>{NAME})\)| (?P<called>[A-ZÀ-ÞĀ-Ž][a-z]+))?"
     r"(?= |'s(?! (?:birthday|bday)\b))"
 )
 _NAMED: Final = re.compile(
@@ -193,7 +194,10 @@ class Claim:
 def related(rel: str, name: str | None = "", mod: str = "") -> Subject:
     """The subject for a person of the user's."""
     relation, name = rel.lower(), clean_name(name or "")
-    mod = re.sub(r"\b(?:my|our|new|old|dear|late|\w+[- ](?:year|month|week)s?[- ]old)\b ?", "", mod.lower()).strip(" -")
+    mod = re.sub(r"\b(?:my|our|new|old|dear|\w+[- ](?:year|month|week)s?[- ]old)\b ?", "", mod.lower()).strip(" -")
+    if mod == "late" and relation in relations.PARTNERS:
+        relation = f"late {relation}"  # whoever died is no partner any more
+    mod = mod.removeprefix("late ") if relation != f"late {rel}" else mod
     if relation == "partner" and relations.SOME_PARTNER.search(f"my {mod} partner"):
         relation = f"{mod} partner"
     mod = "" if mod and relation.startswith(f"{mod} ") else mod
@@ -222,7 +226,14 @@ def clean_name(name: str) -> str:
     spelled = bool(parts) and all(
         part[0].isupper() or part in {"van", "de", "von", "der", "da", "al"} for part in parts
     )
-    return name if spelled and not any(part.lower() in lists.NOT_A_NAME for part in parts) else ""
+    return (
+        name
+        if spelled
+        and len(name) > 1
+        and not name.startswith(("I'", "I’"))
+        and not any(part.lower() in lists.NOT_A_NAME for part in parts)
+        else ""
+    )
 
 
 def is_occupation(word: str) -> bool:
@@ -363,7 +374,8 @@ _AS_A: Final = re.compile(
     r"|start|matter)\b)[\w-]+(?: [\w-]+){0,4}|someone who (?P<does>\w+s .+))(?:,|$| I\b| who\b)"
 )
 _STATE: Final = re.compile(
-    r"(?i)(?:allergic to|originally from|from [A-ZÀ-ÞĀ-Ž]|(?:based|renting) in|(?P<was>born (?:and|in|on)|raised in)"
+    r"(?i)(?:allergic to|originally from|from [A-ZÀ-ÞĀ-Ž]|(?:based|renting) in"
+    r"|(?P<was>born (?:and|in|on (?=[^,.;!]{0,20}\b(?:19|20)\d\d))|raised in)"
     r"|married|divorced|widowed|single|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet"
     r"|(?P<a>big|huge|keen|total) (?=(?:[\w-]+ ){0,2}?(?:fan|lover|nerd|addict|foodie|\w+(?:er|ist))\b)\w+"
     r"|vegan|vegetarian|pescatarian|gluten[- ]free|(?:left|right)[- ]handed|diabetic|coeliac|celiac|pregnant"
@@ -389,7 +401,7 @@ _ON_A_DAY: Final = (
     r"|sep|oct|nov|dec)[a-z]{0,6}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)"
 )
 _DATED: Final = re.compile(
-    r"(?i)(?!(?:the|what|when|how|is|are|do|does|see|good|happy|until|till|by|not|no|only|every|each|any|and|or"
+    r"(?i)(?!(?:the|what|when|how|is|are|do|does|see|good|happy|until|till|by|not|no|only|every|each|any|and|or|born"
     r"|starts?|begins?|leaves?|finish|back)\b)"
     rf"(?:[\w'-]+ ){{1,4}}{_ON_A_DAY}(?: (?:\w+ ){{0,3}}\w+)?"
 )
@@ -398,7 +410,7 @@ _ROLE: Final = re.compile(
     r"(?i)(?!(?:the|my|our|your|his|her|what|which|any|is|are|do|does|for|with|to|as|how|if|when|no|not|dear)\b)"
     r"(?:[\w-]+ ){1,4}?(?P<head>[\w-]+) (?:at|in|for|from|here)\b[^?]{1,60}$"
 )
-_ROLES: Final = as_set("fan nerd person mother father mum dad student owner lover sufferer child user")
+_ROLES: Final = as_set("fan nerd beginner newbie person mother father mum dad student owner lover sufferer child user")
 _PLAIN: Final = re.compile(
     r"(?:have|has|love|hate|work|live|prefer|hope|want|(?:can't|don't) (?:like|eat|drink|have|own|want|speak"
     r"|drive|smoke|do|stand|bear|work))\b"
@@ -467,6 +479,7 @@ def _noun_phrase(text: str) -> str:
     if (
         len(parts) <= 4
         and is_occupation(parts[-1])
+        and "'" not in parts[0]  # “he's a vet”
         and parts[0].lower() not in (lists.NOT_A_NAME | relations.PEOPLE) - {"a", "an"}
     ):
         return f"is {with_article(lower)}"

@@ -13,7 +13,8 @@ _TAIL: Final = re.compile(
     r"(?i)(?:[\s,;:\-–—(/&'\"]|\b(?:at all|any ?more|now|these days|though|actually|really|either|too))+$"
 )
 _WISH: Final = re.compile(
-    r",? so (?:nothing|no|any|something|anything|maybe|please|ideas?|tips?|only|just|gimme|give|make|keep|be)\b.*$",
+    r",? so (?:nothing|no|any|something|anything|maybe|please|ideas?|tips?|only|just|gimme|give|make|keep|be"
+    r"|should|must|could|can|careful|needs?|has to)\b.*$",
     re.I,
 )
 """What a request adds to what is so: “I teach year 6 so nothing babyish”."""

@@ -42,7 +42,9 @@ _PLACE_STOPS: Final = _STOPS | as_set(
     "in on to near currently again last this next about i atm too also is was all not years a the rn"
 )
 _ORG_STOPS: Final = _STOPS - {"and", "for"} | as_set("in on doing making part full full-time part-time a")
-_JOB_STOPS: Final = _STOPS | as_set("in on working living here specialising specializing based doing running to not")
+_JOB_STOPS: Final = _STOPS | as_set(
+    "in on working living here specialising specializing based doing running to not they"
+)
 _THING_STOPS: Final = _STOPS - as_set("and or with from for by than at per that as before after")
 _NO_THING: Final = as_set("here there who which where why it that this them how what you your when if")
 _SPLIT: Final = re.compile(r"(?![^()]{0,60}\))\s*(?:,\s*(?:and|or|&)?|\s(?:and|or|&|\+|nor)\s)\s*")
@@ -269,6 +271,9 @@ ROWS: Final = (
         rf"(?:has )?{_EVER}(?:moved|relocated|shifted|emigrated) {_EVER}(?:back |over |out |house |away )?"
         r"(?:from [\w' ]{2,30} )?to ", place, correction=True),
     _life("home", "lives in {v}.",
+        rf"(?:has )?{_EVER}moved in with (?:[\w'-]+ ){{1,4}}?(?:over |here |down |up )?in (?=[A-ZÀ-ÞĀ-Ž])", place,
+        correction=True),
+    _life("home", "lives in {v}.",
         rf"has {_EVER}(?:been living|lived|been) {_EVER}(?:here )?in |calls (?=[\w -]+ home\b)", place),
     _life("home", "used to live in {v}.", r"(?:used to live|lived) (?:for [\w ]{2,12} )?in ", place, past=True),
     # Work and study.
@@ -306,15 +311,17 @@ ROWS: Final = (
         r"|mba|postdoc|apprenticeship|course)) (?:in|on) ", thing),
     _life("", "lives with the user.", r"lives with the user(?![\w'])"),
     # Age and relationship.
-    _life("age", "was {v} years old in {now}.", rf"is {_EVER}|(?:has )?{_EVER}turned ", age, correction=True),
+    _life("age", "was {v} years old in {now}.", rf"is {_EVER}|(?:has )?{_EVER}turned |has (?:just )?become ", age,
+        correction=True),
     _life("relationship", "is {state}.",
         rf"(?:is|got|has been|has) {_EVER}(?:happily |newly )?(?P<state>{_STATES})(?: now)?"
         r"(?=$|[,.;:!)]| (?:and|but|again|since|at|for|so|these|this|because|after|as)\b)", value="{state}"),
     Row(Kind.PERSON, "partner", "is {state} to {v}.",
         r"(?:is|got|has been|has got) (?:\w+ )?(?P<state>married|engaged) to ", person),
     Row(Kind.PERSON, "partner", "is in a relationship with {v}.",
-        r"is (?:now )?(?:dating|going out with|in a relationship with) "
-        r"|is with (?=(?-i:[A-ZÀ-ÞĀ-Ž])[a-z]+ now\b)", person),
+        r"is (?:now )?(?:dating|going out with|in a relationship with) ", person),
+    Row(Kind.PERSON, "partner", "is in a relationship with {v}.", r"is with (?=(?-i:[A-ZÀ-ÞĀ-Ž][a-z]+) now\b)", person,
+        asks=True),
     # Food and health.
     _food("diet:{what}", "is {what}-free.", rf"{_FOLLOWS}{FREE_OF}(?![\w-])", value="no"),
     _food("diet", "is {diet}.", rf"{_FOLLOWS}(?P<diet>{alternatives(lists.DIETS)})(?![\w-])", value="{diet}"),

@@ -88,7 +88,7 @@ _RELATIONS: Final = re.compile(
     rf"\b(?P<rel>{alternatives(relations.PEOPLE | relations.PETS)})\b"
 )
 _MINE: Final = re.compile(
-    rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({alternatives(relations.PEOPLE | relations.PETS)})\b"
+    rf"(?i)\b(?:my|our)(?: [\w'-]+)? ({alternatives(relations.PEOPLE | relations.PETS)})(?=s name\b|\b)"
     r"(?!['’]s (?!called\b|named\b|name\b))"
 )
 """Whose name may follow: “my neighbor had a baby, Ada” and “my daughter's teacher, Ada” name no one of the user's."""
@@ -103,6 +103,8 @@ _IS_WRITTEN: Final = re.compile(
     r" (?:as|is spel(?:t|led)) (?:[a-z]+ )?$"
 )
 """“Please write my manager as ”."""
+_IS_SPELLED: Final = re.compile(r"(?i)\bspel(?:t|led) $")
+"""Before the name of the relative whom the sentence names: “its spelled Aoife, I should know my own daughter”."""
 _OF_A_THING: Final = re.compile(
     r"(?i)(?<!i'm )(?<!i’m )(?<!im )(?<!i am )\b(?:called|named) $"
     r"|\bmy (?!(?:first|last|full|real|middle|legal|maiden|given|family|pen|stage|nick)\b)[\w-]+ name(?:['’]s| is) $"
@@ -394,6 +396,14 @@ def _whose(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Subj
     return _subject(tag, sentence, user_text, people)
 
 
+def _whose_spelling(sentence: Sentence, before: str) -> str:
+    """Of whom a sentence says how the name is written; empty: of none that it names."""
+    if written := _IS_WRITTEN.search(before):
+        return written["rel"]
+    whom = _MINE.search(sentence.text) if _IS_SPELLED.search(before) else None
+    return whom[1] if whom else ""
+
+
 def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Subject | None:
     """Whom a tag is about: the user, or the one named last before it, or behind it, or whom a pronoun means.
 
@@ -402,8 +412,8 @@ def _subject(tag: Tag, sentence: Sentence, user_text: str, people: People) -> Su
     before = _REPORTED.split(user_text[sentence.start : tag.start])[-1]
     is_own = _FIRST_PERSON.search(sentence.text) is not None or not _PRONOUN.search(before)
     of_theirs = _POSSESSED.search(before)
-    if tag.label == "name" and (written := _IS_WRITTEN.search(before)):
-        return people.add(related(written["rel"]))
+    if tag.label == "name" and (relation := _whose_spelling(sentence, before)):
+        return people.add(related(relation))
     is_of_none = _SECOND_HAND.search(before) or relations.SOME_PARTNER.search(before)
     if tag.label == "name" and (is_of_none or (not tag.other and _OF_A_THING.search(before))):
         return None
@@ -448,17 +458,24 @@ _KIN: Final = re.compile(
 )
 _DOES_IT: Final = re.compile(rf"(?i)(?: (?-i:[A-ZÀ-ÞĀ-Ž])[\w-]+)? (?:{alternatives(lists.THIRD | lists.OPENERS)})\b")
 """Behind someone else's relation, who is what follows: “our neighbor Graham, his wife is a vet”."""
+_BORN: Final = re.compile(r"(?i)\bborn (?:on |in )?(?:the )?$")
+"""Before a day that is hardly the user's own, if they don't say so: “she's here!! born on 28 Feb”."""
 _BIRTHDAY: Final = re.compile(r"(?i)\b(?:b-?days?|birthdays?|born|turn(?:s|ed|ing)?|years? old|dob|day)\b")
 _FRIEND: Final = re.compile(r"(?i)\b(?:bff|bestie|(?:best )?(?:friend|mate|buddy))\b")
 _FORMER: Final = re.compile(r"(?i)\b(?:ex|former|late)\b")
-_OWNS: Final = re.compile(r"(?i)\b(?:own|owns|owned|rent out|rents out) (?:an?|the|our|my)\b")
+_OWNS: Final = re.compile(
+    r"(?i)\b(?:own|owns|owned|rent out|rents out) (?:an?|the|our|my)\b"
+    r"|\brents? (?:an?|the|our|my) (?:[\w-]+ ){1,3}out\b"
+)
 """A house they own may be a second one."""
 _NO_HOME: Final = re.compile(
     r"(?i)\b(?:work|teach|stud)\w* (?:[\w'-]+ ){0,3}(?:at|for) (?:an?|the) (?:[\w'-]+ ){1,4}in $"
     r"|\b(?:go|goes|going|went) to $"
     r"|(?<!since )(?<!after )(?<!before )\b(?:move|moves|moving|relocate|relocating) (?:[a-z]+ ){0,2}to $"
+    r"|\b(?:migrat|switch|upgrad|convert)\w* (?:[\w'-]+ ){0,2}to $"
 )
-"""Before where someone works, goes, or doesn't live yet: “teach at a school in Hackney”, “we move to Kerry in May”."""
+"""Before where someone works, goes, or doesn't live yet: “teach at a school in Hackney”, “we move to Kerry in May”; and
+before what they use: “we've migrated to Rust”."""
 _ONLY_NAMES: Final = re.compile(r"[A-ZÀ-ÞĀ-Ž][\w'-]*(?:,? (?:and |& )?[A-ZÀ-ÞĀ-Ž][\w'-]*){2,}\W*")
 """A list, of which no place is where someone lives: “Tokyo, Kanazawa, Hiroshima.”"""
 _SPEAKS: Final = re.compile(
@@ -466,7 +483,7 @@ _SPEAKS: Final = re.compile(
 )
 _COMES_FROM: Final = re.compile(
     r"(?i)\b(?:morning|afternoon|evening|day|hi|hello|hey|greetings|back|home|away|returned|arrived|flew|flying"
-    r"|driving|train|flight) from $|: (?:[\w ]+, )*$"
+    r"|driving|train|flight) from $|: (?:[\w ]+, )*$|\bretired (?:[\w'-]+ ){0,3}from $|\bfrom [a-z]{3,12}ing $"
 )
 """Before where someone has only been: “back from Oaxaca”, “my countries so far: Laos, Peru”."""
 _OTHER_THING: Final = re.compile(
@@ -516,6 +533,8 @@ _TRAINS: Final = re.compile(
 """Before work that someone doesn't do yet: “she's training to be a midwife”."""
 _FOR_FUN: Final = re.compile(r"(?i)\b(?:weekends?|(?:spare|free) time|hobb(?:y|ies)|for fun|pastimes?)\b")
 """Beside what someone does when they don't work."""
+_SOMEONES: Final = re.compile(r"(?i)\b(?!(?:it|that|this|he|she|who|there|here)['’])[\w-]+['’]s $")
+"""Before who works for someone: “she's my son's speech therapist”."""
 _OF_SOMEONE: Final = re.compile(r"(?i)\b(?:my|our|his|her|their) (?:(?!work\b|job\b|career\b)[a-z-]+ )?$")
 """Before the work of someone else: “my physiotherapist's invoice”."""
 _WHO_DOES: Final = re.compile(r" ?[:=] ?[A-ZÀ-ÞĀ-Ž]")
@@ -572,6 +591,8 @@ _LESS_LIKED: Final = re.compile(r"(?i)\bprefer\w* [\w ]{2,40} (?:to|over) $")
 """Before what is liked less: “I prefer trains to planes”."""
 _ITS_OBJECT: Final = re.compile(r"(?i) (?:(?:an?|the|my|our|his|her|their) |partner\b)")
 """Behind a word that is no pastime with it: “my sister runs a nail bar”, “my dance partner”."""
+_COUNTED: Final = re.compile(r"(?i)\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|a few|several)\b")
+"""Opens what is a number of things, and no taste: “I drink like five espressos a day”."""
 _SEEMS: Final = re.compile(r"(?i) (?:tastes?|smells?|sounds?|looks?|feels?) ")
 """After what someone hardly likes: “rooibos tastes like hay to me”."""
 _NOT_A_PERSON: Final = re.compile(
@@ -604,12 +625,18 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "diet": lambda value, sentence: (
         "eating" not in value and value.lower() not in _FAITHS and _AVOIDED.search(_before(value, sentence)) is None
     ),
-    "birthday": lambda _, sentence: _BIRTHDAY.search(sentence) is not None,
+    "birthday": lambda value, sentence: (
+        _BIRTHDAY.search(sentence) is not None
+        and (
+            _BORN.search(_before(value, sentence)) is None or _FIRST_PERSON.search(_before(value, sentence)) is not None
+        )
+    ),
     "job": lambda value, sentence: (
         _names_work(value)
         and (_FOR_FUN.search(sentence) is None or _WORK.search(sentence) is not None)
         and _ROLE.search(_before(value, sentence)) is None
         and _HAS_ONE.search(_before(value, sentence)) is None
+        and _SOMEONES.search(_before(value, sentence)) is None
         and _TRAINS.search(_before(value, sentence)) is None
         and not _before(value, sentence).lower().endswith(("using a ", "using the "))
         and not (is_occupation(value.split()[-1]) and _OF_SOMEONE.search(_before(value, sentence)))
@@ -634,7 +661,8 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     ),
     "likes": lambda value, sentence: (
         not (
-            _SEEMS.match(sentence[len(_before(value, sentence)) + len(value) :])
+            _COUNTED.match(value)
+            or _SEEMS.match(sentence[len(_before(value, sentence)) + len(value) :])
             or _LESS_LIKED.search(_before(value, sentence))
         )
     ),
@@ -649,7 +677,8 @@ _CHECKS: Final[Mapping[str, Callable[[str, str], bool]]] = {
         and (_is_animal(value) or not _before(value, sentence).lower().endswith("the "))  # “the Kangoo”
     ),
     "partner": lambda value, sentence: (
-        _FORMER.search(sentence) is None
+        not value.isupper()  # “I'm with EDF now”
+        and _FORMER.search(sentence) is None
         and (_PARTNER.search(sentence) is not None or _FRIEND.search(sentence) is None)
         and relations.SOME_PARTNER.search(sentence) is None
         and _LEFT.search(sentence) is None
@@ -689,7 +718,7 @@ def _passes(value: str, sentence: str) -> bool:
 
 
 _NO_WORK: Final = as_set(
-    "year grade class form level helper beginner member guest visitor newcomer leave apprenticeship"
+    "year grade class form level helper beginner member guest visitor newcomer leave apprenticeship pensioner"
 )
 """Last words of what is no work: a class, whose number is behind it, a part in something, or “maternity leave”."""
 
@@ -733,7 +762,7 @@ def _value(tag: Tag, words: str, sentence: str) -> str:
         length = number.end()  # the tag is only the first of “61,500”
     rest = _REST[tag.label].match(words[length:]) if tag.label in _REST else None
     value = " ".join(words[: length + (rest.end() if rest else 0)].split()).strip(" ,.;:!?\"'()")[:MAX_VALUE]
-    value = _AS_A.sub("", _NO_MORE.split(value)[0])
+    value = re.sub(r" & (?=[a-z])", " and ", _AS_A.sub("", _NO_MORE.split(value)[0]))
     is_named = SAYS[tag.label].named
     if tag.label == "age":
         found = _NUMBER.search(value) if not re.search(r"[.,]\d", value) else None
@@ -760,13 +789,19 @@ def proposals(
     """New facts, and those of `facts` (of the same message) that they replace: the same value without a key."""
     new: list[ProposedFact] = []
     replaced: list[ProposedFact] = []
+    denied = {(mark.tag.label, mark.value.casefold()) for mark in found if mark.tag.state == "not"}
     for mark in found:
-        if mark.tag.state != "now" or mark.tag.sure < ASK_FROM or mark.was_so or mark.is_ahead:
+        is_denied = (mark.tag.label, mark.value.casefold()) in denied  # “violin strings? Not violin, VIOLA”
+        if mark.tag.state != "now" or is_denied or mark.tag.sure < ASK_FROM or mark.was_so or mark.is_ahead:
             continue
         fact = _proposal(mark, found, number, today)
         if fact is None or any(_is_same_value(mark, fact, other) for other in new):
             continue
         stated = next((other for other in facts if _is_same_value(mark, fact, other)), None)
+        if stated is not None and _only_names(stated, fact):
+            replaced.append(stated)
+            new.append(fact)
+            continue
         if stated is not None:
             if (
                 stated.confidence < SURE
@@ -783,6 +818,11 @@ def proposals(
         replaced += same
         new.append(fact)
     return new, replaced
+
+
+def _only_names(stated: ProposedFact, fact: ProposedFact) -> bool:
+    """Whether a statement says no more than the name: “my sister is Annelies”."""
+    return stated.statement != fact.statement == stated.statement.replace(" is ", " is called ", 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -838,8 +878,8 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
         return replace(plain, attribute=f"condition:{disease.lower()}", value=disease, pattern="{who} has {v}.")
     if label == "allergy" and value.lower() in lists.CONDITIONS | {"hay fever"}:
         return replace(plain, attribute=f"condition:{value.lower()}", pattern="{who} has {v}.")
-    if label == "diet" and (free := re.fullmatch(FREE_OF, value, re.I)):
-        return replace(plain, attribute=f"diet:{free['what'].lower()}", value="no", pattern=f"{{who}} is {value}.")
+    if label == "diet" and (diet := _diet_worded(plain)):
+        return diet
     if label == "birthday":
         day = find_date(value, today)
         is_day = day is not None and day.first == day.last
@@ -853,6 +893,17 @@ def _worded(mark: Marked, today: date) -> _Wording | None:
     elif label in ("plays", "job"):
         plain = _action_worded(mark, plain)
     return replace(plain, attribute=says.attribute.format(slug=plain.value.lower())) if plain.value else None
+
+
+def _diet_worded(plain: _Wording) -> _Wording | None:
+    """The words for a diet that leaves others as they are: vegetarians may be gluten-free, and eat little salt."""
+    if free := re.fullmatch(FREE_OF, plain.value, re.I):
+        attribute = f"diet:{free['what'].lower()}"
+        return replace(plain, attribute=attribute, value="no", pattern=f"{{who}} is {plain.value}.")
+    if amount := _LOW_IN.fullmatch(plain.value):
+        how, what = amount["how"].lower(), amount["what"].lower()
+        return replace(plain, attribute=f"diet:{what}", value=how, pattern=f"{{who}} follows a {how}-{what} diet.")
+    return None
 
 
 def _action_worded(mark: Marked, plain: _Wording) -> _Wording:
@@ -882,6 +933,7 @@ def _name_worded(mark: Marked, plain: _Wording) -> _Wording | None:
 
 
 _CALL_ME: Final = re.compile(r"(?i)\b(?:call me|go by) $")
+_LOW_IN: Final = re.compile(r"(?i)(?P<how>low|high|reduced)[- ](?P<what>[a-z]{3,12})(?: diet)?")
 _NATIONALITY: Final = re.compile(
     r"[A-ZÀ-ÞĀ-Ž]\w+(?:ian|ish|ese|ican|ean)|Dutch|French|German|Greek|Welsh|Swiss|Czech|Thai"
 )
@@ -914,6 +966,7 @@ def _animal(words: Sequence[str], after: str) -> tuple[str, str]:
     kind = " ".join(word for word in words if word not in names.split())
     if not names and (found := _CALLED.match(after)) and (names := clean_name(found["name"])):
         names += (found["more"] or "") if _PLURAL.search(kind) else ""
+        kind = kind if found["more"] or " is" in found[0] else lists.singular(kind)  # “the dogs called Mochi”
     return kind, f" called {names}" if names else ""
 
 

@@ -14,7 +14,9 @@ _NO_CLAIM: Final = re.compile(
     r"|married)|was not|did not|has not had|let|is not sure|thinks?|is thinking (?!of\b|about\b)|guess(?:es)?"
     r"|means?|meant|said|told|says?|asked|asks|thanks?|knows?|wants? (?:you|it|this)"
     r"|needs? (?:you|it|this|to know|help)|quits?(?: in \d+)?$"
-    r"|is from (?:here|there)$|(?:is|has)(?: on| at)? \d+\w?(?: weeks?| pages?)?$)\b"
+    r"|is (?:working on|writing|updating|redoing|polishing|preparing) (?:an?|the|their) (?:\w+ )?(?:cv|CV|resume"
+    r"|cover letter|report|e-?mail|letter|slides|presentation|homework|assignment|essay|speech|toast|post)"
+    r"|is official|is from (?:here|there)$|(?:is|has)(?: on| at)? \d+\w?(?: weeks?| pages?)?$)\b"
 )
 """Plain denials, which retire what is known and are no news without it; verbs of asking, saying and knowing. What
 else passes, the classifier knows."""

@@ -20,7 +20,7 @@ SHORT_FORMS: Final = {
     "shes": "she's", "hes": "he's", "theyre": "they're", "weve": "we've", "thats": "that's", "theres": "there's",
     "names": "name's", "u": "you", "ur": "your", "gf": "girlfriend", "bf": "boyfriend", "hubby": "husband",
     "bday": "birthday", "yrs": "years", "yr": "year", "hrs": "hours", "wks": "weeks", "mins": "minutes",
-    "tmrw": "tomorrow", "tmr": "tomorrow", "w/": "with", "&": "and", "wanna": "want to", "gonna": "going to",
+    "tmrw": "tomorrow", "tmr": "tomorrow", "w/": "with", "wanna": "want to", "gonna": "going to",
     "rn": "right now", "bc": "because", "cos": "because", "coz": "because", "uni": "university",
 }  # fmt: skip
 """What is typed in haste, spelled out. Only whole words, in lower case."""

@@ -144,7 +144,7 @@ def test_a_fact_carries_its_evidence(alice: User) -> None:
     message = Message.objects.get(seq=3)
     assert (fact.message_id, fact.quote) == (message.pk, "I live in Porto")
     assert fact.quote in message.text
-    assert (fact.run, fact.extracted_by, fact.source, fact.reason) == (run, "rules/36", "stated", "you said so")
+    assert (fact.run, fact.extracted_by, fact.source, fact.reason) == (run, "rules/37", "stated", "you said so")
     assert fact.vector is not None
     assert fact.embedded_by == "all-MiniLM-L6-v2-int8"
 
@@ -550,8 +550,8 @@ def test_a_key_taken_by_a_person_in_the_same_moment_is_tried_again(
 @pytest.mark.parametrize(
     ("choice", "offline", "version"),
     [
-        ("auto", True, "rules/36"),
-        ("rules", False, "rules/36"),
+        ("auto", True, "rules/37"),
+        ("rules", False, "rules/37"),
         ("auto", False, "claude-haiku-5-5/prompt-5"),
         ("model", True, "claude-haiku-5-5/prompt-5"),
     ],

@@ -105,7 +105,7 @@ def test_the_table_has_a_row_for_each_category_and_kind(tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     path.write_text(json.dumps(message("My sister Mary lives in Lisbon", [label(["Mary"])])))
     table = ran(path)
-    assert "one.jsonl, read by rules/36: 1 messages" in table
+    assert "one.jsonl, read by rules/37: 1 messages" in table
     for row in ("\npeople ", "\nperson ", "\nall "):
         assert row in table
     assert "propose: about another person" in table

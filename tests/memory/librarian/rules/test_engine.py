@@ -1175,6 +1175,27 @@ def test_a_statement_ends_before_a_question_that_follows_it() -> None:
         ("i applied for a job at Maersk, ops planner, in Aarhus", set()),
         ("i work nights, nurse, in Leeds", {"user/job", "user/home"}),
         ("I shifted to Whitefield last month as office is there", {"user/home"}),
+        ("Currently a senior QA engineer with Booking in Amsterdam", {"user/job", "user/employer"}),
+        ("I'm a nurse with two kids", {"user/job"}),
+        ("its spelled Aoife, sorry, you'd think i'd know my own daughters name", set()),
+        ("you gave me violin strings! no, not violin, VIOLA. completely different", set()),
+        ("moved in w/ my boyfriend in Antwerp", {"user/home", "user/boyfriend/home"}),
+        ("She's my son's speech therapist btw", set()),
+        ("the doc put me on low salt", {"user/diet:salt"}),
+        ("I told my mom I'd be home for Thanksgiving", set()),
+        ("before that I did two years at a startup in Ljubljana, where I'm from", {"user/origin"}),
+        ("I'm with EDF now, so scrap that", set()),
+        ("we've migrated to FastAPI at work now", set()),
+        ("I'm 68 and retired last spring from teaching Latin.", {"user/age"}),
+        ("My late husband Gordon always did the taxes", set()),
+        ("she's here!! born on 28 Feb, we went with Ada.", set()),
+        ("so i matched with this guy Felix!! he's a vet.", set()),
+        ("I am a pensioner, 74", {"user/age"}),
+        ("i rent the flat out in Valparaíso", set()),
+        ("lol thought so. i am a retired bus driver i have seen everything", {"user/job"}),
+        ("Rangi here. when does it start?", {"user/name"}),
+        ("Beginner here. when does it start?", set()),
+        ("my neighbour, also called Mateo, has broken his hip", set()),
     ],
 )
 def test_words_that_look_like_a_key_of_the_user_are_read_for_whom_and_what_they_say(
@@ -1214,3 +1235,51 @@ def test_we_are_may_be_written_with_one_letter() -> None:
 def test_who_is_known_needs_no_capital() -> None:
     said = ("kids: Adam (7), Mark (4)", "adam cant have eggs", "what mark is fair? the mark is a 2")
     assert [fact.key for fact in read(*said) if fact.key] == ["adam/age", "mark/age", "adam/allergy:eggs"]
+
+
+@pytest.mark.parametrize(
+    ("said", "learned"),
+    [
+        ("my sister is Annelies", ["The user's sister is called Annelies."]),
+        ("my firm is called Voss & Sohn", ["The user's firm is called Voss & Sohn."]),
+        ("baby is 6 weeks old", ["The user's baby is 6 weeks old."]),
+        ("I'm working on my CV.", []),
+        ("felix and i are official now", []),
+        ("Caio, my son, is coeliac so careful w/ snacks", ["The user's son Caio is coeliac."]),
+        ("bro my sister lives in Leeds", ["The user's sister lives in Leeds."]),
+        ("I have COPD", ["The user has COPD."]),
+        ("the dogs called Mochi, we got him from a shelter in Porto", ["The user has a pet dog called Mochi."]),
+    ],
+)
+def test_a_statement_says_what_was_meant_and_no_more(said: str, learned: list[str]) -> None:
+    statements = [fact.statement for fact in read(said)]
+    assert [one for one in statements if one in learned] == learned
+    assert learned or not statements
+
+
+def test_grandchildren_are_read_with_their_ages() -> None:
+    read_of = {
+        fact.key: fact.value for fact in read("The grandchildren are: Aarav (12), Diya (9) and the smallest Anvi (3)")
+    }
+    assert read_of == {"": "Diya", "aarav/age": "12", "diya/age": "9", "anvi/age": "3"}
+    (become,) = (fact for fact in read("my son Kabir has become 8 this Thursday") if fact.key == "kabir/age")
+    assert become.value == "8"
+
+
+def test_an_order_keeps_the_names_in_it() -> None:
+    (order, *_) = read("when you give me times, use New Zealand time")
+    assert (
+        order.statement
+        == "Whenever the assistant gives them times, the user wants the assistant to use New Zealand time."
+    )
+
+
+def test_a_new_surname_is_part_of_the_name_that_is_known() -> None:
+    was = "The user's name is Ilse Vandamme."
+    known = KnownFact(1, was, Kind.IDENTITY, "user/name", "Ilse Vandamme", 0.95, "active", "", SATURDAY)
+    said = [Utterance(1, 2, "user", "since the wedding my surname is De Clercq", SATURDAY + timedelta(days=1))]
+    facts = RuleEngine().extract(ExtractionInput(said, "Alice", LISBON, [known])).facts
+    assert {fact.key: fact.value for fact in facts if fact.key} == {
+        "user/surname": "De Clercq",
+        "user/name": "Ilse De Clercq",
+    }

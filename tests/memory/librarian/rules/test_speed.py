@@ -114,7 +114,7 @@ def test_a_message_that_takes_too_long_is_skipped_and_the_next_one_read(monkeypa
     limits: list[CpuLimit] = []
     monkeypatch.setattr(engine, "CpuLimit", Impatient)
     assert [fact.value for fact in read("I live in Porto.", "I live in Lyon.")] == ["Lyon"]
-    assert RuleEngine().version == "rules/36"
+    assert RuleEngine().version == "rules/37"
 
 
 def test_building_the_network_takes_no_messages_time(

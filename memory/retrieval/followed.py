@@ -16,8 +16,10 @@ from memory.retrieval.truth import CURRENT, SAYS_LITTLE, WAITING, CandidateRow, 
 from memory.text.dates import DAYS_AND_MONTHS, MONTHS, WEEKDAYS
 from memory.text.denials import read_denials
 from memory.text.keywords import content, without_dates
+from memory.text.language import alternatives
 from memory.text.mended_names import find_mended_name, name_like
 from memory.text.message_kinds import is_small_talk
+from memory.text.relations import GROUPS, PEOPLE, PET_GROUPS, PETS
 
 WITHIN: Final = 4
 """Places in a conversation, the model's answers included: of the user's own, the next two messages."""
@@ -121,6 +123,8 @@ def _changes(question: Question, later: RankedCandidate, earlier: RankedCandidat
     """Whether a later message changes what an earlier one, or a fact, says."""
     if earlier.odds - later.odds >= FARTHER and _lacks_asked(question, later, earlier):
         return False
+    if _is_of_the_user_alone(question, later.candidate.text, earlier.candidate.text):
+        return False
     is_sure = later.odds >= SURE_FROM
     is_keyed = earlier.candidate.source == "fact" and earlier.candidate.keyed_answer > 0  # the librarian changes it
     has_more = earlier.candidate.source == "message" and earlier.candidate.keyed_answer > later.candidate.keyed_answer
@@ -131,6 +135,21 @@ def _changes(question: Question, later: RankedCandidate, earlier: RankedCandidat
     if has_more and earlier.odds > later.odds and not is_value:  # of the attribute that is asked for
         return False
     return doubt(earlier.candidate.text, later.candidate.text) >= (OTHER_BELOW if is_value else CHANGED_FROM)
+
+
+_RELATIONS: Final = alternatives(PEOPLE | GROUPS | PETS | PET_GROUPS)
+_ASKS_OF_ANOTHER: Final = re.compile(rf"(?i)\b(?:my|our) (?:[\w-]+ ){{0,2}}?(?:{_RELATIONS})\b")
+_TIMES: Final = content("since until still again now already year month week day")
+"""Words that two messages may share without a topic in common."""
+_NAMES_ANOTHER: Final = re.compile(rf"(?i)\b(?:s?he|they|it|his|hers?|him|theirs?|them|{_RELATIONS})\b")
+
+
+def _is_of_the_user_alone(question: Question, later: str, earlier: str) -> bool:
+    """Whether someone else is asked for, and a later message names no one and nothing of what it could change: “we've
+    been living in Whitby since Easter”, of where the parents live."""
+    if not _ASKS_OF_ANOTHER.search(question.text) or _NAMES_ANOTHER.search(later):
+        return False
+    return (content(later) & content(earlier)) <= content(question.text) | _TIMES
 
 
 def _lacks_asked(question: Question, later: RankedCandidate, earlier: RankedCandidate) -> bool:

@@ -195,6 +195,13 @@ def test_what_changed_leads_before_the_fact_with_the_key_that_is_asked_for_only_
     assert (first(CHANGED_FROM), first(CHANGED_FROM - 0.01)) == ("message:2", "fact:1")
 
 
+def test_what_users_say_of_themselves_changes_nothing_of_someone_else() -> None:
+    asked, parents = "Where do my parents live?", "visiting my parents in Porto, they've lived there since May"
+    moved = ("we've been living in Whitby since Easter", "they've been living in Faro since Easter")
+    assert [led(asked, later, SURE_FROM, earlier=parents)[0] for later in moved] == ["message:1", "message:2"]
+    assert led("Where do I live?", moved[0], SURE_FROM, earlier="I live in Leeds")[0] == "message:2"
+
+
 def test_what_has_the_attribute_that_is_asked_for_leads_before_what_is_less_sure_and_has_it_not() -> None:
     def first(attribute: float) -> str:
         first_week = passage("message:1", "first week at Quarrystone", when=LONG_AGO, message_id=1, keyed_answer=0.9)

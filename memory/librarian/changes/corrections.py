@@ -48,8 +48,8 @@ from memory.text.keywords import FILLER, content, stem
 from memory.text.keywords import words as plain_words
 from memory.text.language import alternatives, as_set
 from memory.text.mended_names import OOPS, SURELY, find_mended_name, name_like, with_cue_first
+from memory.text.relations import FEMALE, MALE, PARTNERS, PETS
 from memory.text.relations import PEOPLE as PEOPLE_AROUND
-from memory.text.relations import PETS
 from memory.text.replaced_statement import DATED, ORDINAL, replaced_statement, without_part
 from memory.text.user_text import mask_foreign_text
 
@@ -384,6 +384,8 @@ def _find_denied(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
             if place is None or not is_about(fact, words) or not _says_so(fact, denial):
                 continue
             is_of_the_gone = not denial.is_mistake and _is_said_of(fact, place)
+            if not denial.is_mistake and _is_kept_by_kin(fact, denial):
+                continue
             if is_negative(fact) and not is_of_the_gone:
                 continue
             when = when_ended(quote, utterance.said_at)
@@ -408,6 +410,19 @@ def _find_denied(user_text: str, utterance: Utterance, facts: Sequence[KnownFact
                 or _is_all_of_a_plan(fact, place)
             ):
                 yield Correction(fact, Change.END, quote, utterance.number, when=when)
+
+
+_KEPT: Final = frozenset({"name", "surname", "age", "birthday", "origin", "condition", "allergy", "taste"})
+_RELATIVES: Final = (FEMALE | MALE) - PARTNERS - as_set("landlord landlady")
+_OF_KIN: Final = re.compile(rf"The user's (?:[\w-]+ )?(?:{alternatives(_RELATIVES)})\b")
+
+
+def _is_kept_by_kin(fact: KnownFact, denial: Denial) -> bool:
+    """Whether a fact of a relative stays true when they have gone: “Beatriz left”, of a mother-in-law."""
+    subject, attribute = split_key(fact.key)
+    is_named = spell_subject(denial.old) in (subject, spell_subject(fact.value))
+    is_kept = is_named and not denial.new and attribute.partition(":")[0] in _KEPT
+    return is_kept and _OF_KIN.match(fact.statement) is not None
 
 
 _TWO_NAMES: Final = re.compile(r"\b(?=([A-ZÀ-ÞĀ-Ž][\w'-]*)(?:,? and |, )([A-ZÀ-ÞĀ-Ž][\w'-]*))")

@@ -225,12 +225,12 @@ _OTHER_IS: Final = re.compile(
 )
 """Before what someone else takes: “she's ”, “Priti is now ”."""
 _WHERE_I_LIVE: Final = re.compile(
-    r"\b[Ww]here (?:I|we) live, (?:in|near) |\b(?:in|from|to|of|around|near) (?=[^,]{2,40}, where (?:I|we)(?:'m|"
+    r"\b[Ww]here (?:I|we) live, (?:in|near) |\b(?:in|from|to|of|around|near) (?=[^,]{2,40}?,? where (?:[Ii]|we)(?:'m|"
     r" am| are|'re)? (?:now )?(?:live|based|living)\b)|\b(?:up|down|over|out) here in |\bhere in |^(?:up|down"
     r"|over|out|back|here) in (?=[A-ZÀ-ÞĀ-Ž])"
 )
 _WHERE_FROM: Final = re.compile(
-    r"\b(?:in|from|to|of|around|near) (?=[^,]{2,40}, where (?:I|we)(?:'m| am|'re| are)? (?:originally )?"
+    r"\b(?:in|from|to|of|around|near) (?=[^,]{2,40}?,? where (?:[Ii]|we)(?:'m| am|'re| are)? (?:originally )?"
     r"(?:from|grew up|was born|were born|come from)\b)"
 )
 _PLACES: Final = {"home": (_WHERE_I_LIVE, "lives in"), "origin": (_WHERE_FROM, "is from")}

@@ -361,7 +361,9 @@ ROWS: Final = (
         r" (?:really )?(?:like|enjoy)" r"|is not (?:really |very |a big )?(?:into|fond of|keen on|a fan of)) ",
         thing, value="dislikes"),
     # Names and things.
-    Row(Kind.PERSON, "name", "is called {v}.", r"(?:is|was) (?:called|named) ", person),
+    Row(Kind.PERSON, "name", "is called {v}.",
+        r"(?:is|was) (?:(?:now |an? (?:[\w-]+ )?)(?:guy|man|woman|lady|girl|boy|bloke|chap|lad) )?(?:called|named) ",
+        person),
     Row(Kind.IDENTITY, "preferred_name", "wants to be called {v}.",
         r"(?:goes by|(?:prefers|likes|wants) to (?:be called|go by)) ", person),
 )  # fmt: skip

@@ -672,3 +672,15 @@ def test_what_is_on_a_list_changes_by_orders_alone() -> None:
                      "halloumi, limes, chickpeas")  # fmt: skip
     utterance = Utterance(1, 1, "user", "scrap the limes, neighbour gave me a bag. and add toothpaste", NOW)
     assert find_corrections(utterance, [shopping]) == []
+
+
+def test_a_relative_who_leaves_keeps_name_and_health() -> None:
+    facts = [
+        known(1, "The user's mother-in-law is called Beatriz.", "user/mother_in_law/name", "Beatriz"),
+        known(
+            2, "The user's mother-in-law Beatriz is lactose intolerant.", "beatriz/condition:lactose_intolerance", "yes"
+        ),
+        known(3, "The user's mother-in-law Beatriz works at Acme.", "beatriz/employer", "Acme"),
+    ]
+    found = find_corrections(Utterance(1, 1, "user", "Beatriz left, phew.", NOW), facts)
+    assert [one.fact.fact_id for one in found] == [3]

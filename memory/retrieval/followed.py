@@ -163,11 +163,15 @@ def _is_of_the_same(question: Question, later: Candidate, earlier: Candidate) ->
     """Whether a later message may be of what an earlier one answers: it says “it”, or has a word of that or of the
     question; and names no one else, as “Ellie's baby is due in December” does where Shanice is asked for."""
     said_before, said = (_unowned(one.word_set) for one in (earlier, later))
-    asked = question.named & _unowned(earlier.named)
+    asked = question.named & _unowned(earlier.named) - _QUESTION_WORDS
     if asked and not asked & said and _unowned(later.named) - said_before:
         return False
     common = content(without_dates(later.text)) & (content(earlier.text) | content(question.text))
     return _OF_IT.match(later.text) is not None or any(not stem.isdigit() for stem in common)
+
+
+_QUESTION_WORDS: Final = frozenset({"how", "what", "where", "when", "who", "whose", "which", "why"})
+"""They may open a sentence, and name no one: “How do I label them?”."""
 
 
 def _unowned(words: Iterable[str]) -> set[str]:

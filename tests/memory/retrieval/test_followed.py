@@ -226,6 +226,9 @@ def test_what_the_latest_message_changes_says_so_behind_it() -> None:
 def test_a_later_number_leads_unless_it_counts_something_else() -> None:
     asked, hives = "How many hives do I have?", "I keep bees, two hives."
     assert led(asked, "We have 3 hives.", earlier=hives)[0] == "message:2"
+    assert led(asked, "Many jars, we have 3 hives.", SURE_FROM, earlier=f"{hives} How do I label?", doubted=0.1)[0] == (
+        "message:2"
+    )
     assert led(asked, "I need labels for 60 jars.", earlier="I keep bees.")[0] == "message:2"
     assert led(asked, "I need labels for 60 jars.", earlier=hives)[0] == "message:1"
 
